@@ -17,8 +17,8 @@ const PRUNE_EVERY_MS = 60_000
 /** A row takes 35 µs, most of them a trade's, which leaves three places and a block. */
 const PRUNE_ROWS = 24
 /** Old markets are looked for this often, and forgotten a few at a time. */
-const FORGET_EVERY_MS = 5_000
-const FORGET_COUNT = 10
+const REMOVE_OLD_EVERY_MS = 5_000
+const REMOVE_OLD_COUNT = 10
 /** The next slice, where there is more to do. */
 const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
@@ -26,7 +26,7 @@ const BACKUP_EVERY_MS = HOUR_MS
 /** Soon after a start, since a backup overwrites what was deleted only within the hour. */
 const OVERWRITE_AFTER_MS = 60_000
 
-interface MaintenanceParts {
+interface HousekeepingParts {
   readonly clock: Clock
   readonly storage: Storage
   readonly log: Log
@@ -37,10 +37,11 @@ interface MaintenanceParts {
 }
 
 /** Starts all of it; the result stops it. */
-export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] {
+export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[] {
   const { clock, storage, log, catalog, accounts, retentionDays, sizeBytesMax } = parts
   const tick = ticker(clock, catalog)
-  const forget = () => catalog.forget(clock.nowMs(), retentionDays, FORGET_COUNT) === FORGET_COUNT
+  const removeOldMarkets = () =>
+    catalog.removeOld(clock.nowMs(), retentionDays, REMOVE_OLD_COUNT) === REMOVE_OLD_COUNT
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
   const saveUse = () => {
     accounts.saveUse().catch((error) => log.error({ err: error }, 'use of keys not saved'))
@@ -48,7 +49,13 @@ export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] 
   return [
     clock.every(TICK_EVERY_MS, tick),
     startHousekeeping({ clock, storage, log, retentionDays, sizeBytesMax }),
-    inSlices({ clock, everyMs: FORGET_EVERY_MS, work: forget, onError, isStartedNow: true }),
+    runInSlices({
+      clock,
+      everyMs: REMOVE_OLD_EVERY_MS,
+      work: removeOldMarkets,
+      onError,
+      isStartedNow: true,
+    }),
     clock.every(SAVE_USE_EVERY_MS, saveUse),
   ]
 }
@@ -58,14 +65,14 @@ export function startMaintenance(parts: MaintenanceParts): readonly StopTimer[] 
  * stands by does this alone, since its disk has the accounts too.
  */
 export function startHousekeeping(
-  parts: Omit<MaintenanceParts, 'catalog' | 'accounts'>,
+  parts: Omit<HousekeepingParts, 'catalog' | 'accounts'>,
 ): StopTimer {
   const { clock, storage, log, retentionDays, sizeBytesMax } = parts
   const work = () =>
     storage.prune({ nowMs: clock.nowMs(), retentionDays, sizeBytesMax, rowsMax: PRUNE_ROWS })
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
   const timers = [
-    inSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError }),
+    runInSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError }),
     // The storage logs and counts failures, and never rejects.
     clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
@@ -85,7 +92,7 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
     const nowMs = clock.nowMs()
     const endsAtMs = clock.monotonicMs() + TICK_MS_MAX
     const count = Math.ceil((catalog.marketCount * TICK_EVERY_MS) / TICK_ROUND_MS)
-    round ??= catalog.known()[Symbol.iterator]()
+    round ??= catalog.entries()[Symbol.iterator]()
     for (let seen = 0; seen < count; seen += 1) {
       const next = round.next()
       if (next.done === true) {
@@ -99,7 +106,7 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
 }
 
 /** Does work every `everyMs`, and again soon while it returns true: there is more to do. */
-function inSlices(parts: {
+function runInSlices(parts: {
   clock: Clock
   everyMs: number
   work: () => boolean

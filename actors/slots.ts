@@ -40,12 +40,12 @@ export class Slots {
   }
 
   /** Work waits for a slot. */
-  get isAwaited(): boolean {
+  get hasWaiting(): boolean {
     return this.#waiting.size > 0
   }
 
   /** Work waits whose requester has fewer slots than this one, which has some. */
-  isAwaitedBeside(requester: Requester): boolean {
+  hasWaitingWithFewer(requester: Requester): boolean {
     const own = this.#runningOf(requester)
     const isFewer = (other: Requester) => this.#runningOf(other) < own
     return this.#waiting.peek((other) => (isFewer(other) ? 0 : Number.POSITIVE_INFINITY)) !== null
@@ -61,21 +61,21 @@ export class Slots {
     requester: Requester = SYSTEM,
   ): Promise<Result> {
     // With a free slot the work begins now, and not a turn later.
-    if (!this.#takeFree(requester)) await this.#turn(signal, requester)
+    if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
     try {
       return await work()
     } finally {
-      this.give(requester)
+      this.release(requester)
     }
   }
 
   /** Resolves with a slot, in its turn; return it by `give`. Rejects as `run` does. */
   async take(signal: AbortSignal, requester: Requester = SYSTEM): Promise<void> {
-    if (!this.#takeFree(requester)) await this.#turn(signal, requester)
+    if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
   }
 
   /** Returns a slot. */
-  give(requester: Requester = SYSTEM): void {
+  release(requester: Requester = SYSTEM): void {
     this.#count(requester, -1)
     while (this.#runningCount < this.#runningMax) {
       const next = this.#waiting.next((other) => this.#load(other))
@@ -117,20 +117,20 @@ export class Slots {
   }
 
   /** Resolves with a slot that other work returned. */
-  #turn(signal: AbortSignal, requester: Requester): Promise<void> {
+  #waitForSlot(signal: AbortSignal, requester: Requester): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         requester,
         grant: () => {
-          forget()
+          unsubscribe()
           resolve()
         },
         refuse: () => {
-          forget()
+          unsubscribe()
           reject(new SlotsFull('too much work waits'))
         },
       }
-      const forget = onAbort(signal, () => {
+      const unsubscribe = onAbort(signal, () => {
         this.#waiting.remove(waiting)
         reject(new Error('aborted while waiting its turn'))
       })
@@ -159,7 +159,7 @@ interface FairRun {
 }
 
 /** Await it between two pieces of the work. */
-export type Pass = () => Promise<void>
+export type YieldSlot = () => Promise<void>
 
 /** Slots for work that may last long: between two pieces it may give its slot to other work, and queues again. */
 export class FairSlots {
@@ -179,7 +179,7 @@ export class FairSlots {
   /** As Slots.run; a slot that was given away may be refused later too. */
   async run<Result>(
     { clock, signal, requester = SYSTEM }: FairRun,
-    work: (pass: Pass) => Promise<Result>,
+    work: (yieldSlot: YieldSlot) => Promise<Result>,
   ): Promise<Result> {
     let isHeld = false
     let sinceMs = 0
@@ -188,24 +188,24 @@ export class FairSlots {
       isHeld = true
       sinceMs = clock.monotonicMs()
     }
-    const give = (): void => {
-      if (isHeld) this.#slots.give(requester)
+    const release = (): void => {
+      if (isHeld) this.#slots.release(requester)
       isHeld = false
     }
     await take()
     try {
       return await work(async () => {
         if (!this.#isDue(requester, clock.monotonicMs() - sinceMs)) return
-        give()
+        release()
         await take()
       })
     } finally {
-      give()
+      release()
     }
   }
 
   #isDue(requester: Requester, heldMs: number): boolean {
-    if (!this.#slots.isAwaited || heldMs < this.#bounds.heldMs) return false
-    return heldMs >= this.#bounds.heldAnywayMs || this.#slots.isAwaitedBeside(requester)
+    if (!this.#slots.hasWaiting || heldMs < this.#bounds.heldMs) return false
+    return heldMs >= this.#bounds.heldAnywayMs || this.#slots.hasWaitingWithFewer(requester)
   }
 }

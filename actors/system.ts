@@ -17,7 +17,7 @@
 
 import type { Clock } from '../engine/clock.ts'
 import {
-  actorTurnMessagesMax,
+  actorSliceMessagesMax,
   mailboxMessagesMax,
   messageAgeMsMax,
   systemRunMsLateMax,
@@ -29,7 +29,7 @@ import type { Log } from '../engine/process/log.ts'
 import type { Count, Durations, Metrics } from '../engine/process/metrics.ts'
 
 /** The only thing a turn may return; a promise is a type error, so nothing is awaited in one. */
-export type Turn = undefined
+export type ReceiveResult = undefined
 
 /** An owner of changing state. */
 export interface Actor<Message> {
@@ -39,7 +39,7 @@ export interface Actor<Message> {
    * Handles one message, synchronously. A throw is our bug: the system restarts the actor.
    * `waitedMs`: how long the message waited in the mailbox, 0 when it was handled at once.
    */
-  receive(message: Message, waitedMs: number): Turn
+  receive(message: Message, waitedMs: number): ReceiveResult
   /** Comes back with clean state after a throw, and asks for what it needs. */
   restart(): void
   /**
@@ -63,17 +63,17 @@ export interface Actor<Message> {
 const HOLD_MS = 5
 /** Behind a backlog turns get so many times as long as reading took: a turn takes that much longer than the reading of
  * its message (bench `ingest`). */
-const TURNS_PER_READING = 3
+const WORK_PER_READ = 3
 /** For each kept message so many perishable ones have their turns. */
-const PERISHABLE_PER_KEPT = 4
+const PERISHABLE_PER_RETAINED = 4
 
 /** An actor, and the handle through which messages are sent to it. */
-export interface Cell<Message, Owner = Actor<Message>> {
-  readonly actor: Owner
+export interface ActorRef<Message, Target = Actor<Message>> {
+  readonly actor: Target
   /** Whether no message waits. */
   readonly isIdle: boolean
   /** Queues a message, and runs it now when nothing waits before it. */
-  tell(message: Message): void
+  send(message: Message): void
 }
 
 /** An actor with its mailbox, as the system sees it. */
@@ -84,13 +84,13 @@ interface Runnable {
   /** How long its oldest message of each kind has waited by now. */
   waitedMs(nowMs: number): Waits
   /** Calls the actor's `onLate`. */
-  tellLate(): void
+  notifyLate(): void
 }
 
 /** The longest waits, in milliseconds: of perishable messages, and of kept ones. */
 export interface Waits {
   readonly perishableMs: number
-  readonly keptMs: number
+  readonly retainedMs: number
 }
 
 /** True: no turns run. Mailboxes fill meanwhile, and overflow when they are full. */
@@ -118,8 +118,8 @@ export class System {
   #ranAtMs = 0
   /** The longest that messages waited for their turns since the last `lookAtAges`. */
   #perishableMsMax = 0
-  #keptMsMax = 0
-  readonly #turns: Count
+  #retainedMsMax = 0
+  readonly #handled: Count
   readonly #failures: Count
   readonly #overflows: Count
   readonly #waits: Durations
@@ -128,7 +128,7 @@ export class System {
     this.#clock = clock
     this.#log = log
     this.#mustHold = mustHold
-    this.#turns = metrics.count('actor_turns_total', 'Messages handled by actors.')
+    this.#handled = metrics.count('actor_turns_total', 'Messages handled by actors.')
     this.#failures = metrics.count('actor_failures_total', 'Turns that threw.')
     this.#overflows = metrics.count('mailbox_overflows_total', 'Messages lost at full mailboxes.')
     this.#waits = metrics.histogramMs('mailbox_wait_ms', 'From tell to the turn.')
@@ -147,10 +147,10 @@ export class System {
   }
 
   /** Puts an actor to work. */
-  spawn<Message, Owner extends Actor<Message> = Actor<Message>>(
-    actor: Owner & Actor<Message>,
-  ): Cell<Message, Owner> {
-    return new ActorCell(actor, this)
+  spawn<Message, Target extends Actor<Message> = Actor<Message>>(
+    actor: Target & Actor<Message>,
+  ): ActorRef<Message, Target> {
+    return new MailboxActorRef(actor, this)
   }
 
   nowMs(): number {
@@ -161,7 +161,7 @@ export class System {
   handleNow<Message>(actor: Actor<Message>, message: Message): boolean {
     if (this.#isRunning || this.#isScheduled || this.#mustHold()) return false
     this.#isRunning = true
-    this.takeTurn(actor, message, 0)
+    this.deliver(actor, message, 0)
     this.#isRunning = false
     if (this.#ready.length > 0) this.#run()
     return true
@@ -198,8 +198,8 @@ export class System {
   }
 
   /** One message, one turn; a throw restarts the actor and harms no other. */
-  takeTurn<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
-    this.#turns.inc()
+  deliver<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
+    this.#handled.inc()
     this.#waits.observe(waitedMs)
     try {
       actor.receive(message, waitedMs)
@@ -213,28 +213,28 @@ export class System {
   /** A message that had to wait has its turn now. */
   noteWait(waitedMs: number, isPerishable: boolean): void {
     if (isPerishable) this.#perishableMsMax = Math.max(this.#perishableMsMax, waitedMs)
-    else this.#keptMsMax = Math.max(this.#keptMsMax, waitedMs)
+    else this.#retainedMsMax = Math.max(this.#retainedMsMax, waitedMs)
   }
 
   /**
    * Calls `onLate` of every actor whose oldest perishable message has waited for longer than `messageAgeMsMax`. Returns
    * the longest waits since the last call, of handled messages and of waiting ones. Goes over all actors that wait.
    */
-  lookAtAges(): Waits {
+  sampleAges(): Waits {
     const nowMs = this.#clock.monotonicMs()
     let perishableMs = this.#perishableMsMax
-    let keptMs = this.#keptMsMax
+    let retainedMs = this.#retainedMsMax
     this.#perishableMsMax = 0
-    this.#keptMsMax = 0
-    for (let place = this.#readyHead; place < this.#ready.length; place += 1) {
-      const runnable = this.#ready[place]
+    this.#retainedMsMax = 0
+    for (let index = this.#readyHead; index < this.#ready.length; index += 1) {
+      const runnable = this.#ready[index]
       if (runnable === undefined) continue
       const own = runnable.waitedMs(nowMs)
-      if (own.perishableMs > messageAgeMsMax) runnable.tellLate()
+      if (own.perishableMs > messageAgeMsMax) runnable.notifyLate()
       perishableMs = Math.max(perishableMs, own.perishableMs)
-      keptMs = Math.max(keptMs, own.keptMs)
+      retainedMs = Math.max(retainedMs, own.retainedMs)
     }
-    return { perishableMs, keptMs }
+    return { perishableMs, retainedMs }
   }
 
   #restart<Message>(actor: Actor<Message>): void {
@@ -256,7 +256,7 @@ export class System {
       const runnable = this.#ready[this.#readyHead]
       this.#readyHead += 1
       if (runnable === undefined) continue
-      if (runnable.run(actorTurnMessagesMax, nowMs)) this.#ready.push(runnable)
+      if (runnable.run(actorSliceMessagesMax, nowMs)) this.#ready.push(runnable)
       else runnable.isQueued = false
       if (this.waiting === 0) break
       nowMs = this.#clock.monotonicMs()
@@ -277,10 +277,10 @@ export class System {
    */
   #budgetMs(nowMs: number): number {
     const isBehind = this.#ranAtMs > 0
-    const readingMs = nowMs - this.#ranAtMs
+    const readMs = nowMs - this.#ranAtMs
     this.#ranAtMs = 0
     if (!isBehind) return systemRunMsMax
-    return Math.min(Math.max(TURNS_PER_READING * readingMs, systemRunMsMax), systemRunMsLateMax)
+    return Math.min(Math.max(WORK_PER_READ * readMs, systemRunMsMax), systemRunMsLateMax)
   }
 
   #runSoon(): void {
@@ -298,31 +298,33 @@ export class System {
  * A class and not a pair of closures: there is one for each of a hundred thousand markets. A message that is handled at
  * once touches no mailbox, which is memory that no cache holds.
  */
-class ActorCell<Message, Owner extends Actor<Message>> implements Cell<Message, Owner>, Runnable {
-  readonly actor: Owner
+class MailboxActorRef<Message, Target extends Actor<Message>>
+  implements ActorRef<Message, Target>, Runnable
+{
+  readonly actor: Target
   readonly #system: System
   isQueued = false
   /** Each made when the first message of its kind must wait. */
-  #kept: Mailbox<Message> | null = null
+  #retained: Mailbox<Message> | null = null
   #perishable: Mailbox<Message> | null = null
 
-  constructor(actor: Owner, system: System) {
+  constructor(actor: Target, system: System) {
     this.actor = actor
     this.#system = system
   }
 
   get isIdle(): boolean {
-    return (this.#kept?.count ?? 0) === 0 && (this.#perishable?.count ?? 0) === 0
+    return (this.#retained?.count ?? 0) === 0 && (this.#perishable?.count ?? 0) === 0
   }
 
-  tell(message: Message): void {
+  send(message: Message): void {
     const { actor } = this
     const system = this.#system
     if (system.isStopped || system.handleNow(actor, message)) return
     const nowMs = system.nowMs()
     const mailbox = this.#mailboxOf(message)
     const isTaken =
-      mailbox.push(message, nowMs) || (this.#makeRoom(mailbox) && mailbox.push(message, nowMs))
+      mailbox.push(message, nowMs) || (this.#dropDroppable(mailbox) && mailbox.push(message, nowMs))
     if (isTaken) return system.enqueue(this, this.#weightOf(message))
     system.noteOverflow(1)
     actor.onOverflow(message)
@@ -330,15 +332,15 @@ class ActorCell<Message, Owner extends Actor<Message>> implements Cell<Message, 
 
   #mailboxOf(message: Message): Mailbox<Message> {
     if (this.actor.isPerishable?.(message) !== true) {
-      this.#kept ??= new Mailbox<Message>(mailboxMessagesMax)
-      return this.#kept
+      this.#retained ??= new Mailbox<Message>(mailboxMessagesMax)
+      return this.#retained
     }
     this.#perishable ??= new Mailbox<Message>(mailboxMessagesMax)
     return this.#perishable
   }
 
   /** Drops the actor's droppable messages and calls its `onOverflow`; false when there were none. */
-  #makeRoom(mailbox: Mailbox<Message>): boolean {
+  #dropDroppable(mailbox: Mailbox<Message>): boolean {
     const dropped = mailbox.remove((message) => this.actor.isDroppable?.(message) === true)
     const [first] = dropped
     if (first === undefined) return false
@@ -354,17 +356,17 @@ class ActorCell<Message, Owner extends Actor<Message>> implements Cell<Message, 
 
   run(count: number, nowMs: number): boolean {
     for (let handled = 0; handled < count; handled += 1) {
-      const isKeptDue = handled % (PERISHABLE_PER_KEPT + 1) === PERISHABLE_PER_KEPT
+      const isRetainedDue = handled % (PERISHABLE_PER_RETAINED + 1) === PERISHABLE_PER_RETAINED
       const perishable = this.#perishable
       const hasPerishable = perishable !== null && perishable.count > 0
-      const isPerishable = hasPerishable && !(isKeptDue && (this.#kept?.count ?? 0) > 0)
-      const mailbox = isPerishable ? perishable : this.#kept
+      const isPerishable = hasPerishable && !(isRetainedDue && (this.#retained?.count ?? 0) > 0)
+      const mailbox = isPerishable ? perishable : this.#retained
       const waitedMs = Math.max(0, nowMs - (mailbox?.oldestAtMs ?? nowMs))
       const message = mailbox?.shift()
       if (message === undefined) return false
       this.#system.unload(this.#weightOf(message))
       this.#system.noteWait(waitedMs, isPerishable)
-      this.#system.takeTurn(this.actor, message, waitedMs)
+      this.#system.deliver(this.actor, message, waitedMs)
     }
     return !this.isIdle
   }
@@ -372,10 +374,10 @@ class ActorCell<Message, Owner extends Actor<Message>> implements Cell<Message, 
   waitedMs(nowMs: number): Waits {
     const ageMs = (mailbox: Mailbox<Message> | null) =>
       Math.max(0, nowMs - (mailbox?.oldestAtMs ?? nowMs))
-    return { perishableMs: ageMs(this.#perishable), keptMs: ageMs(this.#kept) }
+    return { perishableMs: ageMs(this.#perishable), retainedMs: ageMs(this.#retained) }
   }
 
-  tellLate(): void {
+  notifyLate(): void {
     this.actor.onLate?.()
   }
 }
@@ -442,11 +444,11 @@ export class Mailbox<Message> {
     const removed: Message[] = []
     const [queue, times, head] = [this.#queue ?? [], this.#times, this.#head]
     this.#queue = null
-    for (let place = head; place < queue.length; place += 1) {
-      const message = queue[place]
+    for (let index = head; index < queue.length; index += 1) {
+      const message = queue[index]
       if (message === undefined) continue
       if (test(message)) removed.push(message)
-      else this.push(message, times[place] ?? 0)
+      else this.push(message, times[index] ?? 0)
     }
     return removed
   }

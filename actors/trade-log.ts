@@ -48,7 +48,7 @@ export class TradeLog implements TradeLogView, Watcher {
 
   rangeOf({ isWanted, ...query }: Parameters<TradeLogView['rangeOf']>[0]) {
     const { trades } = this.#storage
-    return trades.placesByOffset(query).map(({ offset, market, timeMs, ordinal }) => {
+    return trades.locationsByOffset(query).map(({ offset, market, timeMs, ordinal }) => {
       if (!isWanted(market)) return { offset, market, trade: null }
       const at = { fromMs: timeMs, toMs: timeMs, after: { timeMs, ordinal: ordinal - 1 } }
       const [trade] = trades.range({ market, ...at, order: 'asc', limit: 1 })

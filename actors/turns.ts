@@ -4,32 +4,32 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
 
 /** Of the loop at a time, for work in the background. */
-const TURN_MS = 1.5
+const TIME_SLICE_MS = 1.5
 
 /** Await `turns.next()` between the pieces of the work, or only when `isOver`. */
-export class Turns {
+export class EventLoopYielder {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #endsAtMs: number
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
-    this.#endsAtMs = clock.monotonicMs() + TURN_MS
+    this.#endsAtMs = clock.monotonicMs() + TIME_SLICE_MS
   }
 
   /** The turn has lasted its time. */
-  get isOver(): boolean {
+  get isDue(): boolean {
     return this.#clock.monotonicMs() >= this.#endsAtMs
   }
 
   /** Goes on at once while the turn lasts, else in the next one. */
-  async next(): Promise<void> {
-    if (!this.isOver) return
+  async yieldIfDue(): Promise<void> {
+    if (!this.isDue) return
     await nextTurn()
-    this.begin()
+    this.restart()
   }
 
   /** A turn begins now: after a wait for something else. */
-  begin(): void {
-    this.#endsAtMs = this.#clock.monotonicMs() + TURN_MS
+  restart(): void {
+    this.#endsAtMs = this.#clock.monotonicMs() + TIME_SLICE_MS
   }
 }

@@ -23,11 +23,11 @@ export class VenueBudget {
   /** Counts one request; throws RATE_LIMITED when a name of the requester has no more. The system has no bound. */
   take(requester: Requester): void {
     if (requester === SYSTEM) return
-    const spent = requester
+    const exhausted = requester
       .map((name) => this.#quotas.peek(name, this.#perMinute))
       .find(({ remaining }) => remaining === 0)
-    if (spent !== undefined) {
-      const leftSeconds = spent.resetSeconds - Math.floor(this.#clock.nowMs() / 1_000)
+    if (exhausted !== undefined) {
+      const leftSeconds = exhausted.resetSeconds - Math.floor(this.#clock.nowMs() / 1_000)
       const detail = `at most ${this.#perMinute} requests a minute for ${this.#what} that are not stored yet`
       const retryAfterSeconds = Math.min(WINDOW_MS / 1_000, Math.max(1, leftSeconds))
       throw new EngineError('RATE_LIMITED', detail, { retryAfterSeconds })

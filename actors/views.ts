@@ -3,7 +3,7 @@
 // method returns may not be kept across turns unless it says so.
 
 import type { KeyScope } from '../engine/accounts/account.ts'
-import type { HeardMember } from '../engine/cluster/members.ts'
+import type { MemberStatus } from '../engine/cluster/members.ts'
 import type { FeedStatus } from '../engine/events.ts'
 import type { Requester } from '../engine/fair-queue.ts'
 import type { AccountId, KeyId, VenueKey } from '../engine/ids.ts'
@@ -130,7 +130,7 @@ export interface EventPage {
 export interface CatalogWatcher {
   /** A market is known now, or its listing changed. */
   onListed(market: MarketView): void
-  onForgotten(market: MarketView): void
+  onRemoved(market: MarketView): void
   /** The market's volumes or other figures moved, and nothing else of its listing. */
   onMoved?(market: MarketView): void
   /** Anything of what is known of its listing changed, volumes and prices too; before `onListed`, where that is called. */
@@ -232,7 +232,7 @@ export interface AccountsView {
   /** Null for any token that is not ours, expired, or of an unknown account; synchronous, no disk. */
   callerOfToken(token: string): Caller | null
   /** Whether the credential is still valid: a body may come long after the head that named it. */
-  isGood(caller: Caller): boolean
+  isValid(caller: Caller): boolean
   takeAccountRequest(account: AccountId): Quota
   /** Requests by which a login token manages the account: counted apart, so that no key can use them up. */
   takeManagementRequest(account: AccountId): Quota
@@ -320,7 +320,7 @@ export interface SportsView {
 /** Which markets of the two venues ask the same question. */
 export interface MatchesView {
   /** The market that asks the same with high confidence and whose first outcome means the same; else null. */
-  twinOf(market: MarketRef): MarketView | null
+  matchedMarketOf(market: MarketRef): MarketView | null
   /** Grows when the twin of any market changes. */
   readonly version: number
   /** How many pairs of twins are known. */
@@ -380,11 +380,11 @@ export interface ClusterView {
   /** From the engine's receipt of the newest update to its place here. */
   readonly lagMs: number
   /** Whether anything came from the engine of late; of an engine whether it leads. */
-  readonly isHeard: boolean
+  readonly isConnected: boolean
   /** Who holds the lease, as far as is known, and since when nothing was heard of it. */
-  readonly leader: HeardMember | null
+  readonly leader: MemberStatus | null
   /** Every process of the cluster that was heard of late, this one too. */
-  readonly members: readonly HeardMember[]
+  readonly members: readonly MemberStatus[]
 }
 
 /** Everything the face needs of the engine. */
@@ -442,7 +442,7 @@ export interface TradeLogView {
   /** Trades that a run announced as lost for good, at or behind an offset, in order. */
   losses(query: { run: number; offset: number }): readonly TradeLossView[]
   /** Resolves when what stands behind an offset has come or will not; null, and without this: it is here. */
-  arrival?(place: { run: number; offset: number }): Promise<void> | null
+  arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
 /** The whale rows: published ones by run and offset, for streams that resume, and all by time, for paging. */

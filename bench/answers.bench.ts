@@ -17,12 +17,12 @@ import { Metrics } from '../engine/process/metrics.ts'
 import { Publisher } from '../engine/publisher.ts'
 import { sizeMicros, timeMs } from '../engine/units.ts'
 import { partsAnswer, separated } from '../http/records/body-bytes.ts'
-import { cutBook, PLAIN_BOOK, pastedBook } from '../http/records/books.ts'
-import { HotAnswers } from '../http/records/hot-answers.ts'
-import { KeptAnswers } from '../http/records/kept-answers.ts'
+import { bookTemplate, fillBook, PLAIN_BOOK } from '../http/records/books.ts'
+import { MarketAnswerCache } from '../http/records/hot-answers.ts'
+import { AnswerCache } from '../http/records/kept-answers.ts'
 import { MarketRecords } from '../http/records/markets.ts'
-import { cutPrice, pastedPrice } from '../http/records/prices.ts'
-import { inSlices } from '../http/request/in-slices.ts'
+import { fillPrice, priceTemplate } from '../http/records/prices.ts'
+import { mapInSlices } from '../http/request/in-slices.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {
@@ -134,18 +134,18 @@ const NOTHING_KEPT = { countMax: 0, bytesMax: 2 ** 30 }
 const NO_ANSWERS_KEPT = { prices: NOTHING_KEPT, books: NOTHING_KEPT }
 
 function writers(): Readonly<Record<'price' | 'book' | 'market', Writers>> {
-  const hot = new HotAnswers({ epoch: EPOCH })
-  const cold = new HotAnswers({ epoch: EPOCH }, NO_ANSWERS_KEPT)
+  const hot = new MarketAnswerCache({ epoch: EPOCH })
+  const cold = new MarketAnswerCache({ epoch: EPOCH }, NO_ANSWERS_KEPT)
   const matches = new Matches()
   const [records, others] = [new MarketRecords(matches), new MarketRecords(matches, NOTHING_KEPT)]
   return {
     price: {
-      anew: (view) => pastedPrice(cutPrice(view), NOW_MS),
+      anew: (view) => fillPrice(priceTemplate(view), NOW_MS),
       kept: (view) => hot.price(view, NOW_MS),
       missed: (view) => cold.price(view, NOW_MS),
     },
     book: {
-      anew: (view) => pastedBook(cutBook(view, QUOTED_EPOCH, PLAIN_BOOK), NOW_MS),
+      anew: (view) => fillBook(bookTemplate(view, QUOTED_EPOCH, PLAIN_BOOK), NOW_MS),
       kept: (view) => hot.book(view, NOW_MS),
       missed: (view) => cold.book(view, NOW_MS),
     },
@@ -200,11 +200,11 @@ function timeLists(
   emit: (event: VenueEvent) => void,
   listCount: number,
 ): Row[] {
-  const [records, answers] = [new MarketRecords(new Matches()), new KeptAnswers()]
+  const [records, answers] = [new MarketRecords(new Matches()), new AnswerCache()]
   const parts = ['{"markets":[', ...separated(views), ']}']
   const write = () => partsAnswer(STILL_CLOCK, parts, (view) => records.encoded(view, NOW_MS))
   const list = (): string | Uint8Array => {
-    const facts = () => views.map((view) => records.known(view, NOW_MS))
+    const facts = () => views.map((view) => records.cachedNumber(view, NOW_MS))
     const answer = answers.answer('list', facts, write)
     if (answer instanceof Promise)
       throw new Error('a list is written in one piece while time stands still')
@@ -274,7 +274,7 @@ async function timePages(markets: readonly MarketView[], pageCount: number): Pro
     const texts = views.map(cold())
     const wholeMs = systemClock.monotonicMs()
     record(whole, wholeMs - startedMs)
-    const sliced = inSlices(systemClock, views, cold())
+    const sliced = mapInSlices(systemClock, views, cold())
     record(piece, systemClock.monotonicMs() - wholeMs)
     check((await sliced).join() === texts.join(), 'a page in slices is the page')
     record(total, systemClock.monotonicMs() - wholeMs)

@@ -48,11 +48,11 @@ export const BENCH_COMMAND = {
   name: 'npm run bench',
   about: 'Runs benches one after the other, or loads a deployment that runs somewhere.',
   usage: ['[NAME ...] [options]', '[NAME ...] --url URL --api-key KEY [options]'],
-  words: {
+  positionals: {
     NAME: 'without any, all, and a run of all is kept in bench/report/results.md',
     '': `with --url: ${TARGET_NAMES.join(', ')}, all three without a NAME`,
   },
-  wordCounts: [0, Number.POSITIVE_INFINITY],
+  positionalCounts: [0, Number.POSITIVE_INFINITY],
   options: {
     json: { takes: null, means: 'one JSON document on stdout; progress stays on stderr' },
     seconds: { takes: 'N', means: 'how long each load lasts, where a bench has one that lasts' },
@@ -73,11 +73,11 @@ export const BENCH_COMMAND = {
 export function readRequest(args: readonly string[]): BenchRequest {
   const given = readArguments(BENCH_COMMAND, args)
   if (given === 'help') return { kind: 'help' }
-  const names = given.words
+  const names = given.positionals
   const seconds = given.number('seconds', { above: 0, max: SECONDS_MAX })
-  const markets = given.number('markets', { above: 0, max: MARKETS_MAX, isWhole: true })
+  const markets = given.number('markets', { above: 0, max: MARKETS_MAX, isInteger: true })
   const perSecond = given.number('rate', { above: 0, max: 100_000 })
-  const clientCount = given.number('clients', { above: 0, max: 20_000, isWhole: true })
+  const clientCount = given.number('clients', { above: 0, max: 20_000, isInteger: true })
   const [isJson, isSmall, url] = [given.has('json'), given.has('small'), given.text('url')]
   if (url === null) {
     const lone = (['api-key', 'rate', 'clients'] as const).find((option) => given.has(option))

@@ -263,7 +263,7 @@ function listenToAll(hub: Hub): void {
   }
   const session = new Session({ id: 'c_bench', caller, encoder: hub.encoder('j'), ws, hub })
   hub.add(session)
-  for (const lane of ['orderbook', 'trades', 'prices:0'] as const) session.listen(lane, '*')
+  for (const lane of ['orderbook', 'trades', 'prices:0'] as const) session.subscribe(lane, '*')
 }
 
 function openHub(topics: Topics, catalog: Catalog): Hub {

@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { MarketActor } from '../actors/market/market.ts'
 import type { MarketMessage } from '../actors/market/parts.ts'
-import { type Cell, System } from '../actors/system.ts'
+import { type ActorRef, System } from '../actors/system.ts'
 import { systemClock } from '../engine/clock.ts'
 import type { VenueEvent } from '../engine/events.ts'
 import type { OutcomeId } from '../engine/ids.ts'
@@ -61,7 +61,7 @@ export class LoopLoad {
   readonly publisher = new Publisher({ epoch: 'bench', log: silentLog, metrics: new Metrics() })
   readonly #frames: readonly SimFrame[]
   readonly #take: Readonly<Record<SimFrame['venue'], VenuePath>>
-  readonly #cells = new Map<OutcomeId, Cell<MarketMessage>>()
+  readonly #cells = new Map<OutcomeId, ActorRef<MarketMessage>>()
   #takenCount = 0
   #eventCount = 0
 
@@ -96,7 +96,7 @@ export class LoopLoad {
     this.#eventCount += 1
     if (!('outcome' in event)) return
     if (event.kind === 'bookSnapshot' || event.kind === 'bookChange' || event.kind === 'trade')
-      this.#cells.get(event.outcome)?.tell(event)
+      this.#cells.get(event.outcome)?.send(event)
   }
 
   /** Feeds frames for so long, and records how late each was taken up. */

@@ -5,7 +5,7 @@
 // Excluded: what a real turn does (the actor here notes the time, about 0.1 µs), routing, sockets.
 
 import type { Histogram } from 'hdr-histogram-js'
-import { type Actor, type Cell, System, type Turn } from '../actors/system.ts'
+import { type Actor, type ActorRef, type ReceiveResult, System } from '../actors/system.ts'
 import { systemClock } from '../engine/clock.ts'
 import { mailboxMessagesMax } from '../engine/limits.ts'
 import { silentLog } from '../engine/process/log.ts'
@@ -73,7 +73,7 @@ class NotingActor implements Actor<Note> {
     this.#times = times
   }
 
-  receive({ number, plannedAtMs }: Note): Turn {
+  receive({ number, plannedAtMs }: Note): ReceiveResult {
     if (this.#times !== null) record(this.#times, systemClock.monotonicMs() - plannedAtMs)
     this.isInOrder &&= number === this.received
     this.received += 1
@@ -117,8 +117,8 @@ function finish(
 }
 
 /** Message `index` goes to the actors in turn, numbered per actor. */
-function tell(cells: readonly Cell<Note>[], index: number, plannedAtMs: number): void {
-  cells[index % ACTORS]?.tell({ number: Math.floor(index / ACTORS), plannedAtMs })
+function tell(cells: readonly ActorRef<Note>[], index: number, plannedAtMs: number): void {
+  cells[index % ACTORS]?.send({ number: Math.floor(index / ACTORS), plannedAtMs })
 }
 
 function timeIdle({ isSmall }: BenchSetting): Case {
@@ -140,14 +140,14 @@ async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
   check(size / ACTORS < mailboxMessagesMax, 'a burst fits into the mailboxes')
   const teller = system.spawn<Note>({
     name: 'teller',
-    receive({ number, plannedAtMs }): Turn {
+    receive({ number, plannedAtMs }): ReceiveResult {
       for (let step = 0; step < size; step += 1) tell(cells, number * size + step, plannedAtMs)
     },
     restart: () => check(false, 'the teller threw'),
     onOverflow: () => check(false, 'the teller had too much to do'),
   })
   for (let burst = 0; burst < burstCount; burst += 1) {
-    teller.tell({ number: burst, plannedAtMs: systemClock.monotonicMs() })
+    teller.send({ number: burst, plannedAtMs: systemClock.monotonicMs() })
     await allReceived(actors, (burst + 1) * size)
   }
   return finish(`burst of ${size} at one moment`, times, actors, burstCount * size)

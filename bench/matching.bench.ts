@@ -8,14 +8,14 @@
 import { writeFileSync } from 'node:fs'
 import MiniSearch from 'minisearch'
 import { systemClock } from '../engine/clock.ts'
-import { JUDGE } from '../engine/matching/compare/judge.ts'
+import { DEFAULT_SCORER } from '../engine/matching/compare/judge.ts'
 import { type CorpusMatches, matchCorpus } from '../engine/matching/offline/match-corpus.ts'
 import { openPairFinder } from '../engine/matching/search/pair-finder.ts'
 import type { ScoredPair } from '../engine/matching/search/pair-graph.ts'
 import { understandMarket } from '../engine/matching/understand/understand.ts'
 import { MATCH_SCORE } from '../engine/matching/veto/vetoes.ts'
 import { seededRandom } from '../engine/random.ts'
-import { finish } from '../engine/steps.ts'
+import { runToEnd } from '../engine/steps.ts'
 import type { MatchMarket } from '../engine/subject.ts'
 import { type MatchingWorld, matchingWorld } from '../test/support/worlds/matching-world.ts'
 import {
@@ -94,10 +94,10 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
   resetPeak()
   const startedMs = systemClock.monotonicMs()
   const startedCpu = process.cpuUsage()
-  const matches = finish(matchCorpus(a, b, JUDGE))
+  const matches = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
   const tookMs = systemClock.monotonicMs() - startedMs
   const { user, system } = process.cpuUsage(startedCpu)
-  const high = matches.markets.filter(({ judged }) => judged.score >= MATCH_SCORE)
+  const high = matches.markets.filter(({ pairScore: judged }) => judged.score >= MATCH_SCORE)
   const partners = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
   let [same, found, trapped] = [0, 0, 0]
   for (const [key, { other, kind }] of planted) {
@@ -114,7 +114,7 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
     rows: [
       figureRow(
         'a whole match',
-        `${size} in ${seconds(tookMs)} (${seconds((user + system) / 1_000)} of processor), ${matches.judgedCount} pairs judged`,
+        `${size} in ${seconds(tookMs)} (${seconds((user + system) / 1_000)} of processor), ${matches.scoredCount} pairs judged`,
       ),
       figureRow('planted pairs found by it', `${found} of ${same}`),
       figureRow(
@@ -172,7 +172,7 @@ function timeNewcomers(
     // The first one files every event, as the service does at its start.
     if (index > 0) record(ours, foundMs - startedMs)
     if (index > 0) record(theirs, searchedMs - foundMs)
-    for (const { a: number, judged } of pairs) {
+    for (const { a: number, pairScore: judged } of pairs) {
       if (judged.score < MATCH_SCORE) continue
       found.set(market.key, { a: filed[number - 1]?.key ?? '', score: judged.score })
     }
@@ -200,7 +200,7 @@ function finderOf() {
       return { number, market }
     })
     seq += 1
-    const done = finder.run({ seq, kind: 'change', put, removed: [], words: [] })
+    const done = finder.run({ seq, kind: 'change', put, removed: [], overrides: [] })
     check(done !== 'lost', 'the finder keeps up')
     return put.map((one) => one.number)
   }

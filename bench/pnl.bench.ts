@@ -14,7 +14,7 @@ import { seededRandom } from '../engine/random.ts'
 import { DAY_MS, timeMs } from '../engine/units.ts'
 import type { WalletEvent } from '../engine/wallet.ts'
 import { LEDGER_BLOCK_EVENTS_MAX, packBlock } from '../engine/wallets/ledger.ts'
-import { WalletTally } from '../engine/wallets/tally.ts'
+import { PnlState } from '../engine/wallets/tally.ts'
 import { runWalletTask } from '../engine/wallets/task.ts'
 import { openWalletThread, type WalletPort } from '../engine/wallets/thread.ts'
 import { NaiveWallet } from '../test/support/twins/naive/wallet.ts'
@@ -45,7 +45,7 @@ export const bench: Bench = {
     const thread = openWalletThread()
     try {
       const cold = await timeCold(thread, load, setting)
-      const tally = WalletTally.unpack(cold.packed)
+      const tally = PnlState.unpack(cold.packed)
       if (tally === null) throw new Error('the tally does not open')
       return {
         rows: [
@@ -75,7 +75,7 @@ async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: 
     ledgerBytes = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const startedMs = systemClock.monotonicMs()
     const result = await thread.run({ base: null, blocks, markets: load.markets })
-    check(result instanceof Uint8Array && WalletTally.unpack(result) !== null, 'a tally')
+    check(result instanceof Uint8Array && PnlState.unpack(result) !== null, 'a tally')
     const tookMs = systemClock.monotonicMs() - startedMs
     const again = packedBlocks(load.events)
     const task = { base: null, blocks: again, markets: load.markets }
@@ -100,7 +100,7 @@ async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: 
   return { packed, rows }
 }
 
-function timeWarm(tally: WalletTally, load: WalletLoad, { isSmall }: BenchSetting): Row[] {
+function timeWarm(tally: PnlState, load: WalletLoad, { isSmall }: BenchSetting): Row[] {
   const random = seededRandom(SEED, 'warm')
   const applies = newTimes()
   const answers = newTimes()
@@ -139,13 +139,13 @@ function timeOnLoop(packed: Uint8Array<ArrayBuffer>, { isSmall }: BenchSetting):
   const packs = newTimes()
   for (let round = 0; round < (isSmall ? 5 : 100); round += 1) {
     const bytes = packed.slice()
-    let tally: WalletTally | null = null
+    let tally: PnlState | null = null
     record(
       opens,
-      took(() => (tally = WalletTally.unpack(bytes))),
+      took(() => (tally = PnlState.unpack(bytes))),
     )
     if (tally === null) continue
-    const opened: WalletTally = tally
+    const opened: PnlState = tally
     record(
       copies,
       took(() => opened.copy()),
@@ -162,7 +162,7 @@ function timeOnLoop(packed: Uint8Array<ArrayBuffer>, { isSmall }: BenchSetting):
   ]
 }
 
-function endState(tally: WalletTally, { events, find }: WalletLoad) {
+function endState(tally: PnlState, { events, find }: WalletLoad) {
   const ranges = [[START_MS, START_MS + 90 * DAY_MS]] as const
   const figures = accountFigures(tally, ranges)
   const ours = JSON.stringify(sorted(figures))

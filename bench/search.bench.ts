@@ -11,7 +11,7 @@ import { MarketSearch, type MarketText } from '../actors/catalog/search.ts'
 import { systemClock } from '../engine/clock.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { openSearchThread } from '../engine/search/search.ts'
-import { questionWords } from '../engine/search/words.ts'
+import { queryWords } from '../engine/search/words.ts'
 import {
   type Bench,
   type BenchSetting,
@@ -197,7 +197,7 @@ async function checkedState(search: MarketSearch, texts: readonly MarketText[]) 
   const words = texts.map((text) => [...wordsOfMarket(text)])
   const lines: string[] = []
   for (const question of questions) {
-    const asked = questionWords(question)
+    const asked = queryWords(question)
     const has = (all: readonly string[]) =>
       asked.every((one) =>
         all.some((word) => (one.length > 1 ? word.startsWith(one) : word === one)),

@@ -12,11 +12,11 @@ export class ByVenue<Thing> {
   }
 
   of(venue: VenueKey): Thing {
-    const known = this.#things.get(venue)
-    if (known !== undefined) return known
-    const made = this.#make(venue)
-    this.#things.set(venue, made)
-    return made
+    const existing = this.#things.get(venue)
+    if (existing !== undefined) return existing
+    const created = this.#make(venue)
+    this.#things.set(venue, created)
+    return created
   }
 
   /** Those made so far. */

@@ -257,19 +257,19 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     nats: readNats(read, role),
     clusterKey: readClusterKey(read, role),
     host,
-    port: read.whole('PORT', 0, 65_535),
+    port: read.integer('PORT', 0, 65_535),
     dataDir: read.text('DATA_DIR'),
     venues: readVenues(read),
     venueNames: readVenueNames(read),
     sim: {
-      marketsPerVenue: read.whole('SIM_MARKETS', 20, 100_000),
+      marketsPerVenue: read.integer('SIM_MARKETS', 20, 100_000),
       v2Share: read.decimal('SIM_V2_SHARE', 0, 1),
-      messagesPerSecond: read.whole('SIM_RATE', 1, 20_000),
-      gapsPerMinute: read.whole('SIM_GAPS', 0, 600),
-      seed: read.whole('SIM_SEED', 0, 4_294_967_295),
+      messagesPerSecond: read.integer('SIM_RATE', 1, 20_000),
+      gapsPerMinute: read.integer('SIM_GAPS', 0, 600),
+      seed: read.integer('SIM_SEED', 0, 4_294_967_295),
       faults: read.subset('SIM_FAULTS', FAULT_NAMES, CHANGE_NAMES),
-      activityEndsS: read.whole('SIM_RTDS_END_S', 0, 86_400) || null,
-      port: read.whole('SIM_PORT', 1, 65_500),
+      activityEndsS: read.integer('SIM_RTDS_END_S', 0, 86_400) || null,
+      port: read.integer('SIM_PORT', 1, 65_500),
     },
     polymarket: {
       gamma: read.url('POLYMARKET_GAMMA_URL', 'https:', 'http:'),
@@ -292,18 +292,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
         : read.isOn('WEBHOOK_VERIFY'),
     hasDemoKey,
     isSignUpOpen: read.isOn('SIGNUP'),
-    signUpsPerHour: read.whole('SIGNUPS_PER_HOUR', 1, 1_000_000),
+    signUpsPerHour: read.integer('SIGNUPS_PER_HOUR', 1, 1_000_000),
     // What comes through a proxy of this machine looks as if this machine asked.
     opensLocalAccount: hasDemoKey && LOOPBACK.test(host) && trustedProxies.length === 0,
     isMetricsPublic: read.isOn('METRICS_PUBLIC'),
     metricsHosts: readHosts(read, 'METRICS_HOSTS'),
     corsOrigins: readOrigins(read),
     trustedProxies,
-    retentionDays: read.whole('RETENTION_DAYS', 1, 3_650),
+    retentionDays: read.integer('RETENTION_DAYS', 1, 3_650),
     dataBytesMax: read.decimal('DATA_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
     bookLimits: {
-      ageMsMax: read.whole('BOOK_AGE_S', 2, 3_600) * 1_000,
-      roundMs: read.whole('BOOK_AUDIT_S', 10, 86_400) * 1_000,
+      ageMsMax: read.integer('BOOK_AGE_S', 2, 3_600) * 1_000,
+      roundMs: read.integer('BOOK_AUDIT_S', 10, 86_400) * 1_000,
     },
     matchEncoderDir: read.optional('MATCH_ENCODER_DIR'),
     logLevel: read.choice('LOG_LEVEL', LEVELS),
@@ -332,8 +332,8 @@ function readVenueNames(read: EnvironmentReader): Config['venueNames'] {
 }
 
 function readRole(read: EnvironmentReader): Role {
-  const word = read.choice('ROLE', ROLES)
-  return ROLES.find((role) => role === word) ?? 'all'
+  const value = read.choice('ROLE', ROLES)
+  return ROLES.find((role) => role === value) ?? 'all'
 }
 
 function readNats(read: EnvironmentReader, role: Role): Config['nats'] {
@@ -355,9 +355,9 @@ function readNats(read: EnvironmentReader, role: Role): Config['nats'] {
     read.refuse('NATS_CREDS', 'the path of an existing file')
   if (ca !== null && !existsSync(ca)) read.refuse('NATS_CA', 'the path of an existing file')
   const isOpen = login === null && creds === null && ca === null
-  const isElsewhere = (one: string) =>
+  const isRemote = (one: string) =>
     isServer(one) && one.startsWith('nats:') && !LOOPBACK.test(new URL(one).hostname)
-  const isInsecure = role !== 'all' && isOpen && servers.some(isElsewhere)
+  const isInsecure = role !== 'all' && isOpen && servers.some(isRemote)
   if (isInsecure && !read.isOn('NATS_INSECURE')) {
     const accepts =
       'nats:// to another machine only with NATS_USER and NATS_PASSWORD, NATS_CREDS or'

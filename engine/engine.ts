@@ -8,11 +8,11 @@ import { isSame } from '../actors/arbitrage/baskets.ts'
 import { Catalog, type KnownMarket } from '../actors/catalog/catalog.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
 import type { Feeder } from '../actors/cluster/feeder.ts'
-import { startMaintenance } from '../actors/maintenance.ts'
+import { startHousekeeping } from '../actors/maintenance.ts'
 import type { IgnoredReason, MarketParts } from '../actors/market/parts.ts'
 import { Matcher } from '../actors/matches/matcher.ts'
 import { Matches } from '../actors/matches/matches.ts'
-import { MatchVerdicts } from '../actors/matches/verdicts.ts'
+import { MatchOverrides } from '../actors/matches/verdicts.ts'
 import { PastPrices } from '../actors/past-prices/past-prices.ts'
 import { Sports } from '../actors/sports/sports.ts'
 import { System } from '../actors/system.ts'
@@ -114,7 +114,7 @@ export interface ClusterParts {
   /** The same events, but for those that come after another engine may have taken the lease. */
   readonly gate?: (take: (event: VenueEvent) => void) => (event: VenueEvent) => void
   /** Makes what hears of every update, listing and pair, once. */
-  readonly feeder: (owners: {
+  readonly feeder: (components: {
     readonly publisher: Publisher
     readonly catalog: Catalog
     readonly venues: () => readonly VenueView[]
@@ -127,7 +127,7 @@ export interface Engine {
   readonly catalog: Catalog
   readonly accounts: Accounts
   /** Operators' verdicts on pairs of markets. */
-  readonly verdicts: MatchVerdicts
+  readonly overrides: MatchOverrides
   readonly wallets: Wallets
   readonly matches: Matches
   readonly arbitrage: Arbitrage
@@ -141,55 +141,58 @@ export interface Engine {
 }
 
 const LISTEN_AFTER_MS = 10_000
-const VENUES_LOOK_MS = 25
+const VENUES_POLL_MS = 25
 const BOOK_LIMITS: BookCheckLimits = { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs }
 
 /** Builds everything and introduces the rooms to each other; nothing runs before `start`. */
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
-  const owners = openOwners(settings, parts)
-  const { catalog, accounts, publisher, view } = owners
+  const components = createComponents(settings, parts)
+  const { catalog, accounts, publisher, view } = components
   const timers: StopTimer[] = []
   let server: Server | null = null
-  const openFace = async () => {
+  const openServer = async () => {
     const { clock, log, metrics } = parts
     server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
-    registerFace(owners, server)
-    owners.arbitrage.closeLastRun()
+    registerServer(components, server)
+    components.arbitrage.closeLastRun()
   }
   return {
     view,
     catalog,
     accounts,
-    verdicts: owners.verdicts,
-    wallets: owners.wallets,
-    matches: owners.matches,
-    arbitrage: owners.arbitrage,
+    overrides: components.overrides,
+    wallets: components.wallets,
+    matches: components.matches,
+    arbitrage: components.arbitrage,
     publisher,
     get port() {
       return server?.port ?? settings.port
     },
     async start() {
-      const known = catalog.load()
-      if (known > 0) parts.log.info({ markets: known }, 'catalogue of the last run loaded')
-      owners.whales.start()
-      owners.wallets.start()
+      const marketCount = catalog.load()
+      if (marketCount > 0)
+        parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')
+      components.whales.start()
+      components.wallets.start()
       // Before the first page of a catalogue, so that it brings back nothing that is forgotten.
       const { retentionDays, dataBytesMax: sizeBytesMax } = settings
-      timers.push(...startMaintenance({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }))
-      owners.webhooks.start()
-      owners.matcher.start()
-      owners.arbitrage.start()
+      timers.push(
+        ...startHousekeeping({ ...parts, catalog, accounts, retentionDays, sizeBytesMax }),
+      )
+      components.webhooks.start()
+      components.matcher.start()
+      components.arbitrage.start()
       catalog.isLoaded = catalog.hasEveryVenue
       // Gateways have waited for a leader, and know that its books are stale: they need not wait for connections too.
-      if (parts.cluster !== undefined && catalog.isLoaded) await openFace()
-      const isCrawled = startVenues(owners)
-      await Promise.race([isCrawled, isEnough(owners, parts)])
-      if (server === null) await openFace()
+      if (parts.cluster !== undefined && catalog.isLoaded) await openServer()
+      const isCrawled = startVenues(components)
+      await Promise.race([isCrawled, isReadyToListen(components, parts)])
+      if (server === null) await openServer()
     },
     async stop() {
       await server?.drain()
       for (const stopTimer of timers) stopTimer()
-      await stopOwners(owners, parts)
+      await stopComponents(components, parts)
       await server?.stop()
       await parts.storage.close()
     },
@@ -197,7 +200,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
 }
 
 /** All owners of state, and the parts that carry events to them. */
-interface Owners {
+interface Components {
   readonly system: System
   readonly delays: DelayWatch
   readonly publisher: Publisher
@@ -215,7 +218,7 @@ interface Owners {
   readonly caller: Caller
   readonly matches: Matches
   readonly matcher: Matcher
-  readonly verdicts: MatchVerdicts
+  readonly overrides: MatchOverrides
   readonly arbitrage: Arbitrage
   readonly venues: OpenVenues
   /** Null: the engine is alone. */
@@ -226,7 +229,7 @@ interface Owners {
 type OpenVenues = Map<VenueKey, OpenVenue>
 
 /** Builds every owner after those that it asks; the watchers among them are registered at the end. */
-function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
+function createComponents(settings: EngineSettings, parts: EngineParts): Components {
   const { clock, log, metrics, storage } = parts
   const names = venueTable(settings.venueNames, parts.table)
   const { bookLimits = BOOK_LIMITS } = settings
@@ -250,7 +253,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
       figures: () => ({ ...statsOf(storage, names), wallets: wallets.count }),
     }) ?? null
   const matchTable = feeder?.tap(storage.matches) ?? storage.matches
-  const { matches, matcher, verdicts } = openMatching(parts, { catalog, publisher, matchTable })
+  const { matches, matcher, overrides } = openMatching(parts, { catalog, publisher, matchTable })
   const learn: Learn = async (listings) => {
     feeder?.learnTeams(listings)
     await sports.learnTeams(listings)
@@ -262,7 +265,7 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   const arbitrage = new Arbitrage({
     ...{ clock, publisher, metrics, catalog, matches, table: storage.opportunities },
     bookAgeMsMax: bookLimits.ageMsMax,
-    confirm: (ref) => venues.get(ref.venue)?.actor.wantBook(ref),
+    confirm: (ref) => venues.get(ref.venue)?.actor.requestBookCheck(ref),
   })
   const pastPrices = openPastPrices(parts, { catalog, venues })
   const wallets = openWallets(parts, { catalog })
@@ -274,8 +277,8 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   })
   const onWalletFill = (fill: WalletFillEvent) => wallets.noteFill(fill)
   const routes = new EventRoutes({ catalog, metrics, onWalletFill })
-  const owned = { names, catalog, publisher, system, delays, routes, venues }
-  openVenues(parts, { ...owned, matches, arbitrage, bookLimits })
+  const routing = { names, catalog, publisher, system, delays, routes, venues }
+  openVenues(parts, { ...routing, matches, arbitrage, bookLimits })
   const startedAtMs = clock.monotonicMs()
   const view: EngineView = {
     version: parts.version,
@@ -293,27 +296,27 @@ function openOwners(settings: EngineSettings, parts: EngineParts): Owners {
   }
   const first = { system, delays, publisher, tradeLog, catalog, search, sports, teams, pastPrices }
   const later = { passwords, accounts, wallets, webhooks, caller, whales, venues, view }
-  const owners = { ...first, ...later, matches, matcher, verdicts, arbitrage, feeder }
-  registerWatchers(owners)
-  return owners
+  const components = { ...first, ...later, matches, matcher, overrides, arbitrage, feeder }
+  registerWatchers(components)
+  return components
 }
 
 /**
  * Every watcher in the order in which it is called: each line adds one behind those above it. The only later
  * one is the stream of the face (`registerFace`), which opens when the venues are read.
  */
-function registerWatchers(owners: Omit<Owners, 'view'>): void {
-  const { publisher, catalog, accounts, whales, verdicts, delays } = owners
-  const { tradeLog, wallets, webhooks, sports, matcher, matches } = owners
-  const venues = [...owners.venues.values()].map(({ actor }) => actor)
+function registerWatchers(components: Omit<Components, 'view'>): void {
+  const { publisher, catalog, accounts, whales, overrides, delays } = components
+  const { tradeLog, wallets, webhooks, sports, matcher, matches } = components
+  const venues = [...components.venues.values()].map(({ actor }) => actor)
   // Updates, in the turn of the event that made them.
   publisher.watch(tradeLog)
   publisher.watch(whales)
   publisher.watch(wallets.watcher)
   publisher.watch(webhooks.watcher)
-  publisher.watch(owners.arbitrage)
+  publisher.watch(components.arbitrage)
   for (const venue of venues) publisher.watch(venue)
-  const { feeder } = owners
+  const { feeder } = components
   if (feeder !== null) publisher.watch(feeder)
   // Whale rows that the stream does not carry.
   whales.watch(webhooks)
@@ -327,13 +330,13 @@ function registerWatchers(owners: Omit<Owners, 'view'>): void {
   // Ended accounts, keys and log-ins.
   accounts.watch(webhooks)
   // Operators' verdicts on pairs.
-  verdicts.onWord(matcher)
+  overrides.setListener(matcher)
   // How late the engine is, ten times a second.
   for (const venue of venues) delays.watch(venue)
 }
 
 /** The face is the last watcher: of updates, and of ended accounts, keys and log-ins. */
-function registerFace({ publisher, accounts }: Owners, { hub }: Server): void {
+function registerServer({ publisher, accounts }: Components, { hub }: Server): void {
   publisher.watch(hub)
   accounts.watch(hub.accountWatcher)
 }
@@ -342,7 +345,7 @@ function registerFace({ publisher, accounts }: Owners, { hub }: Server): void {
 function marketParts(
   { retentionDays }: EngineSettings,
   { clock, metrics, storage }: EngineParts,
-  { publisher, venues, run }: Pick<Owners, 'publisher' | 'venues'> & { run: number },
+  { publisher, venues, run }: Pick<Components, 'publisher' | 'venues'> & { run: number },
 ): Omit<MarketParts, 'changed' | 'volumeUnit'> {
   return {
     ...{ publisher, storage, run, retentionDays },
@@ -358,8 +361,8 @@ function marketParts(
 /** Opens every venue, each with its actor; nothing is contacted before they are started. */
 function openVenues(
   parts: EngineParts,
-  owners: Pick<
-    Owners,
+  components: Pick<
+    Components,
     'catalog' | 'publisher' | 'system' | 'delays' | 'venues' | 'matches' | 'arbitrage'
   > & {
     readonly names: VenueTable
@@ -368,16 +371,16 @@ function openVenues(
   },
 ): void {
   const { clock, random, log, metrics, storage } = parts
-  const { catalog, publisher, system, delays, venues, names, routes, bookLimits } = owners
+  const { catalog, publisher, system, delays, venues, names, routes, bookLimits } = components
   const route = (event: VenueEvent) => routes.route(event)
   const emit = parts.cluster?.gate?.(route) ?? route
   const isHandled = () => system.waiting === 0
   for (const venue of parts.venues({ clock, random, log, metrics, emit })) {
     const platform = names.platform(venue.key)
     const shared = { catalog, publisher, storage, clock, log, metrics, delays, isHandled }
-    const first = () => firstMarkets(venue.key, owners)
-    const actor = new VenueActor({ ...shared, venue, platform, bookLimits, first })
-    const open = { venue, actor, cell: system.spawn(actor) }
+    const first = () => firstMarkets(venue.key, components)
+    const actor = new VenueActor({ ...shared, venue, platform, bookLimits, priorityMarkets: first })
+    const open = { venue, actor, actorRef: system.spawn(actor) }
     venues.set(venue.key, open)
     routes.add(open)
   }
@@ -386,17 +389,17 @@ function openVenues(
 /** A venue's markets in pairs that ask the same, and in opportunities. */
 function* firstMarkets(
   venue: VenueKey,
-  { catalog, matches, arbitrage }: Pick<Owners, 'catalog' | 'matches' | 'arbitrage'>,
+  { catalog, matches, arbitrage }: Pick<Components, 'catalog' | 'matches' | 'arbitrage'>,
 ): Iterable<KnownMarket> {
   for (const match of matches.all()) {
     if (!isSame(match)) continue
     const { ref } = match.a.ref.venue === venue ? match.a : match.b
-    const market = catalog.knownOfNative(ref.venue, ref.nativeId)
+    const market = catalog.entryOfNative(ref.venue, ref.nativeId)
     if (market !== null) yield market
   }
   for (const { legs } of arbitrage.open()) {
     for (const { market: ref } of legs) {
-      const market = ref.venue === venue ? catalog.knownOfNative(venue, ref.nativeId) : null
+      const market = ref.venue === venue ? catalog.entryOfNative(venue, ref.nativeId) : null
       if (market !== null) yield market
     }
   }
@@ -405,7 +408,7 @@ function* firstMarkets(
 /** What venues remember of prices. */
 function openPastPrices(
   { clock, log, metrics, storage }: EngineParts,
-  { catalog, venues }: Pick<Owners, 'catalog' | 'venues'>,
+  { catalog, venues }: Pick<Components, 'catalog' | 'venues'>,
 ): PastPrices {
   return new PastPrices({
     ...{ clock, log, metrics, storage, events: catalog },
@@ -417,7 +420,7 @@ function openPastPrices(
 function openAccounts(
   { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }: EngineSettings,
   { clock, storage, cluster }: EngineParts,
-): Pick<Owners, 'passwords' | 'accounts'> {
+): Pick<Components, 'passwords' | 'accounts'> {
   const passwords = openPasswordPool(clock)
   const settings = { jwtSecret, jwtSecretPrevious, isSignUpOpen, signUpsPerHour }
   const table = cluster?.accounts ?? storage.accounts
@@ -432,19 +435,19 @@ function openMatching(
     catalog,
     publisher,
     matchTable,
-  }: Pick<Owners, 'catalog' | 'publisher'> & { readonly matchTable: MatchTable },
-): { matches: Matches; matcher: Matcher; verdicts: MatchVerdicts } {
+  }: Pick<Components, 'catalog' | 'publisher'> & { readonly matchTable: MatchTable },
+): { matches: Matches; matcher: Matcher; overrides: MatchOverrides } {
   const nowMs = () => clock.nowMs()
   const summaryOf = ({ ref, summary }: MarketView) =>
     summary.event === null ? null : catalog.event(ref.venue, summary.event)
   const matches = new Matches({ clock, eventTitle: (market) => summaryOf(market)?.title ?? null })
-  const verdicts = new MatchVerdicts({
-    ...{ table: storage.matchVerdicts, nowMs },
+  const overrides = new MatchOverrides({
+    ...{ table: storage.matchOverrides, nowMs },
     find: (venue, nativeId) =>
-      catalog.knownOfNative(venue, nativeMarketId(nativeId))?.actor ?? null,
+      catalog.entryOfNative(venue, nativeMarketId(nativeId))?.actor ?? null,
   })
   const matcher = new Matcher({
-    ...{ clock, log, publisher, verdicts, matches, nowMs, table: matchTable },
+    ...{ clock, log, publisher, overrides, matches, nowMs, table: matchTable },
     port: matching ?? openMatchThread(),
     market: (number) => catalog.byNumber(number),
     markets: () => catalog.markets(null),
@@ -456,14 +459,14 @@ function openMatching(
       return details === null ? null : { ...summary, ...details }
     },
   })
-  return { matches, matcher, verdicts }
+  return { matches, matcher, overrides }
 }
 
 /** The webhooks of all accounts, and the one way to receivers. */
 function openWebhooks(
   settings: EngineSettings,
   parts: EngineParts,
-  { catalog, matches, accounts }: Pick<Owners, 'catalog' | 'accounts'> & { matches: Matches },
+  { catalog, matches, accounts }: Pick<Components, 'catalog' | 'accounts'> & { matches: Matches },
 ): { caller: Caller; webhooks: Webhooks } {
   const { clock, log, metrics, random, storage, cluster } = parts
   const caller = openCaller({ policy: settings.webhookPolicy, clock, metrics, log })
@@ -487,20 +490,20 @@ function openWebhooks(
 /** The wallets that were asked for, and what they come to. */
 function openWallets(
   { clock, log, metrics, storage }: EngineParts,
-  { catalog }: Pick<Owners, 'catalog'>,
+  { catalog }: Pick<Components, 'catalog'>,
 ): Wallets {
   const venue = catalog.names.walletVenue?.key ?? null
   return new Wallets({
     ...{ storage, clock, log, metrics, port: openWalletThread() },
     venue,
-    view: (id) => (venue === null ? null : (catalog.knownOfNative(venue, id)?.actor ?? null)),
+    view: (id) => (venue === null ? null : (catalog.entryOfNative(venue, id)?.actor ?? null)),
     market: (number) => catalog.byNumber(number),
     marketsOfEvent: (event) => (venue === null ? [] : catalog.marketsOfEvent(venue, event)),
   })
 }
 
 /** Starts all feeds and reads all catalogues; resolves when these are whole. */
-async function startVenues({ catalog, delays, teams, venues, wallets }: Owners): Promise<void> {
+async function startVenues({ catalog, delays, teams, venues, wallets }: Components): Promise<void> {
   const crawls = [...venues.values()].map(({ actor, venue }) => {
     teams.start(venue)
     wallets.attach(venue)
@@ -512,35 +515,39 @@ async function startVenues({ catalog, delays, teams, venues, wallets }: Owners):
 }
 
 /** In reverse: first what brings events, then what handles them, then a last checkpoint of each. */
-async function stopOwners(owners: Owners, parts: EngineParts): Promise<void> {
-  owners.pastPrices.stop()
-  owners.delays.stop()
+async function stopComponents(components: Components, parts: EngineParts): Promise<void> {
+  components.pastPrices.stop()
+  components.delays.stop()
   // Before the venues, whose feeds go down: what is open ends since we stop, not since a book may be out of date.
-  owners.arbitrage.stop()
-  await Promise.all([owners.teams.stop(), owners.wallets.stop()])
-  await Promise.all([...owners.venues.values()].map(({ actor }) => actor.stop()))
-  owners.whales.stop()
-  owners.system.stop()
-  owners.webhooks.stop()
-  owners.caller.stop()
+  components.arbitrage.stop()
+  await Promise.all([components.teams.stop(), components.wallets.stop()])
+  await Promise.all([...components.venues.values()].map(({ actor }) => actor.stop()))
+  components.whales.stop()
+  components.system.stop()
+  components.webhooks.stop()
+  components.caller.stop()
   const nowMs = parts.clock.nowMs()
-  for (const { actor } of owners.catalog.known()) actor.checkpoint(nowMs)
-  await owners.accounts.saveUse()
-  await Promise.all([owners.passwords.close(), owners.search.close(), owners.matcher.close()])
+  for (const { actor } of components.catalog.entries()) actor.checkpoint(nowMs)
+  await components.accounts.saveUse()
+  await Promise.all([
+    components.passwords.close(),
+    components.search.close(),
+    components.matcher.close(),
+  ])
 }
 
 /** Resolves when the face may listen though not all catalogues are read. */
-async function isEnough(owners: Owners, parts: EngineParts): Promise<void> {
+async function isReadyToListen(components: Components, parts: EngineParts): Promise<void> {
   // A catalogue kept from the last run need not wait for its crawl.
-  if (!owners.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)
-  else if (parts.cluster === undefined) await venuesUp(owners, parts)
+  if (!components.catalog.isLoaded) await pause(parts.clock, LISTEN_AFTER_MS)
+  else if (parts.cluster === undefined) await venuesUp(components, parts)
 }
 
 /** Resolves when each venue has a connection, or after the limit. */
-async function venuesUp({ view }: Owners, { clock }: EngineParts): Promise<void> {
+async function venuesUp({ view }: Components, { clock }: EngineParts): Promise<void> {
   const endsAtMs = clock.monotonicMs() + LISTEN_AFTER_MS
   while (clock.monotonicMs() < endsAtMs && view.venues().some(({ state }) => state === 'down')) {
-    await pause(clock, VENUES_LOOK_MS)
+    await pause(clock, VENUES_POLL_MS)
   }
 }
 

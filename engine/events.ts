@@ -4,7 +4,7 @@
 
 import type { NativeMarketId, OutcomeId, VenueKey, WalletAddress } from './ids.ts'
 import type { MarketFacts, MarketRef, MarketStatus, ResolutionStatus } from './market/market.ts'
-import type { CloseReason, Opportunity, Reach } from './opportunity.ts'
+import type { CloseReason, Opportunity, OpportunityPeak } from './opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs, UsdMicros } from './units.ts'
 import type { WalletEvent } from './wallet.ts'
 
@@ -126,7 +126,7 @@ export interface TickSizeEvent extends FromVenue {
   readonly outcome: OutcomeId
   readonly tickMicros: PriceMicros
   /** Orders rest where they are (else the book is void until its next snapshot). */
-  readonly keepsBook: boolean
+  readonly retainsBook: boolean
 }
 
 /** A market's status moved, by message or by timer. */
@@ -278,7 +278,7 @@ export interface LifecycleUpdate extends Outgoing {
   /** The market right after it: a reference that is never changed, so that a replay says the same. */
   readonly facts: MarketFacts
   /** The other market, of `matched` and `unmatched`. */
-  readonly twin: MarketRef | null
+  readonly matchedMarket: MarketRef | null
 }
 
 /** A whale row that reached `whaleMessageUsdMin`; rows below it are not stamped, and not published. */
@@ -304,13 +304,13 @@ export interface ArbitrageUpdate extends Outgoing {
   /** Of `closed`; else null. */
   readonly reason: CloseReason | null
   /** What it has come to; of `closed`, by what was told before. */
-  readonly reached: Reach
+  readonly peak: OpportunityPeak
   /** The same before this update; null: it is the first. */
-  readonly reachedBefore: Reach | null
+  readonly previousPeak: OpportunityPeak | null
 }
 
 /** An open opportunity is older than when it was last told, and else the same: no stream carries that. */
-export type LastingArbitrage = Omit<ArbitrageUpdate, 'offset' | 'seq'>
+export type ArbitrageRefresh = Omit<ArbitrageUpdate, 'offset' | 'seq'>
 
 /** How one venue's feed stands. */
 export interface FeedStatus {

@@ -14,7 +14,7 @@ import { onAbort } from './on-abort.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import type { Random } from './random.ts'
-import { ownTurn } from './steps.ts'
+import { yieldToEventLoop } from './steps.ts'
 
 /**
  * Why a call failed, after its retries. 'status': the answer was not 2xx. 'timeout': it took too
@@ -113,7 +113,7 @@ const BACKOFF_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 30_000
 const SOCKETS_MAX = 16
 /** An answer of more bytes is parsed in a turn of the loop of its own, and its caller has another: some are megabytes. */
-const AT_ONCE_BYTES_MAX = 16_384
+const INLINE_PARSE_BYTES_MAX = 16_384
 
 interface Attempt {
   readonly method: 'GET' | 'POST'
@@ -196,7 +196,7 @@ export class HttpClient {
         return await this.#attempt(attempt, signal)
       } catch (cause) {
         const error = toFetchError(cause)
-        if (!mayRepeat || failures >= retries || !isPassing(error)) throw error
+        if (!mayRepeat || failures >= retries || !isTransient(error)) throw error
         const delayMs = this.#delayMs(failures, error)
         log.debug(
           { host: name, path: attempt.url.pathname, failure: error.message, delayMs },
@@ -214,10 +214,10 @@ export class HttpClient {
     const jitteredMs = (ceilingMs / 2) * (1 + this.#options.random.next())
     const waitMs = error.retryAfterMs ?? this.#busyWaitMs(failures, error)
     if (waitMs === undefined) return jitteredMs
-    const askedMs = Math.min(RETRY_AFTER_MAX_MS, waitMs)
-    const heldUntilMs = this.#options.clock.monotonicMs() + askedMs
+    const requestedMs = Math.min(RETRY_AFTER_MAX_MS, waitMs)
+    const heldUntilMs = this.#options.clock.monotonicMs() + requestedMs
     this.#heldUntilMonotonicMs = Math.max(this.#heldUntilMonotonicMs, heldUntilMs)
-    return askedMs
+    return requestedMs
   }
 
   #busyWaitMs(failures: number, { status }: FetchError): number | undefined {
@@ -240,10 +240,10 @@ export class HttpClient {
     }
     this.#requests.inc()
     const bytes = await this.#exchange(attempt, signal)
-    const isLarge = bytes.length > AT_ONCE_BYTES_MAX
-    if (isLarge) await ownTurn()
+    const isLarge = bytes.length > INLINE_PARSE_BYTES_MAX
+    if (isLarge) await yieldToEventLoop()
     const answer = this.#parsed(bytes, attempt)
-    if (isLarge) await ownTurn()
+    if (isLarge) await yieldToEventLoop()
     if (signal.aborted) throw new FetchError('aborted', 'aborted by the caller')
     return answer
   }
@@ -324,16 +324,20 @@ export class HttpClient {
     const retryAfterMs = parseRetryAfter(wait)
     const more = retryAfterMs === null ? { status } : { status, retryAfterMs }
     let isEnded = false
-    const end = (said: string) => {
+    const end = (bodyText: string) => {
       if (isEnded) return
       isEnded = true
       stopTimer()
-      const what = oddityOfStatus(status, said, retryAfterMs !== null || busyWaitMs !== undefined)
+      const what = oddityOfStatus(
+        status,
+        bodyText,
+        retryAfterMs !== null || busyWaitMs !== undefined,
+      )
       // A page in the place of the host's own words is no answer about the thing that was asked for.
-      const isExpected = options.expected?.includes(status) === true && !isMarkup(said)
+      const isExpected = options.expected?.includes(status) === true && !isMarkup(bodyText)
       if (isExpected) watch?.expected?.(url.pathname, true)
-      else if (what !== null) watch?.odd(url.pathname, what, location ?? said)
-      settle(new FetchError('status', `status ${status}${reasonIn(said)}`, more))
+      else if (what !== null) watch?.odd(url.pathname, what, location ?? bodyText)
+      settle(new FetchError('status', `status ${status}${reasonIn(bodyText)}`, more))
     }
     const stopTimer = clock.after(REFUSAL_WAIT_MS, () => end(''))
     response.once('data', (chunk: Buffer) => end(chunk.toString('utf8', 0, REFUSAL_BYTES_MAX)))
@@ -382,7 +386,7 @@ export class HttpClient {
 }
 
 /** Whether trying again may help. A body without a status was no JSON: an HTML page of a proxy. */
-function isPassing(error: FetchError): boolean {
+function isTransient(error: FetchError): boolean {
   switch (error.kind) {
     case 'network':
     case 'timeout':
@@ -408,11 +412,11 @@ const REFUSAL_WAIT_MS = 1_000
 const REFUSAL_BYTES_MAX = 2_048
 
 /** What is odd about a refusal, for the watch; null: a failure of the moment, which is tried again. */
-function oddityOfStatus(status: number, said: string, hasRetryAfter: boolean): string | null {
+function oddityOfStatus(status: number, bodyText: string, hasRetryAfter: boolean): string | null {
   if (status === 429) return hasRetryAfter ? null : 'status 429 without retry-after'
   if (status >= 500) return null
-  if (isMarkup(said)) return `status ${status} html`
-  const parameter = /"parameter"\s*:\s*"(\w{1,30})"/.exec(said)?.[1]
+  if (isMarkup(bodyText)) return `status ${status} html`
+  const parameter = /"parameter"\s*:\s*"(\w{1,30})"/.exec(bodyText)?.[1]
   return parameter === undefined ? `status ${status}` : `status ${status} ${parameter}`
 }
 
@@ -426,9 +430,9 @@ function oddityOfBody(text: string): string {
 const isMarkup = (text: string): boolean => text.trimStart().startsWith('<')
 
 /** The venue's own words for a refusal, as its JSON has them. */
-function reasonIn(said: string): string {
-  const words = /"(?:error|message|code)"\s*:\s*"([^"]{1,120})"/.exec(said)?.[1]
-  return words === undefined ? '' : `: ${words}`
+function reasonIn(bodyText: string): string {
+  const reason = /"(?:error|message|code)"\s*:\s*"([^"]{1,120})"/.exec(bodyText)?.[1]
+  return reason === undefined ? '' : `: ${reason}`
 }
 
 /** Seconds only: the venues send no dates, and a date would need our clock to agree with theirs. */

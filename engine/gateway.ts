@@ -6,20 +6,20 @@
 import type { Accounts } from '../actors/accounts/accounts.ts'
 import { MarketSearch } from '../actors/catalog/search.ts'
 import { followAccounts } from '../actors/mirror/accounts.ts'
-import { ELSEWHERE } from '../actors/mirror/elsewhere.ts'
+import { FORWARDED_VIEWS } from '../actors/mirror/elsewhere.ts'
 import { Mirror, type MirrorFault } from '../actors/mirror/mirror.ts'
-import { SharedPlaces } from '../actors/mirror/places.ts'
+import { SharedConnectionSlots } from '../actors/mirror/places.ts'
 import { QuotaShares } from '../actors/mirror/quotas.ts'
-import { decodeTicketNews, encodeTicketNews } from '../actors/mirror/tickets.ts'
+import { decodeTicketMessage, encodeTicketMessage } from '../actors/mirror/tickets.ts'
 import type { ClusterView, EngineView } from '../actors/views.ts'
 import type { Forward } from '../http/request/forwarding.ts'
 import { createServer, type Server } from '../http/server.ts'
 import { Tickets } from '../http/ws/session/tickets.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
-import { decodeAnswer, encodeAsked } from './cluster/asked.ts'
+import { decodeGatewayResponse, encodeGatewayRequest } from './cluster/asked.ts'
 import { type Checkpoint, checkpointObject, decodeCheckpoint } from './cluster/checkpoint.ts'
 import { Follower, type FollowFault } from './cluster/follower.ts'
-import { type ClusterLog, LogError, type StopReading } from './cluster/log.ts'
+import { type ClusterLog, LogError, type LogSubscription } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { Members } from './cluster/members.ts'
 import { EngineError } from './errors.ts'
@@ -74,10 +74,10 @@ export interface Gateway {
 }
 
 /** Without a word of the engine for so long, everything counts as stale. */
-const SILENT_MS_MAX = 5_000
-const LOOK_MS = 100
+const LEADER_TIMEOUT_MS = 5_000
+const CHECK_MS = 100
 /** The wait before a failed start of a mirror is tried again. */
-const AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 
 /** A mirror with its reader. */
 interface Followed {
@@ -90,7 +90,7 @@ interface Followed {
 }
 
 /** What is served now. */
-interface Face extends Followed {
+interface ServedMirror extends Followed {
   readonly server: Server
   readonly view: EngineView
 }
@@ -105,23 +105,23 @@ class LogGateway implements Gateway {
   readonly #names: ReturnType<typeof venueTable>
   readonly #shares: QuotaShares
   readonly #members: Members
-  readonly #places: SharedPlaces
+  readonly #connectionSlots: SharedConnectionSlots
   readonly #tickets: Tickets
   /** What other gateways tell. */
-  readonly #hearing: readonly StopReading[]
+  readonly #subscriptions: readonly LogSubscription[]
   readonly #timers: StopTimer[] = []
   #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
-  #face: Face | null = null
+  #served: ServedMirror | null = null
   #faultCount = 0
   #lastFault: string | null = null
   /** Of lists that began here and go on through another gateway. */
-  #answering: StopReading | null = null
+  #answering: LogSubscription | null = null
   #loopback: Loopback | null = null
   #isStopped = false
   #isReplacing = false
   readonly #startedAtMs: number
   /** The last checkpoint that was read was found wanting: the next is asked for. Not null: any of another run than this will do. */
-  #wanting: { readonly overEpoch: string | null } | null = null
+  #rejectedCheckpoint: { readonly overEpoch: string | null } | null = null
   /** When the checkpoint that was tried last was made. */
   #triedMs: number | null = null
 
@@ -131,45 +131,53 @@ class LogGateway implements Gateway {
     this.#parts = parts
     this.#names = venueTable(settings.venueNames, parts.table)
     this.#startedAtMs = clock.monotonicMs()
-    this.#shares = new QuotaShares({ clock, name, ask: (body) => cluster.ask('quota', body) })
+    this.#shares = new QuotaShares({
+      clock,
+      name,
+      request: (body) => cluster.request('quota', body),
+    })
     this.#members = new Members({
       ...{ log: cluster, clock },
       self: () => ({
         ...{ role: 'gateway', name, term: null },
-        lagBatches: this.#face?.follower.behind ?? 0,
-        lagMs: this.#face?.mirror.lagMs ?? 0,
+        lagBatches: this.#served?.follower.behind ?? 0,
+        lagMs: this.#served?.mirror.lagMs ?? 0,
       }),
     })
-    this.#places = new SharedPlaces({
-      ...{ clock, name, tell: (body) => cluster.tell('places', body) },
-      onBeyond: (account, most) => this.#face?.server.hub.endBeyond(account, most),
+    this.#connectionSlots = new SharedConnectionSlots({
+      ...{ clock, name, announce: (body) => cluster.announce('places', body) },
+      onExcess: (account, most) => this.#served?.server.hub.endBeyond(account, most),
     })
-    this.#tickets = new Tickets(clock, (news) => cluster.tell('tickets', encodeTicketNews(news)))
-    this.#hearing = [
-      cluster.hear('places', (body) => this.#places.hear(body)),
-      cluster.hear('tickets', (body) => {
-        const news = decodeTicketNews(body)
-        if (news !== null) this.#tickets.hear(news)
+    this.#tickets = new Tickets(clock, (ticketMessage) =>
+      cluster.announce('tickets', encodeTicketMessage(ticketMessage)),
+    )
+    this.#subscriptions = [
+      cluster.subscribe('places', (body) => this.#connectionSlots.receive(body)),
+      cluster.subscribe('tickets', (body) => {
+        const ticketMessage = decodeTicketMessage(body)
+        if (ticketMessage !== null) this.#tickets.applyUpdate(ticketMessage)
       }),
     ]
     const lag = 'Batches of the log that this gateway has not read yet.'
-    metrics.gauge('cluster_lag_batches', lag, () => this.#face?.follower.behind ?? 0)
+    metrics.gauge('cluster_lag_batches', lag, () => this.#served?.follower.behind ?? 0)
     const lagMs = 'From the engine to the mirror, of the newest update.'
-    metrics.gauge('cluster_lag_ms', lagMs, () => this.#face?.mirror.lagMs ?? 0)
+    metrics.gauge('cluster_lag_ms', lagMs, () => this.#served?.mirror.lagMs ?? 0)
     const stale = 'Whether the engine is not heard, so that everything is stale.'
-    metrics.gauge('cluster_is_cut', stale, () => Number(this.#face?.mirror.isCut ?? true))
+    metrics.gauge('cluster_is_cut', stale, () =>
+      Number(this.#served?.mirror.isDisconnected ?? true),
+    )
   }
 
   get port(): number {
-    return this.#face?.server.port ?? this.#settings.port
+    return this.#served?.server.port ?? this.#settings.port
   }
 
   get view(): EngineView | null {
-    return this.#face?.view ?? null
+    return this.#served?.view ?? null
   }
 
   get mirror(): Mirror | null {
-    return this.#face?.mirror ?? null
+    return this.#served?.mirror ?? null
   }
 
   get faults() {
@@ -181,22 +189,22 @@ class LogGateway implements Gateway {
     while (this.#accounts === null && !this.#isStopped) {
       try {
         const quotas = (kind: Parameters<QuotaShares['of']>[0]) => this.#shares.of(kind)
-        const counted = { quotas, places: this.#places }
+        const counted = { quotas, connectionSlots: this.#connectionSlots }
         this.#accounts = await followAccounts(cluster, {
           ...{ ...this.#settings, ...counted, clock, log },
         })
       } catch (error) {
         log.warn({ err: error }, 'the accounts cannot be read yet')
-        await pause(clock, AGAIN_MS)
+        await pause(clock, RETRY_MS)
       }
     }
     // Streams are those of the face of the moment.
-    const streams = () => this.#face?.server.hub.accountWatcher
+    const streams = () => this.#served?.server.hub.accountWatcher
     this.#accounts?.accounts.watch({
       onRevoked: (key) => streams()?.onRevoked?.(key),
       onTokenEnded: (id) => streams()?.onTokenEnded?.(id),
       onTokensEnded: (account) => streams()?.onTokensEnded?.(account),
-      onAccountGone: (account, reason) => streams()?.onAccountGone?.(account, reason),
+      onAccountDeactivated: (account, reason) => streams()?.onAccountDeactivated?.(account, reason),
       onLimits: (account, limits) => streams()?.onLimits?.(account, limits),
     })
     await this.#replace()
@@ -204,7 +212,7 @@ class LogGateway implements Gateway {
     this.#loopback = loopback
     // Lists go on where they began.
     this.#answering = cluster.answer(`http.${name}`, (body) => loopback.answer(body))
-    this.#timers.push(clock.every(LOOK_MS, () => this.#look()))
+    this.#timers.push(clock.every(CHECK_MS, () => this.#check()))
   }
 
   async stop(): Promise<void> {
@@ -212,31 +220,31 @@ class LogGateway implements Gateway {
     for (const stopTimer of this.#timers) stopTimer()
     await this.#answering?.stop()
     this.#loopback?.close()
-    const face = this.#face
-    await face?.server.drain()
-    await face?.close()
-    await face?.server.stop()
-    this.#places.stop()
-    for (const hearing of this.#hearing) await hearing.stop()
+    const served = this.#served
+    await served?.server.drain()
+    await served?.close()
+    await served?.server.stop()
+    this.#connectionSlots.stop()
+    for (const subscription of this.#subscriptions) await subscription.stop()
     await this.#shares.stop()
     await this.#members.stop()
     await this.#accounts?.stop()
   }
 
   /** Whether the engine is heard, and nothing waits for what does not come. */
-  #look(): void {
-    const face = this.#face
-    if (face === null) return
-    const silentMs = this.#parts.clock.monotonicMs() - face.follower.heardAtMs
-    face.mirror.setCut(silentMs > SILENT_MS_MAX || face.fault() !== null)
-    face.mirror.checkStall()
+  #check(): void {
+    const served = this.#served
+    if (served === null) return
+    const sinceReceivedMs = this.#parts.clock.monotonicMs() - served.follower.receivedAtMs
+    served.mirror.setDisconnected(sinceReceivedMs > LEADER_TIMEOUT_MS || served.fault() !== null)
+    served.mirror.checkStall()
   }
 
   #noteFault(fault: FollowFault | MirrorFault, epoch: string): void {
     const { log, metrics } = this.#parts
     this.#faultCount += 1
     this.#lastFault = fault
-    this.#wanting = { overEpoch: fault === 'new_epoch' ? epoch : null }
+    this.#rejectedCheckpoint = { overEpoch: fault === 'new_epoch' ? epoch : null }
     const help = 'Mirrors that were given up, by reason.'
     metrics.count('cluster_mirrors_ended_total', help, { fault }).inc()
     log.warn({ fault }, 'what the log says has a hole: the mirror is made anew')
@@ -251,17 +259,17 @@ class LogGateway implements Gateway {
     while (!this.#isStopped) {
       try {
         const followed = await this.#follow()
-        if (followed !== null) await this.#show(followed)
+        if (followed !== null) await this.#serve(followed)
         if (followed?.fault() === null) {
           const afterMs = Math.round(clock.monotonicMs() - startedAtMs)
           log.info({ epoch: followed.mirror.epoch, afterMs }, 'the mirror is whole')
           break
         }
       } catch (error) {
-        this.#wanting ??= { overEpoch: null }
+        this.#rejectedCheckpoint ??= { overEpoch: null }
         log.warn({ err: error }, 'no whole mirror yet')
       }
-      await pause(clock, AGAIN_MS)
+      await pause(clock, RETRY_MS)
     }
     this.#isReplacing = false
   }
@@ -270,22 +278,23 @@ class LogGateway implements Gateway {
   async #follow(): Promise<Followed | null> {
     const { clock, log, metrics, cluster } = this.#parts
     const checkpoint = await this.#checkpoint()
-    let known: FollowFault | MirrorFault | null = null
+    let firstFault: FollowFault | MirrorFault | null = null
     const onFault = (fault: FollowFault | MirrorFault): void => {
-      if (known !== null) return
-      known = fault
+      if (firstFault !== null) return
+      firstFault = fault
       this.#noteFault(fault, checkpoint.epoch)
       // One that was not shown yet is given up where it is made.
-      if (this.#face?.mirror !== mirror) return
-      mirror.setCut(true)
+      if (this.#served?.mirror !== mirror) return
+      mirror.setDisconnected(true)
       void this.#replace()
     }
     const shared = { clock, metrics }
     const index = new MarketSearch({ port: openSearch(), clock, log })
     let mirror: Mirror
     try {
-      const ask = (subject: 'trades' | 'bars', body: Uint8Array) => cluster.ask(subject, body)
-      const set = { log, names: this.#names, index, onFault, ask }
+      const request = (subject: 'trades' | 'bars', body: Uint8Array) =>
+        cluster.request(subject, body)
+      const set = { log, names: this.#names, index, onFault, ask: request }
       mirror = new Mirror(checkpoint, { ...shared, ...set })
       index.rebuildFrom(() => mirror.catalog.texts())
       index.hold()
@@ -311,9 +320,9 @@ class LogGateway implements Gateway {
       await close()
       throw error
     })
-    if (isReady && known === null && !this.#isStopped) {
+    if (isReady && firstFault === null && !this.#isStopped) {
       index.release()
-      return { mirror, follower, fault: () => known, close }
+      return { mirror, follower, fault: () => firstFault, close }
     }
     await close()
     return null
@@ -326,29 +335,32 @@ class LogGateway implements Gateway {
       const bytes = await cluster.getObject(checkpointObject).catch(() => null)
       return bytes === null ? null : decodeCheckpoint(bytes)
     }
-    if (this.#wanting === null) {
-      const kept = await read()
-      if (kept !== null) return kept
+    if (this.#rejectedCheckpoint === null) {
+      const stored = await read()
+      if (stored !== null) return stored
     }
-    const asking = cluster.ask('checkpoint', Buffer.from(this.#wanting?.overEpoch ?? ''))
-    const failed = await asking.then(() => null).catch((error: unknown) => ({ error }))
+    const pending = cluster.request(
+      'checkpoint',
+      Buffer.from(this.#rejectedCheckpoint?.overEpoch ?? ''),
+    )
+    const failed = await pending.then(() => null).catch((error: unknown) => ({ error }))
     const made = await read()
     // Nobody leads just now: one that was made since the last try may do.
     if (failed !== null && (made === null || made.takenAtMs === this.#triedMs)) throw failed.error
     if (made === null) throw new Error('there is no checkpoint that can be read')
     this.#triedMs = made.takenAtMs
-    this.#wanting = null
+    this.#rejectedCheckpoint = null
     return made
   }
 
-  async #show(followed: Followed): Promise<void> {
+  async #serve(followed: Followed): Promise<void> {
     const accounts = this.#accounts?.accounts
     if (accounts === undefined) return
     const { clock, log, metrics, name } = this.#parts
     const { mirror } = followed
     const { publisher } = mirror
     const view = this.#viewOf(followed, accounts)
-    const before = this.#face
+    const before = this.#served
     let server = before?.server ?? null
     if (server === null) {
       server = await createServer({
@@ -357,19 +369,22 @@ class LogGateway implements Gateway {
       })
     } else await server.replace(view, publisher)
     publisher.watch(server.hub)
-    this.#face = { ...followed, server, view }
+    this.#served = { ...followed, server, view }
     await before?.close()
   }
 
   readonly #forward: Forward = async ({ gateway, ...request }) => {
     const { cluster } = this.#parts
-    const asking = cluster.ask(gateway === null ? 'http' : `http.${gateway}`, encodeAsked(request))
-    const bytes = await asking.catch((error: unknown) => {
+    const pending = cluster.request(
+      gateway === null ? 'http' : `http.${gateway}`,
+      encodeGatewayRequest(request),
+    )
+    const bytes = await pending.catch((error: unknown) => {
       if (gateway === null || !(error instanceof LogError) || error.reason !== 'unanswered')
         throw error
       throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
     })
-    const answer = decodeAnswer(bytes)
+    const answer = decodeGatewayResponse(bytes)
     if (answer === null) throw new Error('the answer of the engine could not be read')
     return answer
   }
@@ -378,17 +393,17 @@ class LogGateway implements Gateway {
     const { clock, cluster, name, version } = this.#parts
     const { catalog, matches, sports, tradeLog, whaleLog, epoch } = mirror
     return {
-      ...ELSEWHERE,
+      ...FORWARDED_VIEWS,
       ...{ version, epoch, catalog, accounts, matches, sports, tradeLog, whaleLog },
       wallets: {
-        ...ELSEWHERE.wallets,
+        ...FORWARDED_VIEWS.wallets,
         get count() {
           return mirror.figures.wallets
         },
       },
       stats: () => mirror.figures,
       venues: () => mirror.venues(),
-      isStorageHealthy: () => !mirror.isCut,
+      isStorageHealthy: () => !mirror.isDisconnected,
       delayMs: () => mirror.lagMs,
       bookAgeMsMax,
       confirmBook: () => null,
@@ -399,7 +414,7 @@ class LogGateway implements Gateway {
         link: cluster.link,
         lagBatches: follower.behind,
         lagMs: mirror.lagMs,
-        isHeard: !mirror.isCut,
+        isConnected: !mirror.isDisconnected,
         leader: this.#members.leader,
         members: this.#members.all(),
       }),

@@ -6,6 +6,6 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** A word of parsed JSON for a log or a count: text as it is, all else as JSON. `String` calls what an object names toString. */
-export function wordOf(value: unknown): string {
+export function labelOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }

@@ -6,11 +6,11 @@ import { HOUR_MS, type TimeMs, timeMs } from './units.ts'
 const DAY_HOURS = 24
 
 /** The oldest hour of which rows are kept for `days`, as floor(timeMs / 3,600,000). */
-export function firstKeptHour(nowMs: number, days: number): number {
+export function firstRetainedHour(nowMs: number, days: number): number {
   return Math.floor(nowMs / HOUR_MS) - days * DAY_HOURS
 }
 
 /** The oldest moment of which rows are kept for `days`. */
-export function firstKeptMs(nowMs: number, days: number): TimeMs {
-  return timeMs(firstKeptHour(nowMs, days) * HOUR_MS)
+export function firstRetainedMs(nowMs: number, days: number): TimeMs {
+  return timeMs(firstRetainedHour(nowMs, days) * HOUR_MS)
 }

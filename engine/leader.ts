@@ -6,11 +6,11 @@ import { hostname } from 'node:os'
 import { Checkpoints } from '../actors/cluster/checkpoints.ts'
 import { Feeder } from '../actors/cluster/feeder.ts'
 import { Standby } from '../actors/cluster/standby.ts'
-import { ToldOutbox } from '../actors/cluster/told-outbox.ts'
+import { ReplicatedOutbox } from '../actors/cluster/told-outbox.ts'
 import { startHousekeeping } from '../actors/maintenance.ts'
 import { answerBars } from '../actors/mirror/bars.ts'
 import { answerOlderTrades } from '../actors/mirror/older-trades.ts'
-import { QuotaOwner } from '../actors/mirror/quotas.ts'
+import { QuotaServer } from '../actors/mirror/quotas.ts'
 import { ClusterAccounts, type Following } from '../storage/cluster-accounts.ts'
 import { ClusterWebhooks } from '../storage/cluster-webhooks.ts'
 import type { Storage } from '../storage/contract/storage.ts'
@@ -21,10 +21,10 @@ import { gated } from './cluster/event-gate.ts'
 import { type Lease, takeLease } from './cluster/lease.ts'
 import {
   type Answer,
-  type AskedSubject,
   type ClusterLog,
+  type LogSubscription,
+  type RequestSubject,
   SHARDS,
-  type StopReading,
 } from './cluster/log.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { type Member, type MemberRole, Members } from './cluster/members.ts'
@@ -65,7 +65,7 @@ export interface Leader {
 }
 
 /** Only the gateways' requests come to the engine's face, through this process. */
-export function engineFace(config: Config) {
+export function engineServerSettings(config: Config) {
   return {
     host: '127.0.0.1',
     trustedProxies: [...config.trustedProxies, '127.0.0.1'],
@@ -73,10 +73,10 @@ export function engineFace(config: Config) {
   }
 }
 
-const BEAT_MS = 1_000
+const HEARTBEAT_MS = 1_000
 const DRAIN_MS_MAX = 3_000
 /** Between a few hundred pending deliveries, so that the log takes them. */
-const TELL_REST_MS = 20
+const PENDING_PAUSE_MS = 20
 
 /** Connects to NATS as the configuration says. */
 export async function connectCluster(
@@ -103,14 +103,14 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const onFailed = (error: unknown) =>
     log.error({ err: error }, 'an account or a webhook could not be taken over')
   const shared = new ClusterAccounts(storage.accounts, accounts)
-  const mending = (mend: (key: string) => Promise<void>) => (key: string) => {
-    if (leading !== null) mend(key).catch((error) => log.warn({ err: error, key }, 'not mended'))
+  const fixing = (fix: (key: string) => Promise<void>) => (key: string) => {
+    if (leading !== null) fix(key).catch((error) => log.warn({ err: error, key }, 'not mended'))
   }
-  const mendAccounts = mending((key) => shared.mend(key))
-  const followed = await ClusterAccounts.follow(storage.accounts, accounts, onFailed, mendAccounts)
+  const fixAccounts = fixing((key) => shared.restore(key))
+  const followed = await ClusterAccounts.follow(storage.accounts, accounts, onFailed, fixAccounts)
   const hooks = await webhooks.follow(
     onFailed,
-    mending((key) => webhooks.mend(key)),
+    fixing((key) => webhooks.restore(key)),
   )
   const standby = new Standby({
     ...{ log: cluster, clock, logger: log, metrics, storage, names, webhooks },
@@ -138,11 +138,11 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
       } catch (error) {
         log.warn({ err: error }, 'accounts and webhooks could not be shared')
       }
-      await pause(clock, BEAT_MS, signal)
+      await pause(clock, HEARTBEAT_MS, signal)
     }
   }
-  const onForgotten = () => void shareAgain()
-  const lease = await takeLease({ bucket, holder, clock, log, onForgotten }, signal)
+  const onRecordLost = () => void shareAgain()
+  const lease = await takeLease({ bucket, holder, clock, log, onRecordLost }, signal)
   // At once, since it is this one that renews the lease.
   if (lease !== null) leading = new Leading(parts, lease, { accounts: shared, webhooks, members })
   await (leading === null ? standby.stop() : standby.takeOver())
@@ -166,10 +166,10 @@ class Leading implements Leader {
   #feeder: Feeder | null = null
   #checkpoints: Checkpoints | null = null
   #loopback: Loopback | null = null
-  readonly #answers: StopReading[] = []
-  readonly #guarded: StopReading[] = []
+  readonly #answers: LogSubscription[] = []
+  readonly #guarded: LogSubscription[] = []
   #stopTimer: StopTimer = () => undefined
-  readonly #outbox: ToldOutbox
+  readonly #outbox: ReplicatedOutbox
   readonly #takenAtMs: number
   readonly #members: Members
   #isOpen = false
@@ -187,14 +187,14 @@ class Leading implements Leader {
     this.#parts = parts
     this.#lease = lease
     this.#takenAtMs = parts.clock.monotonicMs()
-    lease.keep(() => this.#onDeposed())
+    lease.startRenewing(() => this.#onDeposed())
     const term = 'Of the lease that this engine holds; rises with each one that leads.'
     parts.metrics.gauge('cluster_term', term, () => lease.term)
-    this.#outbox = new ToldOutbox({
+    this.#outbox = new ReplicatedOutbox({
       own: parts.storage.outbox,
       idOf: (number) => shared.webhooks.idOf(number),
       // What is pending when the log is opened is told then.
-      tell: (item) => {
+      publish: (item) => {
         if (this.#isOpen) this.#writer?.put('hooks', item)
       },
     })
@@ -206,15 +206,15 @@ class Leading implements Leader {
       outbox: this.#outbox,
       view: () => ({
         ...{ role: 'engine', name: lease.holder, link: parts.cluster.link, lagMs: 0 },
-        ...{ lagBatches: this.#writer?.waiting ?? 0, isHeard: !this.#isDeposed },
+        ...{ lagBatches: this.#writer?.waiting ?? 0, isConnected: !this.#isDeposed },
         ...{ leader: members.leader, members: members.all() },
       }),
       gate: (take) => gated({ confirm: () => lease.confirm() }, take),
-      feeder: (owners) => {
+      feeder: (components) => {
         const { cluster, clock, log, metrics } = parts
         const writer = new LogWriter<LogItem>({
           log: cluster,
-          epoch: owners.publisher.epoch,
+          epoch: components.publisher.epoch,
           term: lease.term,
           clock,
           logger: log,
@@ -226,8 +226,8 @@ class Leading implements Leader {
         })
         this.#writer = writer
         this.#feeder = new Feeder({
-          ...owners,
-          put: (shard, item, place) => writer.put(shard, item, place),
+          ...components,
+          put: (shard, item, position) => writer.put(shard, item, position),
         })
         return this.#feeder
       },
@@ -268,7 +268,7 @@ class Leading implements Leader {
       throw new Error('the engine was made without its leader')
     const loopback = new Loopback(engine.port)
     this.#loopback = loopback
-    this.#tellRevocations(engine)
+    this.#announceRevocations(engine)
     this.#answer('http', (body) => loopback.answer(body))
     this.#answer('trades', answerOlderTrades(engine.view))
     this.#answer(
@@ -276,7 +276,7 @@ class Leading implements Leader {
       answerBatches((id) => writer.batch(id)),
     )
     this.#answer('bars', answerBars({ clock, catalog: engine.view.catalog }))
-    this.#answer('quota', new QuotaOwner(engine.accounts, clock).answer)
+    this.#answer('quota', new QuotaServer(engine.accounts, clock).answer)
     const afterMs = Math.round(clock.monotonicMs() - this.#takenAtMs)
     log.info({ term: this.#lease.term, afterMs }, 'gateways are answered')
     await this.#openShards(writer)
@@ -289,27 +289,31 @@ class Leading implements Leader {
       pairs: () => engine.matches.all(),
       opportunities: () => engine.arbitrage.open(),
       feeder,
-      places: () => writer.places(),
+      shardPositions: () => writer.positions(),
     })
     this.#checkpoints = checkpoints
     this.#answer('checkpoint', async (body) => {
-      const over = Buffer.from(body).toString()
+      const askingEpoch = Buffer.from(body).toString()
       // Whoever asks because of this run has missed nothing of it.
-      await (over === '' || over === view.epoch ? checkpoints.make() : checkpoints.first())
+      await (askingEpoch === '' || askingEpoch === view.epoch
+        ? checkpoints.make()
+        : checkpoints.first())
       return new Uint8Array()
     })
     // Begun before gateways can hear of this run, since they wait for it.
     const isMade = checkpoints.start()
     feeder.beat()
     writer.flush()
-    this.#stopTimer = clock.every(BEAT_MS, () => feeder.beat())
+    this.#stopTimer = clock.every(HEARTBEAT_MS, () => feeder.beat())
     await isMade
     const numbers = [...storage.webhooks.all()].map(({ number }) => number)
-    await this.#outbox.tellPending(numbers, () => pause(clock, TELL_REST_MS, this.#parts.signal))
+    await this.#outbox.publishPending(numbers, () =>
+      pause(clock, PENDING_PAUSE_MS, this.#parts.signal),
+    )
   }
 
   /** Leaves a request to the engine that leads when this one no longer does. */
-  #answer(subject: AskedSubject, answer: Answer): void {
+  #answer(subject: RequestSubject, answer: Answer): void {
     const answering = this.#parts.cluster.answer(subject, async (body) => {
       if ((await this.#lease.confirm()) === false) return new Promise(() => undefined)
       return answer(body)
@@ -325,7 +329,7 @@ class Leading implements Leader {
         return await writer.open(SHARDS)
       } catch (error) {
         log.warn({ err: error }, 'the log is not ready')
-        await pause(clock, BEAT_MS, signal)
+        await pause(clock, HEARTBEAT_MS, signal)
       }
     }
   }
@@ -348,14 +352,14 @@ class Leading implements Leader {
   }
 
   /** What ends is told at once, besides the bucket. */
-  #tellRevocations({ accounts }: Engine): void {
-    const tell = (of: Revocation['of'], id: string) =>
-      this.#parts.cluster.tell('revoked', encodeRevocation({ of, id }))
+  #announceRevocations({ accounts }: Engine): void {
+    const announce = (of: Revocation['of'], id: string) =>
+      this.#parts.cluster.announce('revoked', encodeRevocation({ of, id }))
     accounts.watch({
-      onRevoked: (key) => tell('key', key),
-      onTokenEnded: (id) => tell('token', id),
-      onTokensEnded: (account) => tell('tokens', account),
-      onAccountGone: (account) => tell('account', account),
+      onRevoked: (key) => announce('key', key),
+      onTokenEnded: (id) => announce('token', id),
+      onTokensEnded: (account) => announce('tokens', account),
+      onAccountDeactivated: (account) => announce('account', account),
     })
   }
 

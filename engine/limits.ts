@@ -6,7 +6,7 @@ import { assert } from './errors.ts'
 /** Events waiting in one actor's mailbox; full: book changes drop and the book resynchronises. */
 export const mailboxMessagesMax = 4_096
 /** Messages one actor handles before the next actor's turn, so that a hot market starves no other. */
-export const actorTurnMessagesMax = 64
+export const actorSliceMessagesMax = 64
 /**
  * Milliseconds of actor work before the loop is given back to sockets and timers. What is published in
  * a turn is written at its end, so this is also how long a busy turn holds a quiet market's message:
@@ -17,7 +17,7 @@ export const systemRunMsMax = 2
 export const systemRunMsLateMax = 50
 /** Characters that one socket of a venue is read in one turn of the loop, so that a backlog in the kernel's
  * buffers (6 MB a socket) does not hold up everything else for seconds. */
-export const readCharsPerTurnMax = 262_144
+export const readCharsPerTickMax = 262_144
 /**
  * A message that waited within the service for longer makes its book stale: its owner drops the changes of
  * the book, and asks for a snapshot. Trades wait and are kept.
@@ -29,10 +29,10 @@ export const messageAgeMsCalm = 400
 export const tradeAgeMsMax = 2_000
 export const tradeAgeMsCalm = 500
 /** How often ages of messages, and the loop's delay, are looked at. */
-export const delayLookMs = 100
+export const delayCheckMs = 100
 /** Of these at most so many, and at most this share of them, are asked for at each look: snapshots of
  * hundreds of markets at once would make the next delay. */
-export const lateBooksPerLookMax = 20
+export const lateBooksPerCheckMax = 20
 export const lateBooksShare = 1 / 64
 /** A feed whose messages come late for so long because the engine is slow is connected anew: what waits in
  * the kernel's buffers and the venue's is dropped. At most once in `reconnectApartMs`. */
@@ -54,13 +54,13 @@ export const checkpointEveryMs = 10_000
 export const bookSnapshotEveryMs = 10_000
 export const bookSnapshotLevels = 20
 /** Book snapshots are kept this long, whatever the retention of the rest. */
-export const snapshotDaysKept = 2
+export const snapshotRetentionDays = 2
 /** Where messages may have been missed, a stored price counts for so long, and a book may be so late. */
 export const priceAgeMsMax = 60_000
 /** LMDB writes handed over and not committed; above it ingestion is slowed. */
 export const outstandingWritesMax = 50_000
 /** Runs remembered, even when stored trades name older ones: restarts in a loop add up to no more. */
-export const runsKeptMax = 10_000
+export const retainedRunsMax = 10_000
 /** A stale book is asked for again after this long. */
 export const staleRetryMs = 5_000
 /** Levels kept a side; a price grid of 0.0001 has 9,999 steps. */
@@ -79,13 +79,13 @@ export const ringArbitrageMax = 16_384
 /** Opportunities that are open at a time; further ones are counted and left out. */
 export const opportunitiesMax = 2_000
 /** Markets whose baskets are looked at in one turn of the loop; the rest have the next ones. */
-export const opportunityLooksMax = 250
+export const opportunityChecksMax = 250
 /** A change of one is told at most so often, and every open one is looked at so often. */
 export const opportunityChangedMs = 250
 /** The longest that a webhook can ask it to last before it is posted: an hour. */
 export const opportunityAgeMsMax = 3_600_000
 /** One that lasted for less is not kept when it ends. */
-export const opportunityKeptMsMin = 500
+export const opportunityRecordedMsMin = 500
 /** Unless configured: a book that was neither changed nor confirmed for so long is part of none. */
 export const bookAgeMsMax = 60_000
 /** Unless configured: every subscribed book is read over REST once in so long. */
@@ -110,7 +110,7 @@ export const fileAnswerBytes = 1_024
 export const codedJsonBytesMin = 4_096
 export const codingsMax = 2
 /** Requests of one address answered in a turn of the loop: those of one segment all come in one. */
-export const addressRequestsPerTurnMax = 1_024
+export const addressRequestsPerTickMax = 1_024
 /** Requests beyond the quota of an account or address that are answered in a second; each further one ends its connection. */
 export const refusedRequestsPerSecondMax = 200
 /** While three quarters of all connections are open: new ones of an address within the time after which an idle one ends. */
@@ -119,14 +119,14 @@ export const connectionsWindowMs = 13_000
 /** Reading a range of time for rows that pass rare filters ends after this, before the deadline does. */
 export const scanMsMax = 4_000
 /** Questions for past prices to the venues: few at once, since live traffic shares the venue's quota. */
-export const pastAsksRunningMax = 4
+export const pastQueriesRunningMax = 4
 /** Those of one account or address at once, and in a minute. */
-export const pastAsksOfOneMax = 2
-export const pastAsksPerMinute = 120
+export const pastQueriesPerRequesterMax = 2
+export const pastQueriesPerMinute = 120
 /** Those that wait their turn; further ones are refused. */
-export const pastAsksWaitingMax = 64
+export const pastQueriesWaitingMax = 64
 /** Everything that one request asks the venue for ends within this, so that a refusal says why. */
-export const pastAskMsMax = 4_000
+export const pastQueryMsMax = 4_000
 /** Stretches of past prices kept in memory, and points of each: 100 × 5,000 × 40 bytes, 20 MB at most. */
 export const pastRangesMax = 100
 export const pastRangePointsMax = 5_000
@@ -171,7 +171,7 @@ export const commandsWaitingMax = 200
 /** Commands answered by `error` within a minute that end a connection. */
 export const commandErrorsPerMinuteMax = 10
 /** Conflated messages that leave at once within a turn of the loop; the others wait for a slice. */
-export const conflationTurnCount = 32
+export const conflationTickCount = 32
 /** A window's end is looked for at most this often. */
 export const conflationFlushMs = 5
 /** A market's candle in one interval is published at most this often; ends of bars are looked for as often. */
@@ -189,7 +189,7 @@ export const whaleSpreadMs = 10_000
  * fills are summed up from the table of trades. About 900 bytes each. Fewer than come within `whaleSpreadMs` would have
  * every fill looked up: enough for 1,600 a second. */
 export const whaleGroupsMax = 16_384
-export const whaleRememberedMs = 30_000
+export const whaleRetentionMs = 30_000
 /** Before a restart the trades of this long are grouped again. */
 export const whaleRegroupMs = 60_000
 /** Milliseconds of one connection's snapshots before others have their turn. */
@@ -199,7 +199,7 @@ export const replayTradesMax = 10_000
 /** Rows of the database read at a time while replaying, and places looked at where few are read:
  * about half a millisecond each. */
 export const replayReadRows = 64
-export const replayLookedRows = 512
+export const replayScannedRows = 512
 
 /** Accounts. */
 export const keysPerAccountMax = 20
@@ -226,16 +226,16 @@ export const accountWorkMsMax = 4_000
 /** Webhooks. */
 export const webhooksPerAccountMax = 25
 /** Older trades and whales are not delivered, nor is a price so late: 15 min. */
-export const webhookNewsAgeMsMax = 900_000
+export const webhookEventAgeMsMax = 900_000
 /** Pending deliveries of one webhook, and how long one may wait (72 h); beyond, the oldest are dropped. */
 export const pendingPerWebhookMax = 100_000
 export const pendingAgeMsMax = 259_200_000
 /** Pending deliveries of all webhooks, about 1 GB of trades: beyond, each may have its share of them. */
 export const pendingTotalMax = 1_000_000
 /** Finished deliveries kept of each webhook, of all together, and for how long (7 days). */
-export const finishedKeptMax = 1_000
+export const finishedRetainedMax = 1_000
 export const finishedTotalMax = 1_000_000
-export const finishedKeptMs = 604_800_000
+export const finishedRetentionMs = 604_800_000
 /** Nothing but failures for so long (5 days) disables a webhook. */
 export const failingMsMax = 432_000_000
 /**
@@ -259,13 +259,13 @@ export const slowAttemptMs = 5_000
 export const callsMax = 2_048
 
 /** Wallets. Readings at once: the venue's quota is shared with live trades and their back-fill. */
-export const walletReadingsMax = 8
+export const walletSyncsMax = 8
 /** Of these readings of wallets that were never read: the others are reserved for known wallets. */
-export const walletFirstReadingsMax = 3
+export const walletFirstSyncsMax = 3
 /** Addresses never asked for that one account or address may ask for in a minute. */
-export const walletsUnknownPerMinute = 30
+export const newWalletsPerMinute = 30
 /** Readings, and separately addresses never asked for, that wait their turn; further ones are refused. */
-export const walletReadingsWaitingMax = 64
+export const walletSyncsWaitingMax = 64
 /** A request waits so long for the venue, so that what is known can still be answered in time. */
 export const walletWaitMsMax = 3_500
 /** Bytes of wallets kept in memory with their figures; beyond, those asked for longest ago go. */
@@ -277,7 +277,7 @@ export const walletFollowedMs = 86_400_000
 /** Fills of followed wallets kept until the venue's history has them; full: the oldest goes. */
 export const walletFillsMax = 65_536
 /** Addresses remembered as never seen, and wallets remembered as whales; full: the oldest goes. */
-export const walletStrangersMax = 10_000
+export const unknownAddressesMax = 10_000
 export const walletWhalesMax = 100_000
 /** Markets whose facts are kept for the rules; full: the one looked up longest ago goes. About 500 bytes each. */
 export const walletMarketsMax = 32_768
@@ -285,7 +285,7 @@ export const walletMarketsMax = 32_768
 /** Shutdown: everything flushed and closed within this. */
 export const shutdownMsMax = 15_000
 
-assert(actorTurnMessagesMax < mailboxMessagesMax, 'a turn is smaller than a mailbox')
+assert(actorSliceMessagesMax < mailboxMessagesMax, 'a turn is smaller than a mailbox')
 assert(tradeAgeMsCalm < tradeAgeMsMax, 'reading of trades goes on below where it stops')
 assert(messageAgeMsCalm < messageAgeMsMax, 'books come back where there is room for them')
 assert(systemRunMsMax < systemRunMsLateMax, 'behind a backlog turns may take longer')
@@ -293,14 +293,14 @@ assert(waitingWeightLow < waitingWeightMax, 'reading goes on below where it stop
 assert(socketBufferBytesLow < socketBufferBytesSoft, 'catching up ends below where lagging begins')
 assert(socketBufferBytesSoft < socketBufferBytesMax, 'lagging begins before the cut')
 assert(scanMsMax < requestDeadlineMs, 'a long scan is refused before it times out')
-assert(whaleSpreadMs < whaleRememberedMs, 'fills that come in time find their transaction')
+assert(whaleSpreadMs < whaleRetentionMs, 'fills that come in time find their transaction')
 assert(whaleRowUsdMin <= whaleMessageUsdMin, 'a whale that is published is stored')
 assert(
   passwordWaitMsMax < accountWorkMsMax,
   'a request that waits for a hash is refused before it times out',
 )
 assert(accountWorkMsMax < requestDeadlineMs, 'a late sign-up is refused before it times out')
-assert(pastAskMsMax < requestDeadlineMs, 'a slow venue is given up before the request is')
+assert(pastQueryMsMax < requestDeadlineMs, 'a slow venue is given up before the request is')
 assert(
   attemptsPerWebhookMax < attemptsPerWebhookQuietMax,
   'a webhook has more attempts at once when it is quiet',

@@ -71,16 +71,19 @@ async function openMatching(
 /** The secrets of the configuration; where it names none, those of the data folder, made on first start. */
 function secretsOf({ jwtSecret, secretsKey, dataDir }: Config) {
   if (jwtSecret !== null && secretsKey !== null) return { jwtSecret, secretsKey }
-  const kept = loadSecrets(dataDir)
-  return { jwtSecret: jwtSecret ?? kept.jwtSecret, secretsKey: secretsKey ?? kept.secretsKey }
+  const storedSecrets = loadSecrets(dataDir)
+  return {
+    jwtSecret: jwtSecret ?? storedSecrets.jwtSecret,
+    secretsKey: secretsKey ?? storedSecrets.secretsKey,
+  }
 }
 
 /** The key of the local account, made on the first start and kept beside the databases. */
 async function openLocalKey(config: Config, engine: Engine): Promise<string | null> {
   if (!config.hasDemoKey) return null
-  const kept = readLocalKey(config.dataDir)
-  const key = await engine.accounts.openLocalAccount(kept)
-  if (key !== kept) writeLocalKey(config.dataDir, key)
+  const storedKey = readLocalKey(config.dataDir)
+  const key = await engine.accounts.openLocalAccount(storedKey)
+  if (key !== storedKey) writeLocalKey(config.dataDir, key)
   return key
 }
 
@@ -88,10 +91,10 @@ async function openLocalKey(config: Config, engine: Engine): Promise<string | nu
 async function openLeading(
   config: Config,
   parts: { storage: Storage; log: Log; metrics: Metrics; shutdown: Shutdown },
-): Promise<(Leader & { readonly face: Partial<Config> }) | null> {
+): Promise<(Leader & { readonly serverSettings: Partial<Config> }) | null> {
   if (config.role !== 'engine') return null
   const { storage, log, metrics, shutdown } = parts
-  const { connectCluster, engineFace, openLeader } = await import('./leader.ts')
+  const { connectCluster, engineServerSettings, openLeader } = await import('./leader.ts')
   const cluster = await connectCluster(config, { clock: systemClock, log, metrics })
   const ending = new AbortController()
   const opening = openLeader({
@@ -113,7 +116,7 @@ async function openLeading(
     start: (engine) => leader.start(engine),
     pause: () => leader.pause(),
     stop: () => leader.stop(),
-    face: engineFace(config),
+    serverSettings: engineServerSettings(config),
   }
 }
 
@@ -142,7 +145,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   if (shutdown.hasBegun) return
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   const engine = createEngine(
-    { ...config, ...leader?.face, ...secretsOf(config) },
+    { ...config, ...leader?.serverSettings, ...secretsOf(config) },
     {
       clock,
       random: systemRandom(),
@@ -163,7 +166,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
   const { accounts } = engine
   const webhooksOf = (id: AccountId) => engine.view.webhooks.list(id)
   admin.register(accountHandlers(accounts.directory, webhooksOf, (id) => accounts.useOf(id)))
-  admin.register(matchHandlers(engine.verdicts, engine.catalog, clock))
+  admin.register(matchHandlers(engine.overrides, engine.catalog, clock))
   admin.register(walletHandlers(engine.wallets))
   await admin.start()
   shutdown.add(() => admin.stop())
@@ -185,14 +188,14 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
         markets: Object.values(counts[venue] ?? {}).reduce((sum, count) => sum + count, 0),
       })),
       key,
-      isDefault: isDefaultPlace(config),
+      isDefault: isDefaultAddress(config),
       version: engine.view.version,
       startedInMs: clock.monotonicMs() - startedAtMs,
     }),
   )
 }
 
-function isDefaultPlace(config: Config): boolean {
+function isDefaultAddress(config: Config): boolean {
   const defaults = loadConfig({})
   return (
     config.host === defaults.host &&
@@ -202,7 +205,7 @@ function isDefaultPlace(config: Config): boolean {
 }
 
 /** Signals and lost errors end the process in order, from its first moment to its last. */
-function listenForEnds(shutdown: Shutdown, log: Log): void {
+function handleSignals(shutdown: Shutdown, log: Log): void {
   process.on('SIGTERM', () => shutdown.begin(0))
   process.on('SIGINT', () => shutdown.begin(0))
   // Of a process that was started with a channel, as by npm run cluster: whoever started it is gone.
@@ -226,7 +229,7 @@ function assertRecording({ venues }: Config): void {
   ])
 }
 
-function complain(error: unknown): void {
+function printError(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
 }
 
@@ -234,15 +237,15 @@ function complain(error: unknown): void {
  * Clock timers keep no process alive, and until it listens, an engine whose venues cannot be reached
  * has no socket that does: without this it would end in silence, with code 0.
  */
-const anchor = new MessageChannel()
+const keepAliveChannel = new MessageChannel()
 
 const COMMAND = {
   name: 'npm start',
   about:
     'Starts the engine with its REST API, stream, webhooks and dashboard, until Ctrl-C or SIGTERM.',
   usage: [''],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {},
   examples: [''],
   notes: [
@@ -267,14 +270,14 @@ try {
   assertRecording(config)
   const log = openLog(config.logLevel)
   const shutdown = new Shutdown({ clock: systemClock, log, exit: (code) => process.exit(code) })
-  listenForEnds(shutdown, log)
-  anchor.port1.ref()
+  handleSignals(shutdown, log)
+  keepAliveChannel.port1.ref()
   run(config, log, shutdown).catch((error: unknown) => {
     // While the process ends, a part that was still coming up may fail: that is expected.
-    if (!shutdown.hasBegun) complain(error)
+    if (!shutdown.hasBegun) printError(error)
     shutdown.begin(error instanceof ConfigError ? 2 : 1)
   })
 } catch (error) {
-  complain(error)
+  printError(error)
   process.exit(error instanceof ConfigError || error instanceof UsageError ? 2 : 1)
 }

@@ -4,7 +4,7 @@
 
 const BLOCK_BYTES = 16_384
 /** A message longer than this gets a view of its own; books of a hundred levels are shorter. */
-const KEPT_VIEW_BYTES_MAX = 4_096
+const CACHED_VIEW_BYTES_MAX = 4_096
 /** Bytes of a UTF-16 unit in UTF-8, at most. */
 const UNIT_BYTES_MAX = 3
 /** Bytes of any head or number, at most. */
@@ -41,9 +41,9 @@ export class MsgpackWriter {
   /** The message. Its bytes stay until the next one begins, so they are to be sent or copied before. */
   end(): Uint8Array {
     const length = this.#at
-    if (length > KEPT_VIEW_BYTES_MAX) return this.#block.subarray(0, length)
-    const known = this.#beginnings[length]
-    if (known !== undefined) return known
+    if (length > CACHED_VIEW_BYTES_MAX) return this.#block.subarray(0, length)
+    const cached = this.#beginnings[length]
+    if (cached !== undefined) return cached
     const beginning = this.#block.subarray(0, length)
     this.#beginnings[length] = beginning
     return beginning
@@ -52,7 +52,7 @@ export class MsgpackWriter {
   /** The bytes that {@link encoded} made. */
   bytes(some: Uint8Array): void {
     const { length } = some
-    this.#makeRoom(length)
+    this.#ensureCapacity(length)
     const block = this.#block
     const at = this.#at
     // As short as these are, a loop is faster than the call of `set`.
@@ -74,7 +74,7 @@ export class MsgpackWriter {
 
   text(text: string): void {
     const { length } = text
-    this.#makeRoom(HEAD_BYTES_MAX + length * UNIT_BYTES_MAX)
+    this.#ensureCapacity(HEAD_BYTES_MAX + length * UNIT_BYTES_MAX)
     const begin = this.#at
     if (length < 0x100) {
       const block = this.#block
@@ -107,7 +107,7 @@ export class MsgpackWriter {
     const { length } = bytes
     if (length < 0x100) this.#pair(0xc4, length)
     else this.#counted(0xc5, length)
-    this.#makeRoom(length)
+    this.#ensureCapacity(length)
     this.#block.set(bytes, this.#at)
     this.#at += length
   }
@@ -127,11 +127,11 @@ export class MsgpackWriter {
   }
 
   /** A time or counter: an integer as far as 64 bits reach, then a float. */
-  whole(value: number): void {
+  integer(value: number): void {
     if (value >>> 0 === value || value >> 0 === value) this.#small(value)
     else if (!Number.isInteger(value) || Math.abs(value) >= INT64_END) this.#float(value)
     else {
-      this.#makeRoom(HEAD_BYTES_MAX)
+      this.#ensureCapacity(HEAD_BYTES_MAX)
       const at = this.#at
       const high = Math.floor(value / HIGH)
       this.#block[at] = 0xd3
@@ -141,9 +141,9 @@ export class MsgpackWriter {
     }
   }
 
-  wholeOrNil(value: number | null): void {
+  integerOrNil(value: number | null): void {
     if (value === null) this.nil()
-    else this.whole(value)
+    else this.integer(value)
   }
 
   textOrNil(text: string | null): void {
@@ -174,13 +174,13 @@ export class MsgpackWriter {
   }
 
   /** A key and its time or counter, or nil. */
-  wholeField(key: string, value: number | null): void {
+  integerField(key: string, value: number | null): void {
     this.text(key)
-    this.wholeOrNil(value)
+    this.integerOrNil(value)
   }
 
   #float(value: number): void {
-    this.#makeRoom(HEAD_BYTES_MAX)
+    this.#ensureCapacity(HEAD_BYTES_MAX)
     const at = this.#at
     this.#block[at] = 0xcb
     this.#view.setFloat64(at + 1, value)
@@ -207,34 +207,34 @@ export class MsgpackWriter {
   }
 
   #byte(value: number): void {
-    this.#makeRoom(HEAD_BYTES_MAX)
+    this.#ensureCapacity(HEAD_BYTES_MAX)
     this.#block[this.#at] = value
     this.#at += 1
   }
 
   #pair(head: number, value: number): void {
-    this.#makeRoom(HEAD_BYTES_MAX)
+    this.#ensureCapacity(HEAD_BYTES_MAX)
     this.#block[this.#at] = head
     this.#block[this.#at + 1] = value
     this.#at += 2
   }
 
   #sixteen(head: number, value: number): void {
-    this.#makeRoom(HEAD_BYTES_MAX)
+    this.#ensureCapacity(HEAD_BYTES_MAX)
     this.#block[this.#at] = head
     this.#view.setInt16(this.#at + 1, value)
     this.#at += 3
   }
 
   #thirtyTwo(head: number, value: number): void {
-    this.#makeRoom(HEAD_BYTES_MAX)
+    this.#ensureCapacity(HEAD_BYTES_MAX)
     this.#block[this.#at] = head
     this.#view.setInt32(this.#at + 1, value)
     this.#at += 5
   }
 
   /** The block grows to the longest message and stays so: messages are bounded by books and titles. */
-  #makeRoom(count: number): void {
+  #ensureCapacity(count: number): void {
     if (this.#at + count <= this.#block.length) return
     const length = Math.max(2 * this.#block.length, this.#at + count)
     const larger = Buffer.from(new ArrayBuffer(length))
@@ -248,7 +248,7 @@ export class MsgpackWriter {
 /** Any value that JSON can carry, and bytes: whole numbers as integers, fields that are undefined left out. */
 export function writeValue(to: MsgpackWriter, value: unknown): void {
   if (typeof value === 'string') to.text(value)
-  else if (typeof value === 'number') to.whole(value)
+  else if (typeof value === 'number') to.integer(value)
   else if (typeof value === 'boolean') to.boolean(value)
   else if (Array.isArray(value)) {
     to.array(value.length)

@@ -99,7 +99,7 @@ export interface Opportunity {
  * The most that an opportunity has come to in the updates published so far; it never shrinks, so that what asks for so much gets
  * everything from one moment on, its end included.
  */
-export interface Reach {
+export interface OpportunityPeak {
   readonly profit: UsdMicros
   /** Dollars a contract. */
   readonly edge: number
@@ -143,7 +143,7 @@ export interface OpenOpportunity {
   readonly opened: OpportunityState
   readonly best: OpportunityState
   readonly last: Opportunity
-  readonly reached: Reach
+  readonly peak: OpportunityPeak
   /** Its end is stored as well: only subscribers of the stream have not been told. */
   readonly isEnded: boolean
 }
@@ -151,8 +151,8 @@ export interface OpenOpportunity {
 /** A fraction rounded down to millionths, in whole numbers: what is shown is earned, and a filter by it finds it. */
 function downToMicros(numerator: bigint, denominator: bigint): number {
   const scaled = numerator * BigInt(MICROS)
-  const whole = scaled / denominator
-  return Number(scaled < whole * denominator ? whole - 1n : whole) / MICROS
+  const quotient = scaled / denominator
+  return Number(scaled < quotient * denominator ? quotient - 1n : quotient) / MICROS
 }
 
 /** Profit of one contract of each leg, in dollars, rounded down to millionths. */
@@ -184,7 +184,11 @@ export function annualisedOf(
 }
 
 /** What it has come to by now. */
-export function reachOf(now: Opportunity, before: Reach | null, nowMs: TimeMs): Reach {
+export function peakOf(
+  now: Opportunity,
+  before: OpportunityPeak | null,
+  nowMs: TimeMs,
+): OpportunityPeak {
   return {
     profit: usdMicros(Math.max(now.profit, before?.profit ?? 0)),
     edge: Math.max(edgeOf(now), before?.edge ?? 0),

@@ -18,7 +18,7 @@ interface PoolOptions<Task, Result> {
   readonly worker: URL
   readonly threads: number
   /** Whether threads start at once and stay, since they keep state; otherwise they end when idle. */
-  readonly isKept?: boolean
+  readonly isPersistent?: boolean
   /** Tasks waiting besides those running; one more is refused. */
   readonly queueMax: number
   readonly timeoutMs: number
@@ -29,7 +29,7 @@ interface PoolOptions<Task, Result> {
 }
 
 /** In a thread: gives an array of numbers back as a task's result without a copy being made of it. */
-export function handedOver(result: Uint32Array | Uint8Array<ArrayBuffer>): unknown {
+export function transferred(result: Uint32Array | Uint8Array<ArrayBuffer>): unknown {
   return Piscina.move(result)
 }
 
@@ -37,7 +37,7 @@ export function openPool<Task, Result>(options: PoolOptions<Task, Result>): Pool
   const { url, flags } = programOf(options.worker)
   const piscina = new Piscina({
     filename: url.href,
-    minThreads: options.isKept === true ? options.threads : 0,
+    minThreads: options.isPersistent === true ? options.threads : 0,
     maxThreads: options.threads,
     maxQueue: options.queueMax,
     idleTimeout: 30_000,

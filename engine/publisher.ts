@@ -2,7 +2,7 @@
 // an ordered list of watchers. The counters belong here and not to the actors, so that they survive
 // an actor's restart and sleep. A watcher that throws harms only itself; it is counted and logged.
 
-import type { LastingArbitrage, Stamp, Trade, Update } from './events.ts'
+import type { ArbitrageRefresh, Stamp, Trade, Update } from './events.ts'
 import type { MarketNumber, MarketRef } from './market/market.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
@@ -26,9 +26,9 @@ export interface Watcher {
   /** A wallet of a stored trade became known; no stream carries that. */
   onCompletedTrade?(market: MarketRef, trade: Trade, completion: TradeCompletion): void
   /** An open opportunity lasts; no stream carries that. */
-  onLasting?(update: LastingArbitrage): void
+  onArbitrageRefresh?(update: ArbitrageRefresh): void
   /** A market is gone for good: what is kept under its number can go. */
-  onForget?(market: MarketNumber): void
+  onMarketRemoved?(market: MarketNumber): void
 }
 
 /** How a stored trade was completed. */
@@ -37,7 +37,7 @@ export interface TradeCompletion {
   readonly role: 'maker' | 'taker'
   readonly wallet: string
   /** Wallets of the trade that were known before. */
-  readonly known: readonly string[]
+  readonly previousWallets: readonly string[]
 }
 
 class ChannelCounters {
@@ -114,30 +114,30 @@ export class Publisher {
   }
 
   /** Calls every watcher with a stored trade that no stream carries, in order, now. */
-  tellPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
-    this.#tellAll((watcher) => watcher.onPastTrade?.(market, trade, receivedAtMs))
+  publishPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
+    this.#notifyAll((watcher) => watcher.onPastTrade?.(market, trade, receivedAtMs))
   }
 
   /** Calls every watcher with a stored trade of which a wallet became known, in order, now. */
-  tellCompleted(market: MarketRef, trade: Trade, completion: TradeCompletion): void {
-    this.#tellAll((watcher) => watcher.onCompletedTrade?.(market, trade, completion))
+  publishCompletedTrade(market: MarketRef, trade: Trade, completion: TradeCompletion): void {
+    this.#notifyAll((watcher) => watcher.onCompletedTrade?.(market, trade, completion))
   }
 
   /** Calls every watcher with an opportunity that lasts, in order, now. */
-  tellLasting(update: LastingArbitrage): void {
-    this.#tellAll((watcher) => watcher.onLasting?.(update))
+  publishArbitrageRefresh(update: ArbitrageRefresh): void {
+    this.#notifyAll((watcher) => watcher.onArbitrageRefresh?.(update))
   }
 
   /** Drops the counters of a market whose number is never used again, and has watchers do alike. */
-  forget(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     for (const { seqs } of Object.values(this.#counters)) seqs.delete(market)
-    this.#tellAll((watcher) => watcher.onForget?.(market))
+    this.#notifyAll((watcher) => watcher.onMarketRemoved?.(market))
   }
 
-  #tellAll(tell: (watcher: Watcher) => void): void {
+  #notifyAll(notify: (watcher: Watcher) => void): void {
     for (const watcher of this.#watchers) {
       try {
-        tell(watcher)
+        notify(watcher)
       } catch (error) {
         this.#onFailed(watcher, error)
       }

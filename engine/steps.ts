@@ -5,10 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 
 /** Work with a result that stops at each `yield`. */
-export type Steps<Result> = Generator<void, Result, void>
+export type SlicedWork<Result> = Generator<void, Result, void>
 
 /** The same done with each item, a step each. */
-export function* each<Item>(items: Iterable<Item>, act: (item: Item) => void): Steps<void> {
+export function* forEachSliced<Item>(
+  items: Iterable<Item>,
+  act: (item: Item) => void,
+): SlicedWork<void> {
   for (const item of items) {
     act(item)
     yield
@@ -16,46 +19,46 @@ export function* each<Item>(items: Iterable<Item>, act: (item: Item) => void): S
 }
 
 /** Milliseconds of one piece; one step more may begin within them. */
-const PIECE_MS = 1
+const SLICE_MS = 1
 
 let last: Promise<unknown> = Promise.resolve()
 
 /** A turn of the loop that no other caller is given: works that go on at once share the loop, and their pieces never add up. */
-export function ownTurn(): Promise<void> {
-  const turn = last.then(() => nextTurn())
-  last = turn
-  return turn
+export function yieldToEventLoop(): Promise<void> {
+  const tick = last.then(() => nextTurn())
+  last = tick
+  return tick
 }
 
 /** Does all of it at once. */
-export function finish<Result>(steps: Steps<Result>): Result {
+export function runToEnd<Result>(work: SlicedWork<Result>): Result {
   for (;;) {
-    const { done, value } = steps.next()
+    const { done, value } = work.next()
     if (done === true) return value
   }
 }
 
 /** Does one piece; null while something is left to do. */
-export function advance<Result>(
+export function runSlice<Result>(
   clock: Pick<Clock, 'monotonicMs'>,
-  steps: Steps<Result>,
+  work: SlicedWork<Result>,
 ): { readonly result: Result } | null {
-  const untilMs = clock.monotonicMs() + PIECE_MS
+  const untilMs = clock.monotonicMs() + SLICE_MS
   do {
-    const { done, value } = steps.next()
+    const { done, value } = work.next()
     if (done === true) return { result: value }
   } while (clock.monotonicMs() < untilMs)
   return null
 }
 
 /** Does a piece in each turn of the loop that it is given, none in this one. */
-export async function inPieces<Result>(
+export async function runInSlices<Result>(
   clock: Pick<Clock, 'monotonicMs'>,
-  steps: Steps<Result>,
+  work: SlicedWork<Result>,
 ): Promise<Result> {
   for (;;) {
-    await ownTurn()
-    const done = advance(clock, steps)
+    await yieldToEventLoop()
+    const done = runSlice(clock, work)
     if (done !== null) return done.result
   }
 }

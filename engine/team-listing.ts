@@ -12,13 +12,13 @@ export interface TeamListing {
   /** "Los Angeles Rams"; "Carlos Alcaraz". */
   readonly name: string
   /** "Los Angeles". */
-  readonly place: string
+  readonly location: string
   /** "Rams". */
   readonly nickname: string
 }
 
 /** A row with the form in which its venue writes codes. */
-export interface TaughtTeam {
+export interface TeamEntry {
   readonly team: TeamListing
   readonly handles: HandleForm
 }

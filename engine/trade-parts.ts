@@ -28,16 +28,16 @@ const NOISE_MAX = 5_000
  * The price at which the rest of a transaction traded: of its whole at the average price, less the parts that are known.
  * Null where no price gives that sum, and where the rest is too small for it. All are of one outcome.
  */
-export function restPrice(whole: Priced, parts: readonly Priced[]): PriceMicros | null {
-  let size: number = whole.size
-  let value = whole.price * whole.size
+export function restPrice(total: Priced, parts: readonly Priced[]): PriceMicros | null {
+  let size: number = total.size
+  let value = total.price * total.size
   for (const part of parts) {
     size -= part.size
     value -= part.price * part.size
   }
   const price = Math.round(value / size)
   // The average is rounded, and the rest has all of what it was rounded by.
-  const noise = whole.size / size
+  const noise = total.size / size
   if (!(size > 0 && noise <= NOISE_MAX && price >= 0 && price <= PRICE_ONE)) return null
   const onTick = Math.round(price / TICK) * TICK
   return priceMicros(Math.abs(price - onTick) <= noise ? onTick : price)

@@ -50,9 +50,9 @@ export function usdMicros(value: number): UsdMicros {
 
 /** A time from a number of milliseconds; fractions are cut. Throws RangeError when not finite. */
 export function timeMs(value: number): TimeMs {
-  const whole = Math.floor(value)
-  if (!Number.isSafeInteger(whole)) throw new RangeError(`time ${value} is not a millisecond`)
-  return whole as TimeMs
+  const integer = Math.floor(value)
+  if (!Number.isSafeInteger(integer)) throw new RangeError(`time ${value} is not a millisecond`)
+  return integer as TimeMs
 }
 
 /** The price of the other outcome of a binary market: 1 − price. */
@@ -149,10 +149,10 @@ export function toNumber(micros: PriceMicros | SizeMicros | UsdMicros): number {
 export function toDecimal(micros: PriceMicros | SizeMicros | UsdMicros, places = 0): string {
   const isNegative = micros < 0
   const digits = String(Math.abs(micros)).padStart(7, '0')
-  const whole = digits.slice(0, -6)
+  const integerPart = digits.slice(0, -6)
   let fraction = digits.slice(-6)
   while (fraction.length > places && fraction.endsWith('0')) fraction = fraction.slice(0, -1)
-  const text = fraction === '' ? whole : `${whole}.${fraction}`
+  const text = fraction === '' ? integerPart : `${integerPart}.${fraction}`
   return isNegative ? `-${text}` : text
 }
 

@@ -134,7 +134,7 @@ export interface VenuePosition {
 }
 
 /** How much of a wallet's past is known. */
-export interface WalletReach {
+export interface HistoryCoverage {
   /**
    * Everything before this is known and will not change; the venue may still list events of later seconds otherwise. Never
    * beyond what the answers prove: not moved at all by an answer that lacks what is known to be there.
@@ -143,7 +143,7 @@ export interface WalletReach {
   /** False: the venue withheld a part before `settledToMs` (caps, rows that cannot be read), for good. */
   readonly isComplete: boolean
   /** False: from `settledToMs` on something may be missing, or unsure; the next reading asks for it again. */
-  readonly isTailWhole: boolean
+  readonly isTailComplete: boolean
   /** False: the venue's answer lacks the last known event, so nothing of the answer was taken. */
   readonly isLastListed: boolean
 }
@@ -158,14 +158,14 @@ export interface VenueWallets {
    * that is known already: answers that lack it prove nothing.
    */
   history(
-    asked: {
+    query: {
       readonly address: WalletAddress
       readonly fromMs: TimeMs
       readonly lastMs?: TimeMs | null
     },
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
     signal: AbortSignal,
-  ): Promise<WalletReach>
+  ): Promise<HistoryCoverage>
   /** Open and closed positions as the venue counts them. */
   positions(address: WalletAddress, signal: AbortSignal): Promise<readonly VenuePosition[]>
   /**

@@ -15,7 +15,7 @@ import {
 } from './units.ts'
 
 /** A trade with the time of its arrival and its place in the stream; `offset` is null for a trade from a history, which was never published. */
-export interface Fill {
+export interface WhaleFill {
   readonly trade: Trade
   readonly receivedAtMs: TimeMs
   readonly run: number | null
@@ -47,29 +47,29 @@ export function whaleKey({ nativeId, txHash, taker, outcomeIndex, side }: Trade)
 
 /** The sums of some fills with one key; the order of adding does not matter. */
 export class FillSum {
-  #first: Fill
+  #first: WhaleFill
   #count = 1
   #size: number
   #usd: number
   #maker: string | null
-  #isTold: boolean
+  #isPublished: boolean
   #oldestMs: TimeMs
   #newestMs: TimeMs
   /** The exact sums, from the second fill on: most whales have one. */
   #weights: Weights | null = null
 
-  constructor(fill: Fill) {
+  constructor(fill: WhaleFill) {
     const { trade } = fill
     this.#first = fill
     this.#size = trade.size
     this.#usd = trade.usd
     this.#maker = trade.maker
-    this.#isTold = fill.offset !== null
+    this.#isPublished = fill.offset !== null
     this.#oldestMs = trade.timeMs
     this.#newestMs = trade.timeMs
   }
 
-  add(fill: Fill): void {
+  add(fill: WhaleFill): void {
     const { trade } = fill
     this.#weights ??= weightOf(this.#first.trade)
     const { value, size, paid } = weightOf(trade)
@@ -80,14 +80,14 @@ export class FillSum {
     this.#size = atMostSafe(this.#weights.size)
     this.#usd = atMostSafe(this.#weights.paid / BigInt(MICROS))
     if (this.#maker !== trade.maker) this.#maker = null
-    if (fill.offset !== null) this.#isTold = true
+    if (fill.offset !== null) this.#isPublished = true
     if (trade.timeMs < this.#oldestMs) this.#oldestMs = trade.timeMs
     if (trade.timeMs > this.#newestMs) this.#newestMs = trade.timeMs
-    if (comesBefore(fill, this.#first)) this.#first = fill
+    if (isBefore(fill, this.#first)) this.#first = fill
   }
 
   /** The fill that was published first; fills that never were stand behind, the oldest first. */
-  get first(): Fill {
+  get first(): WhaleFill {
     return this.#first
   }
 
@@ -101,8 +101,8 @@ export class FillSum {
   }
 
   /** Whether any of them was published as a trade: those of a history were not. */
-  get isTold(): boolean {
-    return this.#isTold
+  get isPublished(): boolean {
+    return this.#isPublished
   }
 
   /** The venue's times of the oldest and newest fill. */
@@ -163,7 +163,7 @@ function weightOf({ price, size, outcomeIndex }: Trade): Weights {
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER)
 const atMostSafe = (value: bigint): number => Number(value < SAFE_MAX ? value : SAFE_MAX)
 
-function comesBefore(one: Fill, other: Fill): boolean {
+function isBefore(one: WhaleFill, other: WhaleFill): boolean {
   if (one.run !== other.run) return (one.run ?? Infinity) < (other.run ?? Infinity)
   if (one.offset !== other.offset) return (one.offset ?? Infinity) < (other.offset ?? Infinity)
   const [a, b] = [one.trade, other.trade]

@@ -5,8 +5,8 @@ import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Metrics } from '../engine/process/metrics.ts'
 import type { CallPolicy } from '../engine/webhooks/post.ts'
-import { HotAnswers } from './records/hot-answers.ts'
-import { KeptAnswers } from './records/kept-answers.ts'
+import { MarketAnswerCache } from './records/hot-answers.ts'
+import { AnswerCache } from './records/kept-answers.ts'
 import { MarketRecords } from './records/markets.ts'
 import type { Route } from './request/route.ts'
 import { accountRoutes } from './routes/accounts.ts'
@@ -62,9 +62,17 @@ export function api(parts: ApiParts): readonly Route[] {
   const { engine, clock, channels = CHANNELS, eventTypes = EVENTS } = parts
   const { catalog, version } = engine
   const records = new MarketRecords(engine.matches)
-  const hot = new HotAnswers(engine)
-  const answers = new KeptAnswers()
-  const shared = { engine, catalog, clock, records, hot, answers, maker: parts.servedBy ?? null }
+  const marketAnswers = new MarketAnswerCache(engine)
+  const answers = new AnswerCache()
+  const shared = {
+    engine,
+    catalog,
+    clock,
+    records,
+    marketAnswers,
+    answers,
+    issuer: parts.servedBy ?? null,
+  }
   const { names } = catalog
   const webhooks = {
     ...{ webhooks: engine.webhooks, catalog, policy: parts.webhookPolicy },

@@ -52,7 +52,7 @@ export const byPlatform = <S extends TSchema>(
 export function withVenueNames(example: unknown, { all }: VenueTable) {
   const text = JSON.stringify(example).replace(
     /\bvenue_([a-z])(?![a-z])/g,
-    (known, letter) => all.find(({ key }) => key === letter)?.name ?? known,
+    (placeholder, letter) => all.find(({ key }) => key === letter)?.name ?? placeholder,
   )
   return JSON.parse(text)
 }

@@ -126,14 +126,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.filter(onConnection)
   const shared = { clock, log, corsOrigins, peers, unsent, connections, head: new RequestHead() }
   const build = (engine: EngineView, publisher: Publisher) =>
-    openFace({ ...options, engine, publisher }, { app, tickets, shared })
-  let face = build(options.engine, options.publisher)
+    createApiServer({ ...options, engine, publisher }, { app, tickets, shared })
+  let apiServer = build(options.engine, options.publisher)
   let isDraining = false
   const stream = streamBehavior({
     ...{ ...shared, accounts: options.engine.accounts },
     ...{ tickets, isDraining: () => isDraining },
     get hub() {
-      return face.hub
+      return apiServer.hub
     },
   })
   app.ws('/v1/ws', {
@@ -143,7 +143,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       stream.close?.(ws, code, message)
     },
   })
-  app.any('/*', (res, req) => face.requests.handle(res, req))
+  app.any('/*', (res, req) => apiServer.requests.handle(res, req))
   let listening: us_listen_socket | null = await listen(app, options)
   const port = uws.us_socket_local_port(listening)
   const closeListener = (): void => {
@@ -153,22 +153,22 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     port,
     get hub() {
-      return face.hub
+      return apiServer.hub
     },
     async replace(engine, publisher) {
       isDraining = true
-      const { hub } = face
+      const { hub } = apiServer
       for (let tick = 0; tick < REPLACE_MS_MAX / DRAIN_TICK_MS; tick += 1) {
         if (hub.endSome(hub.sessions.size, closeCodes.renewed) === 0) break
         await pause(clock, DRAIN_TICK_MS)
       }
       hub.stop()
-      face = build(engine, publisher)
+      apiServer = build(engine, publisher)
       isDraining = false
     },
     async drain() {
       isDraining = true
-      const { hub, requests } = face
+      const { hub, requests } = apiServer
       requests.isDraining = true
       closeListener()
       const isBusy = clock.nowMs() - requests.answeredAtMs < KEEP_ALIVE_MS
@@ -184,14 +184,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async stop() {
       isDraining = true
       closeListener()
-      face.hub.stop()
+      apiServer.hub.stop()
       app.close()
     },
   }
 }
 
 /** The routes and the stream over an engine. */
-function openFace(
+function createApiServer(
   options: ServerOptions,
   parts: {
     readonly app: TemplatedApp

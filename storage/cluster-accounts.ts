@@ -2,7 +2,7 @@
 // gateways and standbys mirror. A change resolves once both have it safe.
 
 import { createHash } from 'node:crypto'
-import type { Bucket, BucketEntry, StopReading } from '../engine/cluster/log.ts'
+import type { Bucket, BucketEntry, LogSubscription } from '../engine/cluster/log.ts'
 import type { AccountId, KeyId } from '../engine/ids.ts'
 import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
 import {
@@ -73,7 +73,7 @@ function tokenValue(record: EndedToken): Buffer {
 }
 
 /** A reader of a bucket. */
-export interface Following extends StopReading {
+export interface Following extends LogSubscription {
   /** The keys that the bucket had. */
   readonly names: ReadonlySet<string>
   /** This process leads: nothing more is taken over. What nobody of the cluster wrote is still called back. */
@@ -108,14 +108,14 @@ export class ClusterAccounts implements AccountTable {
     const take = (entry: BucketEntry) => {
       if (!isFollowing) return
       names.add(entry.key)
-      last = last.then(() => keep(own, entry)).catch(onFailed)
+      last = last.then(() => applyEntry(own, entry)).catch(onFailed)
     }
-    let onWhole: () => void = () => undefined
-    const isWhole = new Promise<void>((resolve) => {
-      onWhole = resolve
+    let resolveComplete: () => void = () => undefined
+    const complete = new Promise<void>((resolve) => {
+      resolveComplete = resolve
     })
-    const watch = await bucket.watch({ onEntry: take, onWhole, onRefused })
-    await isWhole
+    const watch = await bucket.watch({ onEntry: take, onSnapshotEnd: resolveComplete, onRefused })
+    await complete
     await last
     return {
       names,
@@ -134,10 +134,10 @@ export class ClusterAccounts implements AccountTable {
    * Puts into the bucket what only the own table has; returns how many records. `known`: those that the bucket is known to
    * have, which it is not asked for.
    */
-  async share(known: ReadonlySet<string> = new Set()): Promise<number> {
+  async share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0
     for (const [name, value] of [...this.#records()]) {
-      if (known.has(name)) continue
+      if (existing.has(name)) continue
       const entry = await this.#bucket.get(name)
       if (entry !== null && entry.value !== null) continue
       await this.#bucket.put(name, value())
@@ -147,9 +147,9 @@ export class ClusterAccounts implements AccountTable {
   }
 
   /** Puts this process's own record in place of one that nobody of the cluster wrote, or removes that. */
-  async mend(name: string): Promise<void> {
-    for (const [known, value] of this.#records()) {
-      if (known === name) return void (await this.#bucket.put(name, value()))
+  async restore(name: string): Promise<void> {
+    for (const [recordName, value] of this.#records()) {
+      if (recordName === name) return void (await this.#bucket.put(name, value()))
     }
     await this.#bucket.remove(name)
   }
@@ -210,7 +210,7 @@ export class ClusterAccounts implements AccountTable {
   }
 }
 
-async function keep(own: AccountTable, entry: BucketEntry): Promise<void> {
+async function applyEntry(own: AccountTable, entry: BucketEntry): Promise<void> {
   const read = readAccountEntry(entry)
   if (read === null) throw new Error(`the record ${entry.key} of the bucket cannot be read`)
   if (read.kind === 'account') await own.putAccount(read.account)

@@ -49,10 +49,10 @@ export class ClusterWebhooks implements WebhookTable {
 
   /** The own number of a webhook, which is taken over if it was not yet; null: it was removed. Rejects with LogError. */
   async numberOf(id: string): Promise<WebhookNumber | null> {
-    const known = this.#byId.get(id)
-    if (known !== undefined) return known.number
+    const existing = this.#byId.get(id)
+    if (existing !== undefined) return existing.number
     const entry = await this.#bucket.get(NAME + id)
-    if (entry !== null && entry.value !== null) await this.#inTurn(entry)
+    if (entry !== null && entry.value !== null) await this.#enqueue(entry)
     return this.#byId.get(id)?.number ?? null
   }
 
@@ -66,14 +66,18 @@ export class ClusterWebhooks implements WebhookTable {
     const take = (entry: BucketEntry) => {
       if (!isFollowing) return
       names.add(entry.key)
-      this.#inTurn(entry).catch(onFailed)
+      this.#enqueue(entry).catch(onFailed)
     }
-    let onWhole: () => void = () => undefined
-    const isWhole = new Promise<void>((resolve) => {
-      onWhole = resolve
+    let resolveComplete: () => void = () => undefined
+    const complete = new Promise<void>((resolve) => {
+      resolveComplete = resolve
     })
-    const watch = await this.#bucket.watch({ onEntry: take, onWhole, onRefused })
-    await isWhole
+    const watch = await this.#bucket.watch({
+      onEntry: take,
+      onSnapshotEnd: resolveComplete,
+      onRefused,
+    })
+    await complete
     await this.#last
     return {
       names,
@@ -89,10 +93,10 @@ export class ClusterWebhooks implements WebhookTable {
   }
 
   /** Puts into the bucket what only the own table has, leaving out `known`; returns how many webhooks. */
-  async share(known: ReadonlySet<string> = new Set()): Promise<number> {
+  async share(existing: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0
     for (const webhook of [...this.#own.all()]) {
-      if (known.has(NAME + webhook.id)) continue
+      if (existing.has(NAME + webhook.id)) continue
       const entry = await this.#bucket.get(NAME + webhook.id)
       if (entry !== null && entry.value !== null) continue
       await this.#bucket.put(NAME + webhook.id, bytesOf(webhook))
@@ -102,7 +106,7 @@ export class ClusterWebhooks implements WebhookTable {
   }
 
   /** Puts this process's own record in place of one that nobody of the cluster wrote, or removes that. */
-  async mend(name: string): Promise<void> {
+  async restore(name: string): Promise<void> {
     const own = this.#byId.get(name.slice(NAME.length))
     if (own === undefined) return this.#bucket.remove(name)
     await this.#bucket.put(name, bytesOf({ ...own, number: NO_NUMBER }))
@@ -126,27 +130,27 @@ export class ClusterWebhooks implements WebhookTable {
 
   async remove(webhook: Webhook): Promise<void> {
     await both(this.#own.remove(webhook), this.#bucket.remove(NAME + webhook.id))
-    this.#forget(webhook)
+    this.#unindex(webhook)
   }
 
   /** One after the other, so that a record that comes twice ends as its newest. */
-  #inTurn(entry: BucketEntry): Promise<void> {
-    const kept = this.#last.then(() => this.#keep(entry))
-    this.#last = kept.catch(() => undefined)
-    return kept
+  #enqueue(entry: BucketEntry): Promise<void> {
+    const applied = this.#last.then(() => this.#apply(entry))
+    this.#last = applied.catch(() => undefined)
+    return applied
   }
 
-  async #keep({ key, value }: BucketEntry): Promise<void> {
-    const known = this.#byId.get(key.slice(NAME.length))
+  async #apply({ key, value }: BucketEntry): Promise<void> {
+    const existing = this.#byId.get(key.slice(NAME.length))
     if (value === null) {
-      if (known !== undefined) await this.#own.remove(known)
-      if (known !== undefined) this.#forget(known)
+      if (existing !== undefined) await this.#own.remove(existing)
+      if (existing !== undefined) this.#unindex(existing)
       return
     }
     const webhook = read(value)
     if (webhook === null) throw new Error(`the record ${key} of the bucket cannot be read`)
-    if (known === undefined) return this.#note(await this.#own.create(webhook))
-    const changed = { ...webhook, number: known.number }
+    if (existing === undefined) return this.#note(await this.#own.create(webhook))
+    const changed = { ...webhook, number: existing.number }
     await this.#own.put(changed)
     this.#note(changed)
   }
@@ -156,7 +160,7 @@ export class ClusterWebhooks implements WebhookTable {
     this.#ids.set(webhook.number, webhook.id)
   }
 
-  #forget({ id, number }: Webhook): void {
+  #unindex({ id, number }: Webhook): void {
     this.#byId.delete(id)
     this.#ids.delete(number)
   }
@@ -164,8 +168,8 @@ export class ClusterWebhooks implements WebhookTable {
 
 /** Both are begun in the turn of the change; the first failure is told once both have ended. */
 async function both<Own>(own: Promise<Own>, shared: Promise<unknown>): Promise<Own> {
-  const [kept, told] = await Promise.allSettled([own, shared])
-  if (kept.status === 'rejected') throw kept.reason
-  if (told.status === 'rejected') throw told.reason
-  return kept.value
+  const [ownResult, sharedResult] = await Promise.allSettled([own, shared])
+  if (ownResult.status === 'rejected') throw ownResult.reason
+  if (sharedResult.status === 'rejected') throw sharedResult.reason
+  return ownResult.value
 }

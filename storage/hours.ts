@@ -25,7 +25,7 @@ const KINDS = new Map<number, HourKind>([
 
 const PRESENT = Buffer.of(1)
 /** Markets whose last hour is remembered; above it the memory starts afresh. */
-const KNOWN_MAX = 40_000
+const CACHED_MAX = 40_000
 
 export interface MarketHour {
   readonly hour: number
@@ -45,7 +45,7 @@ export class Hours {
   /**
    * The last hour added for a market, by kind: most puts are for the same hour as the one before.
    */
-  readonly #known: Readonly<Record<HourKind, Map<MarketNumber, number>>> = {
+  readonly #lastHours: Readonly<Record<HourKind, Map<MarketNumber, number>>> = {
     trades: new Map(),
     ticks: new Map(),
     minuteBars: new Map(),
@@ -57,17 +57,17 @@ export class Hours {
   }
 
   add(kind: HourKind, market: MarketNumber, hour: number): void {
-    const known = this.#known[kind]
-    if (known.get(market) === hour) return
+    const lastHours = this.#lastHours[kind]
+    if (lastHours.get(market) === hour) return
     const key = hourKey(hour, kindCode(kind), market)
     if (!this.#hours.has(key)) this.#hours.put(key, PRESENT)
-    if (known.size >= KNOWN_MAX) known.clear()
-    known.set(market, hour)
+    if (lastHours.size >= CACHED_MAX) lastHours.clear()
+    lastHours.set(market, hour)
   }
 
   remove(entry: MarketHour): void {
     this.#hours.remove(entry.key)
-    this.#known[entry.kind].delete(entry.market)
+    this.#lastHours[entry.kind].delete(entry.market)
   }
 
   /** The oldest hour that any market has rows of. */

@@ -55,9 +55,9 @@ export class Markets implements MarketTable {
 
   put(listing: MarketListing): MarketNumber {
     const idKey = nativeKey(listing.venue, listing.nativeId)
-    const known = this.#numbers.get(idKey)
-    const number = known === null ? this.#last + 1 : known.readUInt32BE(0)
-    if (known === null) {
+    const existing = this.#numbers.get(idKey)
+    const number = existing === null ? this.#last + 1 : existing.readUInt32BE(0)
+    if (existing === null) {
       this.#last = number
       this.#count += 1
       this.#numbers.put(idKey, numberKey(number))
@@ -74,10 +74,10 @@ export class Markets implements MarketTable {
 
   putSummary(number: MarketNumber, summary: MarketSummary): void {
     const key = numberKey(number)
-    const known = this.#summaries.get(key)
-    if (known === null) return
+    const existing = this.#summaries.get(key)
+    if (existing === null) return
     const value = this.#summaries.encode(key, MARKET_SCHEMA, marketFields(summary))
-    if (!value.equals(known)) this.#summaries.put(key, value)
+    if (!value.equals(existing)) this.#summaries.put(key, value)
   }
 
   remove(number: MarketNumber): void {

@@ -4,10 +4,10 @@ import type { MarketNumber } from '../engine/market/market.ts'
 import { timeMs } from '../engine/units.ts'
 import type {
   MatchTable,
+  OverrideKey,
+  OverrideTable,
   StoredMatch,
-  StoredVerdict,
-  VerdictKey,
-  VerdictTable,
+  StoredOverride,
 } from './contract/matches.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { Schemas, Table } from './lmdb/table.ts'
@@ -18,7 +18,7 @@ import { TABLES } from './tables.ts'
 
 const MATCH_SCHEMA = 1
 /** Of a verdict on a pair, and of one on families (format 7): the same fields. */
-const VERDICT_SCHEMA = { pair: 1, family: 2 }
+const OVERRIDE_SCHEMA = { pair: 1, family: 2 }
 /** How long the disk may take before the caller is refused. */
 const TIMEOUT_MS = 5_000
 
@@ -40,8 +40,8 @@ export class StoredMatches implements MatchTable {
     const { b, matchedAtMs, score, relation, inverted, outcomeMap } = match
     const { vetoes, reasons, explanation } = match
     const key = numberKey(match.a)
-    const judged = [score, relation, orientationOf(inverted), outcomeMap ?? []]
-    const fields = [b, matchedAtMs, ...judged, vetoes, reasons, explanation]
+    const scoreFields = [score, relation, orientationOf(inverted), outcomeMap ?? []]
+    const fields = [b, matchedAtMs, ...scoreFields, vetoes, reasons, explanation]
     this.#matches.putIfChanged(key, this.#matches.encode(key, MATCH_SCHEMA, fields))
   }
 
@@ -61,8 +61,8 @@ function matchSchemas(key: Buffer): Schemas<StoredMatch> {
       const outcomeMap: [number, number] | null =
         first === undefined || second === undefined ? null : [first, second]
       const [vetoes, reasons, explanation] = [fields.texts(), fields.texts(), fields.text()]
-      const judged = { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
-      return { a, b, matchedAtMs, ...judged }
+      const pairScore = { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
+      return { a, b, matchedAtMs, ...pairScore }
     },
   }
 }
@@ -71,46 +71,52 @@ const orientationOf = (inverted: boolean | null): number => (inverted === null ?
 const invertedOf = (orientation: number): boolean | null =>
   orientation > 1 ? null : orientation === 1
 
-export class StoredVerdicts implements VerdictTable {
+export class StoredOverrides implements OverrideTable {
   readonly #environment: Environment
-  readonly #verdicts: Table
+  readonly #overrides: Table
 
   constructor(environment: Environment) {
     this.#environment = environment
-    this.#verdicts = environment.table(TABLES.matchVerdicts)
+    this.#overrides = environment.table(TABLES.matchOverrides)
   }
 
-  *all(): Iterable<StoredVerdict> {
-    for (const row of chunkedRows(this.#verdicts)) {
-      const verdict = this.#verdicts.decode(row, VERDICT_SCHEMAS)
-      if (verdict !== null) yield verdict
+  *all(): Iterable<StoredOverride> {
+    for (const row of chunkedRows(this.#overrides)) {
+      const override = this.#overrides.decode(row, OVERRIDE_DECODERS)
+      if (override !== null) yield override
     }
   }
 
-  put(verdict: StoredVerdict): Promise<void> {
-    const key = keyOf(verdict)
-    const { on, a, b, word, atMs } = verdict
-    const fields = [a, b, word === 'confirmed', atMs]
-    this.#verdicts.put(key, this.#verdicts.encode(key, VERDICT_SCHEMA[on], fields))
+  put(override: StoredOverride): Promise<void> {
+    const key = keyOf(override)
+    const { on, a, b, decision, atMs } = override
+    const fields = [a, b, decision === 'confirmed', atMs]
+    this.#overrides.put(key, this.#overrides.encode(key, OVERRIDE_SCHEMA[on], fields))
     return this.#environment.committedWithin(TIMEOUT_MS)
   }
 
-  remove(of: VerdictKey): Promise<void> {
-    this.#verdicts.remove(keyOf(of))
+  remove(of: OverrideKey): Promise<void> {
+    this.#overrides.remove(keyOf(of))
     return this.#environment.committedWithin(TIMEOUT_MS)
   }
 }
 
-const VERDICT_SCHEMAS: Schemas<StoredVerdict> = {
-  1: (fields) => verdictOf('pair', fields),
-  2: (fields) => verdictOf('family', fields),
+const OVERRIDE_DECODERS: Schemas<StoredOverride> = {
+  1: (fields) => overrideOf('pair', fields),
+  2: (fields) => overrideOf('family', fields),
 }
 
-function verdictOf(on: StoredVerdict['on'], fields: FieldReader): StoredVerdict {
+function overrideOf(on: StoredOverride['on'], fields: FieldReader): StoredOverride {
   const [a, b, isConfirmed] = [fields.text(), fields.text(), fields.boolean()]
-  return { on, a, b, word: isConfirmed ? 'confirmed' : 'rejected', atMs: timeMs(fields.number()) }
+  return {
+    on,
+    a,
+    b,
+    decision: isConfirmed ? 'confirmed' : 'rejected',
+    atMs: timeMs(fields.number()),
+  }
 }
 
 /** No id of a market begins with the word. */
-const keyOf = ({ on, a, b }: VerdictKey): Buffer =>
+const keyOf = ({ on, a, b }: OverrideKey): Buffer =>
   nativeKey('a', on === 'family' ? `family ${a} ${b}` : `${a} ${b}`)

@@ -17,14 +17,14 @@ import type { Row, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
 import { KEY_END, KEY_START, textKey } from './records/keys.ts'
 import {
-  type KnownMarket,
+  type MarketLookup,
   opportunityFields,
   reachFields,
   readOpportunity,
   readReach,
 } from './records/log-opportunity.ts'
 import type { FieldReader } from './records/records.ts'
-import { whaleKey, whalePlace } from './records/whale.ts'
+import { whaleKey, whalePosition } from './records/whale.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 
@@ -40,7 +40,7 @@ export class Opportunities implements OpportunityTable {
   }
 
   putOpen(open: OpenOpportunity): void {
-    const { opened, best, last, reached, isEnded } = open
+    const { opened, best, last, peak: reached, isEnded } = open
     const fields = [isEnded, statesFields([opened, best]), reachFields(reached)]
     const key = textKey(last.id)
     this.#open.put(key, this.#open.encode(key, SCHEMA, [...fields, ...opportunityFields(last)]))
@@ -51,14 +51,14 @@ export class Opportunities implements OpportunityTable {
   }
 
   takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[] {
-    const known: KnownMarket = (number) => {
+    const requireMarket: MarketLookup = (number) => {
       const market = marketOf(number)
       if (market === null) throw new Error('the market of a leg is not known')
       return market
     }
     const found: OpenOpportunity[] = []
     for (const row of chunkedRows(this.#open)) {
-      const open = this.#open.decode(row, { 1: (fields) => readOpen(fields, known) })
+      const open = this.#open.decode(row, { 1: (fields) => readOpen(fields, requireMarket) })
       if (open !== null) found.push(open)
       this.#open.remove(row.key)
     }
@@ -69,7 +69,7 @@ export class Opportunities implements OpportunityTable {
     const { closedAtMs } = past
     const [from, to] = [whaleKey(closedAtMs, 0), whaleKey(closedAtMs + 1, 0)]
     const last = this.#rows.first({ from, to, isReverse: true })
-    const key = whaleKey(closedAtMs, last === null ? 0 : whalePlace(last.key).ordinal + 1)
+    const key = whaleKey(closedAtMs, last === null ? 0 : whalePosition(last.key).ordinal + 1)
     this.#rows.put(key, this.#rows.encode(key, SCHEMA, fieldsOf(past)))
   }
 
@@ -79,7 +79,7 @@ export class Opportunities implements OpportunityTable {
     if (range === null || query.limit < 1) return rows
     this.#rows.scan(range, (row) => {
       const past = this.#read(row)
-      if (past !== null) rows.push({ past, ordinal: whalePlace(row.key).ordinal })
+      if (past !== null) rows.push({ past, ordinal: whalePosition(row.key).ordinal })
       return rows.length < query.limit
     })
     return rows
@@ -87,7 +87,7 @@ export class Opportunities implements OpportunityTable {
 
   oldestMs(): TimeMs | null {
     const row = this.#rows.first({ from: KEY_START, to: KEY_END })
-    return row === null ? null : timeMs(whalePlace(row.key).timeMs)
+    return row === null ? null : timeMs(whalePosition(row.key).timeMs)
   }
 
   /** Removes at most `rowsMax` that ended before; how many. */
@@ -96,7 +96,9 @@ export class Opportunities implements OpportunityTable {
   }
 
   #read(row: Row): PastOpportunity | null {
-    return this.#rows.decode(row, { 1: (fields) => readPast(fields, whalePlace(row.key).timeMs) })
+    return this.#rows.decode(row, {
+      1: (fields) => readPast(fields, whalePosition(row.key).timeMs),
+    })
   }
 }
 
@@ -116,31 +118,31 @@ function readPast(fields: FieldReader, closedAtMs: number): PastOpportunity {
   const states = fields.numbers()
   const reason = fields.choice(CLOSE_REASONS)
   const [opened, best, last] = [stateAt(states, 0), stateAt(states, 3), stateAt(states, 6)]
-  const being = { id, kind, matchScore, legs, question, category, closesAtMs, reason }
-  return { ...being, opened, best, last, closedAtMs: timeMs(closedAtMs) }
+  const identity = { id, kind, matchScore, legs, question, category, closesAtMs, reason }
+  return { ...identity, opened, best, last, closedAtMs: timeMs(closedAtMs) }
 }
 
-function readOpen(fields: FieldReader, marketOf: KnownMarket): OpenOpportunity {
+function readOpen(fields: FieldReader, marketOf: MarketLookup): OpenOpportunity {
   const isEnded = fields.boolean()
   const states = fields.numbers()
   const reached = readReach(fields.numbers())
   const last = readOpportunity(fields, marketOf)
-  return { opened: stateAt(states, 0), best: stateAt(states, 3), last, reached, isEnded }
+  return { opened: stateAt(states, 0), best: stateAt(states, 3), last, peak: reached, isEnded }
 }
 
 const statesFields = (states: readonly OpportunityState[]): readonly number[] =>
   states.flatMap(({ atMs, contracts, profit }) => [atMs, contracts, profit])
 
-const stateAt = (states: readonly number[], place: number): OpportunityState => ({
-  atMs: timeMs(states[place] ?? Number.NaN),
-  contracts: sizeMicros(states[place + 1] ?? Number.NaN),
-  profit: usdMicros(states[place + 2] ?? Number.NaN),
+const stateAt = (states: readonly number[], index: number): OpportunityState => ({
+  atMs: timeMs(states[index] ?? Number.NaN),
+  contracts: sizeMicros(states[index + 1] ?? Number.NaN),
+  profit: usdMicros(states[index + 2] ?? Number.NaN),
 })
 
 function legsOf(texts: readonly string[]): readonly PastLeg[] {
   const legs: PastLeg[] = []
-  for (let place = 0; place + 2 < texts.length; place += 3) {
-    const [venue = '', market = '', outcome = ''] = texts.slice(place, place + 3)
+  for (let index = 0; index + 2 < texts.length; index += 3) {
+    const [venue = '', market = '', outcome = ''] = texts.slice(index, index + 3)
     const key = VENUE_KEYS.find((one) => one === venue)
     if (key !== undefined) legs.push({ venue: key, market: nativeMarketId(market), outcome })
   }

@@ -11,7 +11,7 @@ import {
   type WebhookNumber,
   webhookNumber,
 } from '../engine/webhooks/webhook.ts'
-import type { DeliveryLane, OutboxState, OutboxTable } from './contract/webhooks.ts'
+import type { AttemptKind, OutboxState, OutboxTable } from './contract/webhooks.ts'
 import type { Environment } from './lmdb/environment.ts'
 import type { KeyRange, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
@@ -47,12 +47,12 @@ import {
 import { TABLES } from './tables.ts'
 
 const PRESENT = Buffer.of(1)
-const LANES: readonly DeliveryLane[] = ['first', 'retry']
+const ATTEMPT_KINDS: readonly AttemptKind[] = ['first', 'retry']
 /** No change of one delivery puts or removes more rows. */
 const ROWS_A_CHANGE = 6
 
 /** What is remembered of a webhook: as many as there are, about 300 bytes each. */
-interface Known {
+interface WebhookEntry {
   readonly key: Buffer
   readonly totals: OutboxTotals
   /** Below it no delivery is pending: the search for the oldest one begins here. */
@@ -67,7 +67,7 @@ export class Outbox implements OutboxTable {
   readonly #events: Table
   readonly #totals: Table
   readonly #prices: Table
-  readonly #known = new Map<WebhookNumber, Known>()
+  readonly #entries = new Map<WebhookNumber, WebhookEntry>()
 
   constructor(environment: Environment) {
     this.#environment = environment
@@ -85,8 +85,8 @@ export class Outbox implements OutboxTable {
   ): StoredDelivery | null {
     const idKey = eventKey(webhook, eventId)
     if (this.#events.has(idKey) || !this.#environment.accepts(ROWS_A_CHANGE)) return null
-    const known = this.#load(webhook)
-    const number = known.totals.lastNumber + 1
+    const entry = this.#load(webhook)
+    const number = entry.totals.lastNumber + 1
     const delivery: StoredDelivery = {
       number,
       eventId,
@@ -102,9 +102,9 @@ export class Outbox implements OutboxTable {
     this.#write(key, delivery)
     this.#due.put(dueKey(webhook, 'first', { dueAtMs, number }), PRESENT)
     this.#events.put(idKey, key.subarray(4))
-    known.totals.lastNumber = number
-    addPending(known.totals, 1, body.byteLength)
-    this.#putTotals(known)
+    entry.totals.lastNumber = number
+    addPending(entry.totals, 1, body.byteLength)
+    this.#putTotals(entry)
     return delivery
   }
 
@@ -126,39 +126,39 @@ export class Outbox implements OutboxTable {
     const stored = this.get(webhook, change.number)
     if (stored === null || !this.#environment.accepts(ROWS_A_CHANGE)) return false
     const changed = changedDelivery(stored, change)
-    const known = this.#load(webhook)
+    const entry = this.#load(webhook)
     const key = groupKey(webhook, stored.number)
-    const wasDue = placeOf(webhook, stored)
-    if (wasDue !== null) this.#due.remove(wasDue)
+    const oldDueKey = dueKeyOf(webhook, stored)
+    if (oldDueKey !== null) this.#due.remove(oldDueKey)
     if (stored.status !== 'pending') this.#finished.remove(key)
     this.#write(key, changed)
-    const isDue = placeOf(webhook, changed)
-    if (isDue !== null) this.#due.put(isDue, PRESENT)
+    const newDueKey = dueKeyOf(webhook, changed)
+    if (newDueKey !== null) this.#due.put(newDueKey, PRESENT)
     if (changed.status === 'pending') {
-      known.pendingFrom = Math.min(known.pendingFrom, changed.number)
+      entry.pendingFrom = Math.min(entry.pendingFrom, changed.number)
     } else {
       this.#finished.put(key, finishedValue(changed.status, changed.createdAtMs))
-      if (known.pendingFrom === changed.number) known.pendingFrom += 1
+      if (entry.pendingFrom === changed.number) entry.pendingFrom += 1
     }
     if (stored.status === changed.status) return true
     const { byteLength } = stored.body
-    known.totals[stored.status] -= 1
-    known.totals[changed.status] += 1
-    if (stored.status === 'pending') addPending(known.totals, 0, -byteLength)
-    else if (changed.status === 'pending') addPending(known.totals, 0, byteLength)
-    this.#putTotals(known)
+    entry.totals[stored.status] -= 1
+    entry.totals[changed.status] += 1
+    if (stored.status === 'pending') addPending(entry.totals, 0, -byteLength)
+    else if (changed.status === 'pending') addPending(entry.totals, 0, byteLength)
+    this.#putTotals(entry)
     return true
   }
 
   due({
     webhook,
-    lane,
+    attemptKind,
     after,
     limit,
   }: Parameters<OutboxTable['due']>[0]): ReturnType<OutboxTable['due']> {
     const found: { readonly dueAtMs: TimeMs; readonly number: number }[] = []
     if (limit < 1) return found
-    this.#due.scan(dueRange(webhook, lane, after), ({ key }) => {
+    this.#due.scan(dueRange(webhook, attemptKind, after), ({ key }) => {
       const dueAtMs = timeMs(readInteger(key, DUE_TIME_AT))
       found.push({ dueAtMs, number: readInteger(key, DUE_NUMBER_AT) })
       return found.length < limit
@@ -201,12 +201,12 @@ export class Outbox implements OutboxTable {
   }
 
   oldestPending(webhook: WebhookNumber): Delivery | null {
-    const known = this.#load(webhook)
-    if (known.totals.pending === 0) return null
+    const entry = this.#load(webhook)
+    if (entry.totals.pending === 0) return null
     // While deliveries are dropped one after the other, the next number is the oldest: one look-up instead of a range.
-    const next = this.get(webhook, known.pendingFrom)
+    const next = this.get(webhook, entry.pendingFrom)
     if (next?.status === 'pending') return withoutBody(next)
-    const from = groupKey(webhook, known.pendingFrom)
+    const from = groupKey(webhook, entry.pendingFrom)
     const found: StoredDelivery[] = []
     this.#deliveries.scan({ from, to: groupKey(webhook, Number.MAX_SAFE_INTEGER) }, (row) => {
       const delivery = this.#deliveries.decode(row, deliverySchemas(row.key))
@@ -215,7 +215,7 @@ export class Outbox implements OutboxTable {
     })
     const [oldest] = found
     if (oldest === undefined) return null
-    known.pendingFrom = oldest.number
+    entry.pendingFrom = oldest.number
     return withoutBody(oldest)
   }
 
@@ -227,19 +227,19 @@ export class Outbox implements OutboxTable {
 
   throttle(webhook: WebhookNumber, count: number): boolean {
     if (!this.#environment.accepts(1)) return false
-    const known = this.#load(webhook)
-    known.totals.dropped += count
-    known.totals.throttled += count
-    known.totals.prunedCount += count
-    this.#putTotals(known)
+    const entry = this.#load(webhook)
+    entry.totals.dropped += count
+    entry.totals.throttled += count
+    entry.totals.prunedCount += count
+    this.#putTotals(entry)
     return true
   }
 
   putFailingSince(webhook: WebhookNumber, sinceMs: TimeMs | null): void {
-    const known = this.#load(webhook)
-    if (known.totals.failingSinceMs === sinceMs || !this.#environment.accepts(1)) return
-    known.totals.failingSinceMs = sinceMs
-    this.#putTotals(known)
+    const entry = this.#load(webhook)
+    if (entry.totals.failingSinceMs === sinceMs || !this.#environment.accepts(1)) return
+    entry.totals.failingSinceMs = sinceMs
+    this.#putTotals(entry)
   }
 
   lastPrice(webhook: WebhookNumber, market: MarketNumber): PriceMicros | null {
@@ -252,9 +252,9 @@ export class Outbox implements OutboxTable {
     if (!this.#environment.accepts(2)) return
     const key = lastPriceKey(webhook, market)
     this.#prices.put(key, this.#prices.encodePacked(key, LAST_PRICE_SCHEMA, lastPriceBody(price)))
-    const known = this.#load(webhook)
+    const entry = this.#load(webhook)
     // A webhook with rows has a row of totals, so that `webhooks` names it.
-    if (!this.#totals.has(known.key)) this.#putTotals(known)
+    if (!this.#totals.has(entry.key)) this.#putTotals(entry)
   }
 
   removeLastPrice(webhook: WebhookNumber, market: MarketNumber): void {
@@ -264,8 +264,8 @@ export class Outbox implements OutboxTable {
 
   prune(query: Parameters<OutboxTable['prune']>[0]): boolean {
     const { webhook, finishedMax, beforeMs, rowsMax } = query
-    const known = this.#load(webhook)
-    let excess = storedFinished(known.totals) - finishedMax
+    const entry = this.#load(webhook)
+    let excess = storedFinished(entry.totals) - finishedMax
     const numbers: number[] = []
     this.#finished.scan(webhookRange(webhook), ({ key, value }) => {
       if (excess <= 0 && readFinished(value).createdAtMs >= beforeMs) return false
@@ -281,28 +281,28 @@ export class Outbox implements OutboxTable {
       if (!this.#environment.accepts(ROWS_A_CHANGE)) return isMore
       const key = groupKey(webhook, number)
       if (eventId !== undefined) this.#events.remove(eventKey(webhook, eventId))
-      if (this.#finished.has(key)) known.totals.prunedCount += 1
+      if (this.#finished.has(key)) entry.totals.prunedCount += 1
       this.#finished.remove(key)
       this.#deliveries.remove(key)
-      this.#putTotals(known)
+      this.#putTotals(entry)
     }
     return isMore
   }
 
   clear(webhook: WebhookNumber, rowsMax: number): boolean {
     if (!this.#environment.accepts(rowsMax)) return true
-    const whole = webhookRange(webhook)
+    const range = webhookRange(webhook)
     let rowsLeft = rowsMax
     // The due rows go first, so that no delivery that is partly removed is attempted.
-    for (const lane of LANES) {
-      rowsLeft -= this.#due.removeRange(dueRange(webhook, lane, null), rowsLeft).rowCount
+    for (const attemptKind of ATTEMPT_KINDS) {
+      rowsLeft -= this.#due.removeRange(dueRange(webhook, attemptKind, null), rowsLeft).rowCount
     }
     for (const table of [this.#deliveries, this.#finished, this.#events, this.#prices]) {
-      rowsLeft -= table.removeRange(whole, rowsLeft).rowCount
+      rowsLeft -= table.removeRange(range, rowsLeft).rowCount
     }
     if (rowsLeft <= 0) return this.#totals.has(numberKey(webhook))
     this.#totals.remove(numberKey(webhook))
-    this.#known.delete(webhook)
+    this.#entries.delete(webhook)
     return false
   }
 
@@ -321,18 +321,18 @@ export class Outbox implements OutboxTable {
     this.#deliveries.put(key, this.#deliveries.encode(key, DELIVERY_SCHEMA, fields))
   }
 
-  #putTotals({ key, totals }: Known): void {
+  #putTotals({ key, totals }: WebhookEntry): void {
     this.#totals.put(key, this.#totals.encodePacked(key, STATE_SCHEMA, stateBody(totals)))
   }
 
-  #load(webhook: WebhookNumber): Known {
-    const known = this.#known.get(webhook)
-    if (known !== undefined) return known
+  #load(webhook: WebhookNumber): WebhookEntry {
+    const entry = this.#entries.get(webhook)
+    if (entry !== undefined) return entry
     const key = numberKey(webhook)
     const value = this.#totals.get(key)
     const totals = value === null ? null : this.#totals.decodePacked({ key, value }, stateSchemas)
-    const made: Known = { key, totals: totals ?? this.#recount(webhook), pendingFrom: 0 }
-    this.#known.set(webhook, made)
+    const made: WebhookEntry = { key, totals: totals ?? this.#recount(webhook), pendingFrom: 0 }
+    this.#entries.set(webhook, made)
     return made
   }
 
@@ -356,7 +356,7 @@ export class Outbox implements OutboxTable {
     const { totals } = this.#load(webhook)
     const key = groupKey(webhook, number)
     if (!this.#finished.has(key)) {
-      for (const lane of LANES) this.#removeDue(webhook, lane, number)
+      for (const attemptKind of ATTEMPT_KINDS) this.#removeDue(webhook, attemptKind, number)
       addPending(totals, -1, -Math.round(totals.pendingBytes / totals.pending))
       totals.dropped += 1
     }
@@ -366,9 +366,9 @@ export class Outbox implements OutboxTable {
     this.#putTotals(this.#load(webhook))
   }
 
-  #removeDue(webhook: WebhookNumber, lane: DeliveryLane, number: number): void {
+  #removeDue(webhook: WebhookNumber, attemptKind: AttemptKind, number: number): void {
     const found: Buffer[] = []
-    this.#due.scan(dueRange(webhook, lane, null), ({ key }) => {
+    this.#due.scan(dueRange(webhook, attemptKind, null), ({ key }) => {
       if (readInteger(key, DUE_NUMBER_AT) === number) found.push(key)
       return found.length === 0
     })
@@ -383,7 +383,7 @@ function addPending(totals: OutboxTotals, count: number, byteCount: number): voi
 }
 
 /** Where a delivery waits; null when it does not. */
-function placeOf(webhook: WebhookNumber, delivery: StoredDelivery): Buffer | null {
+function dueKeyOf(webhook: WebhookNumber, delivery: StoredDelivery): Buffer | null {
   const { status, attempts, dueAtMs, number } = delivery
   if (status !== 'pending' || dueAtMs === null) return null
   return dueKey(webhook, attempts > 0 ? 'retry' : 'first', { dueAtMs, number })

@@ -17,9 +17,9 @@ const PRESENT = Buffer.of(1)
 const schemas: Schemas<PastDay> = {
   1: (fields) => {
     const readAtMs = timeMs(fields.number())
-    const knownToMs = timeMs(fields.number())
+    const completeToMs = timeMs(fields.number())
     const { seconds, prices } = unpackSeries(fields.bytes())
-    return { readAtMs, knownToMs, seconds, prices }
+    return { readAtMs, completeToMs, seconds, prices }
   },
 }
 
@@ -41,7 +41,7 @@ export class PastPrices implements PastPriceTable {
   }
 
   put(market: MarketNumber, day: number, past: PastDay): void {
-    const { readAtMs, knownToMs } = past
+    const { readAtMs, completeToMs } = past
     const before = this.get(market, day)
     const hour = hourOf(past)
     if (before === null || hourOf(before) !== hour) {
@@ -49,7 +49,7 @@ export class PastPrices implements PastPriceTable {
       this.#reads.put(readKey(hour, market, day), PRESENT)
     }
     const key = groupKey(market, day)
-    const fields = [readAtMs, knownToMs, packSeries(past)]
+    const fields = [readAtMs, completeToMs, packSeries(past)]
     this.#days.put(key, this.#days.encode(key, SCHEMA, fields))
   }
 

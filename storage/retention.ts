@@ -5,8 +5,8 @@
 // what was removed would suffice; the pages come free with the next commit, so what is under way is
 // counted.
 
-import { firstKeptHour } from '../engine/kept-time.ts'
-import { snapshotDaysKept } from '../engine/limits.ts'
+import { firstRetainedHour } from '../engine/kept-time.ts'
+import { snapshotRetentionDays } from '../engine/limits.ts'
 import { HOUR_MS } from '../engine/units.ts'
 import type { Bars } from './bars.ts'
 import type { PruneLimits } from './contract/storage.ts'
@@ -50,14 +50,14 @@ export class Retention {
   /** Removes at most `rowsMax` rows; true when there is more to remove. */
   prune(limits: PruneLimits): boolean {
     const { environment, coverage, opportunities, runs, losses, trades } = this.#parts
-    const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
-    const firstKeptSnapshot = firstKeptHour(limits.nowMs, snapshotDaysKept)
+    const firstRetained = firstRetainedHour(limits.nowMs, limits.retentionDays)
+    const firstRetainedSnapshot = firstRetainedHour(limits.nowMs, snapshotRetentionDays)
     const sizeBytes = environment.sizeBytes()
     let rowsLeft = limits.rowsMax
     let bytes = 0
     for (;;) {
       const isTooLarge = sizeBytes - this.#bytesUnderWay - bytes > limits.sizeBytesMax
-      const next = this.#next({ firstKept, firstKeptSnapshot, isTooLarge })
+      const next = this.#next({ firstRetained, firstRetainedSnapshot, isTooLarge })
       if (next === null || rowsLeft <= 0) break
       const removed = this.#remove(next, rowsLeft)
       // An hour that turns out empty still counts, so that a call always ends.
@@ -66,8 +66,8 @@ export class Retention {
     }
     if (bytes > 0) this.#track(bytes)
     // A call that used up its rows has not looked at what else there is.
-    if (rowsLeft > 0) rowsLeft -= coverage.prune(firstKept * HOUR_MS, rowsLeft)
-    if (rowsLeft > 0) rowsLeft -= opportunities.prune(firstKept * HOUR_MS, rowsLeft)
+    if (rowsLeft > 0) rowsLeft -= coverage.prune(firstRetained * HOUR_MS, rowsLeft)
+    if (rowsLeft > 0) rowsLeft -= opportunities.prune(firstRetained * HOUR_MS, rowsLeft)
     if (rowsLeft <= 0) return true
     rowsLeft -= runs.prune(rowsLeft, (run) => trades.hasRun(run))
     if (rowsLeft <= 0) return true
@@ -76,14 +76,14 @@ export class Retention {
 
   /** The oldest hour or day that may go; null when all that is left is to be kept. */
   #next(limits: {
-    readonly firstKept: number
-    readonly firstKeptSnapshot: number
+    readonly firstRetained: number
+    readonly firstRetainedSnapshot: number
     readonly isTooLarge: boolean
   }): MarketHour | ReadDay | null {
     const lasting = this.#parts.hours.oldest()
-    if (lasting !== null && lasting.hour < limits.firstKept) return lasting
+    if (lasting !== null && lasting.hour < limits.firstRetained) return lasting
     const brief = this.#parts.snapshotHours.oldest()
-    if (brief !== null && brief.hour < limits.firstKeptSnapshot) return brief
+    if (brief !== null && brief.hour < limits.firstRetainedSnapshot) return brief
     if (!limits.isTooLarge) return null
     let oldest: MarketHour | ReadDay | null = lasting
     for (const other of [brief, this.#parts.pastPrices.oldestRead()]) {

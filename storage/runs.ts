@@ -1,7 +1,7 @@
 // The table of runs: each start of the engine and the epoch of its streams, numbered from 1. They
 // go from the oldest on, so that the numbers of the kept ones have no holes.
 
-import { runsKeptMax } from '../engine/limits.ts'
+import { retainedRunsMax } from '../engine/limits.ts'
 import { type TimeMs, timeMs } from '../engine/units.ts'
 import type { Run, RunTable } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
@@ -49,8 +49,8 @@ export class Runs implements RunTable {
     const last = this.#end({ isReverse: true }) ?? 0
     for (let removed = 0; removed < rowsMax; removed += 1) {
       const first = this.#end({ isReverse: false }) ?? last
-      const isKept = first > last - runsKeptMax && hasTrades(first)
-      if (first === last || isKept) return removed
+      const isRetained = first > last - retainedRunsMax && hasTrades(first)
+      if (first === last || isRetained) return removed
       this.#runs.remove(numberKey(first))
     }
     return rowsMax

@@ -48,7 +48,7 @@ export const TABLES = {
   accountMarks: table('accounts', 'accountMarks', { isChecked: true }),
 
   /** venue, both native market ids, or `family` and two patterns → an operator's verdict */
-  matchVerdicts: table('accounts', 'matchVerdicts', { isChecked: true }),
+  matchOverrides: table('accounts', 'matchVerdicts', { isChecked: true }),
 
   /** market of venue a → StoredMatch */
   matches: table('market', 'matches'),

@@ -10,11 +10,11 @@ import { TABLES } from './tables.ts'
 
 const SCHEMA = 1
 /** Markets whose tokens are remembered; above it the memory starts afresh. */
-const KNOWN_MAX = 20_000
+const CACHED_MAX = 20_000
 
 export class TradeTokens implements Tokens {
   readonly #tokens: Table
-  readonly #known = new Map<MarketNumber, readonly string[]>()
+  readonly #cached = new Map<MarketNumber, readonly string[]>()
 
   constructor(environment: Environment) {
     this.#tokens = environment.table(TABLES.tradeTokens)
@@ -25,31 +25,31 @@ export class TradeTokens implements Tokens {
   }
 
   offer(market: MarketNumber, outcomeIndex: number, token: string): boolean {
-    const known = this.#of(market)
-    const kept = known[outcomeIndex]
-    if (kept) return kept === token
-    const tokens = Array.from({ length: Math.max(known.length, outcomeIndex + 1) }, (_, index) =>
-      index === outcomeIndex ? token : (known[index] ?? ''),
+    const current = this.#of(market)
+    const existing = current[outcomeIndex]
+    if (existing) return existing === token
+    const tokens = Array.from({ length: Math.max(current.length, outcomeIndex + 1) }, (_, index) =>
+      index === outcomeIndex ? token : (current[index] ?? ''),
     )
     const key = numberKey(market)
     this.#tokens.put(key, this.#tokens.encode(key, SCHEMA, [tokens]))
-    this.#known.set(market, tokens)
+    this.#cached.set(market, tokens)
     return true
   }
 
   /** Forgets a market that has no trades any longer. */
   remove(market: MarketNumber): void {
     if (this.#of(market).length > 0) this.#tokens.remove(numberKey(market))
-    this.#known.delete(market)
+    this.#cached.delete(market)
   }
 
   #of(market: MarketNumber): readonly string[] {
-    const known = this.#known.get(market)
-    if (known !== undefined) return known
+    const cached = this.#cached.get(market)
+    if (cached !== undefined) return cached
     const tokens =
       this.#tokens.getRecord(numberKey(market), { 1: (fields) => fields.texts() }) ?? []
-    if (this.#known.size >= KNOWN_MAX) this.#known.clear()
-    this.#known.set(market, tokens)
+    if (this.#cached.size >= CACHED_MAX) this.#cached.clear()
+    this.#cached.set(market, tokens)
     return tokens
   }
 }

@@ -8,8 +8,8 @@ import type { VenueKey } from '../engine/ids.ts'
 import type { MarketNumber } from '../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../engine/units.ts'
 import type {
+  OffsetLocation,
   OffsetQuery,
-  PlacedOffset,
   SliceQuery,
   StoredTrade,
   TradedMarket,
@@ -34,31 +34,31 @@ import {
   idRowOf,
   keyOfOffsetRow,
   keysOfIdRow,
-  PLACE_BYTES_MAX,
+  LOCATION_BYTES_MAX,
   writeIdRow,
   writeOffsetRow,
 } from './records/places.ts'
 import type { PackedSchemas } from './records/records.ts'
-import { type PlacedTrade, packTrade, placedTradeSchemas, storedTrade } from './records/trade.ts'
+import { packTrade, storedTrade, type TradeRecord, tradeRecordSchemas } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 import { TradeTokens } from './trade-tokens.ts'
-import { type VenuePlace, VenueTrades } from './venue-trades.ts'
+import { type VenuePosition, VenueTrades } from './venue-trades.ts'
 
 /** About what a trade's rows in the indexes take on disk. */
 const INDEX_BYTES = 85
 /** Markets whose newest place is remembered; above it the memory starts afresh. */
-const PLACES_MAX = 20_000
+const CACHED_MAX = 20_000
 
 /** Where the next trade of a market goes when its time is the last one's, or a newer one. */
-interface NextPlace {
+interface OrdinalState {
   newestMs: number
   lastMs: number
   nextOrdinal: number
 }
 
 /** What the index by id has of an id's hash: a row that leads to the trades that share it, or none. */
-interface LookedUp {
+interface IdLookup {
   readonly market: MarketNumber
   readonly nativeId: string
   readonly hash: readonly [number, number]
@@ -68,27 +68,27 @@ interface LookedUp {
 export class Trades implements TradeTable {
   readonly #trades: PackedTable
   readonly #tokens: TradeTokens
-  readonly #schemas: PackedSchemas<PlacedTrade>
+  readonly #schemas: PackedSchemas<TradeRecord>
   readonly #ids: Table
   readonly #offsets: PackedTable
   readonly #byVenue: VenueTrades
   readonly #hours: Hours
   readonly #hash: (nativeId: string) => readonly [number, number]
   /** Reused by each put. */
-  readonly #row = Buffer.alloc(PLACE_BYTES_MAX)
+  readonly #row = Buffer.alloc(LOCATION_BYTES_MAX)
   readonly #key = Buffer.alloc(TRADE_KEY_BYTES)
   readonly #idKey = Buffer.alloc(TRADE_ID_KEY_BYTES)
   readonly #offsetKey = groupKey(0, 0)
-  readonly #places = new Map<MarketNumber, NextPlace>()
+  readonly #ordinals = new Map<MarketNumber, OrdinalState>()
   /** What `has` asked for last, until the index changes: `put` follows it, with other looks in between. */
-  #asked: LookedUp | null = null
+  #lastLookup: IdLookup | null = null
   #count: number
 
   /** `hash` is a parameter so that a test can make ids collide. */
   constructor(environment: Environment, hours: Hours, hash = hashNativeId) {
     this.#trades = new PackedTable(environment.table(TABLES.trades))
     this.#tokens = new TradeTokens(environment)
-    this.#schemas = placedTradeSchemas(this.#tokens)
+    this.#schemas = tradeRecordSchemas(this.#tokens)
     this.#ids = environment.table(TABLES.tradeIds)
     this.#offsets = new PackedTable(environment.table(TABLES.tradeOffsets))
     this.#byVenue = new VenueTrades(environment)
@@ -99,8 +99,8 @@ export class Trades implements TradeTable {
   }
 
   has(market: MarketNumber, nativeId: string): boolean {
-    this.#asked = this.#lookUp(market, nativeId)
-    return this.#asked.row !== null && this.#find(market, nativeId) !== null
+    this.#lastLookup = this.#lookUp(market, nativeId)
+    return this.#lastLookup.row !== null && this.#find(market, nativeId) !== null
   }
 
   put({ number: market, venue }: TradedMarket, trade: Omit<StoredTrade, 'ordinal'>): StoredTrade {
@@ -110,16 +110,16 @@ export class Trades implements TradeTable {
     }
     const { timeMs: time } = trade
     const ordinal = this.#nextOrdinal(market, time)
-    const place = { market, timeMs: time, ordinal }
+    const location = { market, timeMs: time, ordinal }
     const stored = storedTrade(trade, { ordinal, maker: trade.maker })
     const key = tradeKey(market, time, ordinal, this.#key)
-    this.#putRecord(key, stored, this.#byVenue.put(venue, place))
+    this.#putRecord(key, stored, this.#byVenue.put(venue, location))
     const idKey = tradeIdKey(market, hash, this.#idKey)
-    if (row === null) this.#ids.put(idKey, this.#row, writeIdRow(this.#row, place))
+    if (row === null) this.#ids.put(idKey, this.#row, writeIdRow(this.#row, location))
     else this.#ids.put(idKey, idRowOf([...keysOfIdRow(row, market), key]))
-    this.#asked = null
+    this.#lastLookup = null
     if (trade.run !== null && trade.offset !== null) {
-      const end = writeOffsetRow(this.#row, place)
+      const end = writeOffsetRow(this.#row, location)
       this.#offsets.put(groupKey(trade.run, trade.offset, this.#offsetKey), this.#row, end)
     }
     this.#hours.add('trades', market, Math.floor(trade.timeMs / HOUR_MS))
@@ -131,15 +131,15 @@ export class Trades implements TradeTable {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.maker === maker) return
     const { key, trade } = found
-    this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.place)
+    this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.venuePosition)
   }
 
   setTaker(market: MarketNumber, nativeId: string, taker: string): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.taker === taker) return
-    const { key, trade, place } = found
+    const { key, trade, venuePosition } = found
     const { ordinal, maker } = trade
-    this.#putRecord(key, storedTrade(trade, { ordinal, maker, taker }), place)
+    this.#putRecord(key, storedTrade(trade, { ordinal, maker, taker }), venuePosition)
   }
 
   get(market: MarketNumber, nativeId: string): StoredTrade | null {
@@ -152,8 +152,8 @@ export class Trades implements TradeTable {
     const range = rangeOfTrades(query, (time, ordinal) => tradeKey(market, time, ordinal))
     if (limit < 1 || range === null) return trades
     this.#trades.scan(range, (row) => {
-      const placed = this.#decode(row)
-      if (placed !== null) trades.push(placed.trade)
+      const record = this.#decode(row)
+      if (record !== null) trades.push(record.trade)
       return trades.length < limit
     })
     return trades
@@ -173,22 +173,22 @@ export class Trades implements TradeTable {
     return found
   }
 
-  placesByOffset(query: OffsetQuery): readonly PlacedOffset[] {
+  locationsByOffset(query: OffsetQuery): readonly OffsetLocation[] {
     const { run, offset, limit } = query
-    const places: PlacedOffset[] = []
+    const locations: OffsetLocation[] = []
     const range = { from: groupKey(run, offset + 1), to: groupKey(run, Number.MAX_SAFE_INTEGER) }
-    if (limit < 1) return places
+    if (limit < 1) return locations
     this.#offsets.scan(range, (row) => {
       const key = keyOfOffsetRow(row.value)
-      places.push({
+      locations.push({
         offset: readInteger(row.key, 4),
         market: key.readUInt32BE(0),
         timeMs: timeMs(readInteger(key, 4)),
         ordinal: key.readUInt32BE(12),
       })
-      return places.length < limit
+      return locations.length < limit
     })
-    return places
+    return locations
   }
 
   newestOffset(run: number): number {
@@ -198,12 +198,12 @@ export class Trades implements TradeTable {
   }
 
   newestMs(market: MarketNumber): TimeMs | null {
-    const newest = this.#place(market).newestMs
+    const newest = this.#ordinalState(market).newestMs
     return newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest)
   }
 
   oldestMs(market: MarketNumber): TimeMs | null {
-    const oldest = this.#trades.first(wholeMarket(market))
+    const oldest = this.#trades.first(marketRange(market))
     return oldest === null ? null : timeMs(readInteger(oldest.key, 4))
   }
 
@@ -244,55 +244,55 @@ export class Trades implements TradeTable {
     })
     let byteCount = 0
     for (const row of rows) byteCount += this.#remove(market, row.key, row.value)
-    this.#places.delete(market)
+    this.#ordinals.delete(market)
     if (rows.length > 0 && this.oldestMs(market) === null) this.#tokens.remove(market)
     return { rowCount: rows.length, byteCount }
   }
 
   #remove(market: MarketNumber, key: Buffer, value: Buffer): number {
-    const placed = this.#decode({ key, value })
+    const record = this.#decode({ key, value })
     this.#trades.remove(key)
-    this.#byVenue.remove(key, placed?.place ?? null)
+    this.#byVenue.remove(key, record?.venuePosition ?? null)
     this.#count -= 1
-    if (placed === null) return key.length + value.length
-    const { nativeId, run, offset } = placed.trade
+    if (record === null) return key.length + value.length
+    const { nativeId, run, offset } = record.trade
     if (run !== null && offset !== null) this.#offsets.remove(groupKey(run, offset))
     const { hash, row } = this.#lookUp(market, nativeId)
-    const kept = row === null ? [] : keysOfIdRow(row, market).filter((one) => !one.equals(key))
+    const remaining = row === null ? [] : keysOfIdRow(row, market).filter((one) => !one.equals(key))
     const idKey = tradeIdKey(market, hash, this.#idKey)
-    if (kept.length === 0) this.#ids.remove(idKey)
-    else this.#ids.put(idKey, idRowOf(kept))
-    this.#asked = null
+    if (remaining.length === 0) this.#ids.remove(idKey)
+    else this.#ids.put(idKey, idRowOf(remaining))
+    this.#lastLookup = null
     return key.length + value.length + INDEX_BYTES
   }
 
-  #putRecord(key: Buffer, trade: StoredTrade, place: VenuePlace | null): void {
-    const { bytes, end } = packTrade(key, { trade, place }, this.#tokens)
+  #putRecord(key: Buffer, trade: StoredTrade, venuePosition: VenuePosition | null): void {
+    const { bytes, end } = packTrade(key, { trade, venuePosition }, this.#tokens)
     this.#trades.put(key, bytes, end)
   }
 
-  #read(key: Buffer): PlacedTrade | null {
+  #read(key: Buffer): TradeRecord | null {
     const value = this.#trades.get(key)
     return value === null ? null : this.#decode({ key, value })
   }
 
-  #decode(row: Row): PlacedTrade | null {
+  #decode(row: Row): TradeRecord | null {
     return this.#trades.blocks.decodePacked(row, this.#schemas)
   }
 
-  #find(market: MarketNumber, nativeId: string): (PlacedTrade & { key: Buffer }) | null {
+  #find(market: MarketNumber, nativeId: string): (TradeRecord & { key: Buffer }) | null {
     const { row } = this.#lookUp(market, nativeId)
     if (row === null) return null
     for (const key of keysOfIdRow(row, market)) {
-      const placed = this.#read(key)
-      if (placed !== null && isSameText(placed.trade.nativeId, nativeId)) return { key, ...placed }
+      const record = this.#read(key)
+      if (record !== null && isSameText(record.trade.nativeId, nativeId)) return { key, ...record }
     }
     return null
   }
 
-  #lookUp(market: MarketNumber, nativeId: string): LookedUp {
-    const asked = this.#asked
-    if (asked !== null && asked.nativeId === nativeId && asked.market === market) return asked
+  #lookUp(market: MarketNumber, nativeId: string): IdLookup {
+    const last = this.#lastLookup
+    if (last !== null && last.nativeId === nativeId && last.market === market) return last
     const hash = this.#hash(nativeId)
     const row = this.#ids.get(tradeIdKey(market, hash, this.#idKey))
     return { market, nativeId, hash, row }
@@ -300,29 +300,29 @@ export class Trades implements TradeTable {
 
   /** One past the last ordinal of that millisecond, without a read where trades come in order. */
   #nextOrdinal(market: MarketNumber, time: number): number {
-    const place = this.#place(market)
-    if (time > place.newestMs) {
-      place.newestMs = time
-      place.nextOrdinal = 0
-    } else if (time !== place.lastMs) {
+    const state = this.#ordinalState(market)
+    if (time > state.newestMs) {
+      state.newestMs = time
+      state.nextOrdinal = 0
+    } else if (time !== state.lastMs) {
       const last = this.#trades.first({
         from: tradeKey(market, time, 0),
         to: tradeKey(market, time + 1, 0),
         isReverse: true,
       })
-      place.nextOrdinal = last === null ? 0 : last.key.readUInt32BE(12) + 1
+      state.nextOrdinal = last === null ? 0 : last.key.readUInt32BE(12) + 1
     }
-    place.lastMs = time
-    const ordinal = place.nextOrdinal
-    place.nextOrdinal += 1
+    state.lastMs = time
+    const ordinal = state.nextOrdinal
+    state.nextOrdinal += 1
     return ordinal
   }
 
-  #place(market: MarketNumber): NextPlace {
-    const known = this.#places.get(market)
-    if (known !== undefined) return known
-    const newest = this.#trades.first({ ...wholeMarket(market), isReverse: true })
-    const place: NextPlace =
+  #ordinalState(market: MarketNumber): OrdinalState {
+    const cached = this.#ordinals.get(market)
+    if (cached !== undefined) return cached
+    const newest = this.#trades.first({ ...marketRange(market), isReverse: true })
+    const state: OrdinalState =
       newest === null
         ? { newestMs: Number.NEGATIVE_INFINITY, lastMs: Number.NaN, nextOrdinal: 0 }
         : {
@@ -330,18 +330,18 @@ export class Trades implements TradeTable {
             lastMs: readInteger(newest.key, 4),
             nextOrdinal: newest.key.readUInt32BE(12) + 1,
           }
-    if (this.#places.size >= PLACES_MAX) this.#places.clear()
-    this.#places.set(market, place)
-    return place
+    if (this.#ordinals.size >= CACHED_MAX) this.#ordinals.clear()
+    this.#ordinals.set(market, state)
+    return state
   }
 }
 
-function wholeMarket(market: MarketNumber) {
+function marketRange(market: MarketNumber) {
   const end = Number.MAX_SAFE_INTEGER
   return { from: tradeKey(market, -end, 0), to: tradeKey(market, end, 0) }
 }
 
 /** An id with a lone surrogate does not survive UTF-8; compared as it was stored. */
-function isSameText(stored: string, asked: string): boolean {
-  return stored === asked || stored === Buffer.from(asked).toString()
+function isSameText(stored: string, requested: string): boolean {
+  return stored === requested || stored === Buffer.from(requested).toString()
 }

@@ -9,7 +9,12 @@ import type { SliceQuery } from './contract/storage.ts'
 import type { Environment } from './lmdb/environment.ts'
 import { PackedTable } from './lmdb/packed-table.ts'
 import { readInteger, VENUE_TRADE_KEY_BYTES, venueTradeKey } from './records/keys.ts'
-import { keyOfVenueRow, PLACE_BYTES_MAX, type Place, writeVenueRow } from './records/places.ts'
+import {
+  keyOfVenueRow,
+  LOCATION_BYTES_MAX,
+  type TradeLocation,
+  writeVenueRow,
+} from './records/places.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 
@@ -17,7 +22,7 @@ import { rangeOfTrades } from './trade-range.ts'
 const RECENT_MS = 4_096
 
 /** Where a trade stands among its venue's. */
-export interface VenuePlace {
+export interface VenuePosition {
   readonly venue: VenueKey
   readonly ordinal: number
 }
@@ -25,7 +30,7 @@ export interface VenuePlace {
 export class VenueTrades {
   readonly #index: PackedTable
   /** Reused by each put. */
-  readonly #row = Buffer.alloc(PLACE_BYTES_MAX)
+  readonly #row = Buffer.alloc(LOCATION_BYTES_MAX)
   readonly #key = Buffer.allocUnsafe(VENUE_TRADE_KEY_BYTES)
   readonly #recent = new Map<VenueKey, Recent>()
 
@@ -34,27 +39,27 @@ export class VenueTrades {
   }
 
   /** Gives the trade in this place its ordinal among the venue's, and indexes it. */
-  put(venue: VenueKey, place: Place): VenuePlace {
-    const ordinal = this.#nextOrdinal(venue, place.timeMs)
-    const end = writeVenueRow(this.#row, place)
-    this.#index.put(venueTradeKey(venue, place.timeMs, ordinal, this.#key), this.#row, end)
+  put(venue: VenueKey, location: TradeLocation): VenuePosition {
+    const ordinal = this.#nextOrdinal(venue, location.timeMs)
+    const end = writeVenueRow(this.#row, location)
+    this.#index.put(venueTradeKey(venue, location.timeMs, ordinal, this.#key), this.#row, end)
     return { venue, ordinal }
   }
 
   /** Removes the row of a trade, which its record names, or which is looked for (format 1). */
-  remove(key: Buffer, known: VenuePlace | null): void {
-    const place = known ?? this.find(key)
-    if (place === null) return
+  remove(key: Buffer, recorded: VenuePosition | null): void {
+    const position = recorded ?? this.find(key)
+    if (position === null) return
     const time = readInteger(key, 4)
-    this.#index.remove(venueTradeKey(place.venue, time, place.ordinal))
-    this.#recentOf(place.venue).forget(time)
+    this.#index.remove(venueTradeKey(position.venue, time, position.ordinal))
+    this.#recentOf(position.venue).invalidate(time)
   }
 
   /** The row that leads to this trade, by a look at every row of its millisecond. */
-  find(key: Buffer): VenuePlace | null {
+  find(key: Buffer): VenuePosition | null {
     const time = readInteger(key, 4)
     for (const venue of VENUE_KEYS) {
-      let found: VenuePlace | null = null
+      let found: VenuePosition | null = null
       this.#index.scan(millisecond(venue, time), (row) => {
         if (keyOfVenueRow(row.value, time).equals(key))
           found = { venue, ordinal: row.key.readUInt32BE(9) }
@@ -80,8 +85,8 @@ export class VenueTrades {
   }
 
   extent(venue: VenueKey): { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null {
-    const oldest = this.#index.first(wholeVenue(venue))
-    const newest = this.#index.first({ ...wholeVenue(venue), isReverse: true })
+    const oldest = this.#index.first(venueRange(venue))
+    const newest = this.#index.first({ ...venueRange(venue), isReverse: true })
     if (oldest === null || newest === null) return null
     return {
       oldestMs: timeMs(readInteger(oldest.key, 1)),
@@ -97,14 +102,14 @@ export class VenueTrades {
       const last = this.#index.first({ ...millisecond(venue, time), isReverse: true })
       ordinal = last === null ? 0 : last.key.readUInt32BE(9) + 1
     }
-    recent.given(time, ordinal)
+    recent.assign(time, ordinal)
     return ordinal
   }
 
   #recentOf(venue: VenueKey): Recent {
-    const known = this.#recent.get(venue)
-    if (known !== undefined) return known
-    const newest = this.#index.first({ ...wholeVenue(venue), isReverse: true })
+    const cached = this.#recent.get(venue)
+    if (cached !== undefined) return cached
+    const newest = this.#index.first({ ...venueRange(venue), isReverse: true })
     const recent = new Recent(
       newest === null ? Number.NEGATIVE_INFINITY : readInteger(newest.key, 1),
     )
@@ -126,29 +131,29 @@ class Recent {
 
   /** Null when it is not known. */
   next(time: number): number | null {
-    const place = time & (RECENT_MS - 1)
-    if (this.#times[place] === time) return this.#next[place] ?? null
+    const slot = time & (RECENT_MS - 1)
+    if (this.#times[slot] === time) return this.#next[slot] ?? null
     return time > this.#floorMs ? 0 : null
   }
 
-  given(time: number, ordinal: number): void {
-    const place = time & (RECENT_MS - 1)
-    const before = this.#times[place] ?? Number.NaN
+  assign(time: number, ordinal: number): void {
+    const slot = time & (RECENT_MS - 1)
+    const before = this.#times[slot] ?? Number.NaN
     // Of two milliseconds with one place the newer keeps it, and the older is looked for from now on.
-    if (before > time || before < time) this.#forgetUpTo(Math.min(before, time))
+    if (before > time || before < time) this.#raiseFloor(Math.min(before, time))
     if (before > time) return
-    this.#times[place] = time
-    this.#next[place] = ordinal + 1
+    this.#times[slot] = time
+    this.#next[slot] = ordinal + 1
   }
 
   /** A trade of this millisecond is gone. */
-  forget(time: number): void {
-    const place = time & (RECENT_MS - 1)
-    if (this.#times[place] === time) this.#times[place] = Number.NaN
-    this.#forgetUpTo(time)
+  invalidate(time: number): void {
+    const slot = time & (RECENT_MS - 1)
+    if (this.#times[slot] === time) this.#times[slot] = Number.NaN
+    this.#raiseFloor(time)
   }
 
-  #forgetUpTo(time: number): void {
+  #raiseFloor(time: number): void {
     this.#floorMs = Math.max(this.#floorMs, time)
   }
 }
@@ -157,7 +162,7 @@ function millisecond(venue: VenueKey, time: number) {
   return { from: venueTradeKey(venue, time, 0), to: venueTradeKey(venue, time + 1, 0) }
 }
 
-function wholeVenue(venue: VenueKey) {
+function venueRange(venue: VenueKey) {
   const end = Number.MAX_SAFE_INTEGER
   return { from: venueTradeKey(venue, -end, 0), to: venueTradeKey(venue, end, 0) }
 }

@@ -36,7 +36,7 @@ export class StoredWallets implements WalletTable {
   readonly #wallets: Table
   readonly #owners: Table
   readonly #blocks: Table
-  readonly #tallies: Table
+  readonly #pnlStates: Table
   readonly #markets: Table
   #count: number
 
@@ -44,7 +44,7 @@ export class StoredWallets implements WalletTable {
     this.#wallets = environment.table(TABLES.wallets)
     this.#owners = environment.table(TABLES.walletOwners)
     this.#blocks = environment.table(TABLES.walletBlocks)
-    this.#tallies = environment.table(TABLES.walletAccounts)
+    this.#pnlStates = environment.table(TABLES.walletAccounts)
     this.#markets = environment.table(TABLES.walletMarkets)
     this.#count = this.#wallets.committedCount()
   }
@@ -91,12 +91,12 @@ export class StoredWallets implements WalletTable {
     putPacked(this.#blocks, blockKey(proxy, index), bytes)
   }
 
-  tally(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
-    return packedIn(this.#tallies, addressKey(proxy))
+  pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
+    return packedIn(this.#pnlStates, addressKey(proxy))
   }
 
-  putTally(proxy: WalletAddress, bytes: Uint8Array): void {
-    putPacked(this.#tallies, addressKey(proxy), bytes)
+  putPnlState(proxy: WalletAddress, bytes: Uint8Array): void {
+    putPacked(this.#pnlStates, addressKey(proxy), bytes)
   }
 
   removeBlocks(proxy: WalletAddress, from: number): void {

@@ -23,7 +23,13 @@ import {
   tradeIdKey,
   tradeKey,
 } from './records/keys.ts'
-import { whaleKey, whaleKeyBytes, whalePlace, whaleRecord, whaleSchemas } from './records/whale.ts'
+import {
+  whaleKey,
+  whaleKeyBytes,
+  whalePosition,
+  whaleRecord,
+  whaleSchemas,
+} from './records/whale.ts'
 import { TABLES } from './tables.ts'
 import { type KeyOf, rangeOfTrades } from './trade-range.ts'
 
@@ -75,18 +81,22 @@ export class Whales implements WhaleTable {
 
   replace(market: WhaleMarket, whale: StoredWhale): void {
     const key = whaleKey(whale.timeMs, whale.ordinal)
-    const known = this.#read(key)
-    const isSame = known?.market === market.number && known.whale.nativeId === whale.nativeId
+    const existing = this.#read(key)
+    const isSame = existing?.market === market.number && existing.whale.nativeId === whale.nativeId
     if (isSame) this.#write(key, market, whale)
   }
 
   range(query: SliceQuery): readonly WhaleRow[] {
-    return this.#slice(query, { table: this.#whales, keyOf: whaleKey, read: (row) => row })
+    return this.#readRange(query, { table: this.#whales, keyOf: whaleKey, read: (row) => row })
   }
 
   rangeOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[] {
     const keyOf: KeyOf = (time, ordinal) => tradeKey(query.market, time, ordinal)
-    return this.#slice(query, { table: this.#markets, keyOf, read: (row) => this.#behind(row.key) })
+    return this.#readRange(query, {
+      table: this.#markets,
+      keyOf,
+      read: (row) => this.#rowOf(row.key),
+    })
   }
 
   rangeByOffset(query: OffsetQuery): readonly WhaleRow[] {
@@ -111,7 +121,7 @@ export class Whales implements WhaleTable {
   oldestMs(): TimeMs | null {
     const from = whaleKey(-Number.MAX_SAFE_INTEGER, 0)
     const row = this.#whales.first({ from, to: KEY_END })
-    return row === null ? null : timeMs(whalePlace(row.key).timeMs)
+    return row === null ? null : timeMs(whalePosition(row.key).timeMs)
   }
 
   count(): number {
@@ -130,13 +140,13 @@ export class Whales implements WhaleTable {
   }
 
   /** The row that a key of the index by market leads to. */
-  #behind(key: Buffer): { readonly key: Buffer; readonly value: Buffer } | null {
-    const place = Buffer.from(key.subarray(4))
-    const value = this.#whales.get(place)
-    return value === null ? null : { key: place, value }
+  #rowOf(key: Buffer): { readonly key: Buffer; readonly value: Buffer } | null {
+    const rowKey = Buffer.from(key.subarray(4))
+    const value = this.#whales.get(rowKey)
+    return value === null ? null : { key: rowKey, value }
   }
 
-  #slice(
+  #readRange(
     query: SliceQuery,
     index: {
       readonly table: Table
@@ -160,7 +170,7 @@ export class Whales implements WhaleTable {
   #nextOrdinal(time: number): number {
     const [from, to] = [whaleKey(time, 0), whaleKey(time + 1, 0)]
     const last = this.#whales.first({ from, to, isReverse: true })
-    return last === null ? 0 : whalePlace(last.key).ordinal + 1
+    return last === null ? 0 : whalePosition(last.key).ordinal + 1
   }
 }
 

@@ -47,10 +47,10 @@ const COMMAND: CommandSpec<Option> = {
   about:
     'Runs the types, the lint, and the tests that need neither minutes nor a browser; or other lanes.',
   usage: ['[PATH ...]', '--quick [PATH ...]', '--long [--reduced] [PATH ...]'],
-  words: {
+  positionals: {
     PATH: 'a test file, a folder of them, or how their paths begin: these alone, without lint',
   },
-  wordCounts: [0, Number.POSITIVE_INFINITY],
+  positionalCounts: [0, Number.POSITIVE_INFINITY],
   options: {
     quick: { takes: null, means: 'only what starts no process (npm run test:quick)' },
     long: { takes: null, means: 'all files, with full counts, for hours (npm run test:long)' },
@@ -255,7 +255,7 @@ async function failing(files: string[]): Promise<string[]> {
 }
 
 const given = readOrEnd()
-const places = given.words
+const places = given.positionals
 const lane = OPTIONS.filter((option) => given.has(option))
   .map((option) => `--${option}`)
   .join(' ')

@@ -27,8 +27,8 @@ const COMMAND: CommandSpec = {
   about:
     'Takes pictures of every page of the dashboard, with a real service over simulated venues, and the picture of README.md.',
   usage: ['[FOLDER]'],
-  words: { FOLDER: 'where the pictures go; screenshots unless given' },
-  wordCounts: [0, 1],
+  positionals: { FOLDER: 'where the pictures go; screenshots unless given' },
+  positionalCounts: [0, 1],
   options: {},
   examples: ['', '/tmp/pictures'],
   notes: [
@@ -37,7 +37,7 @@ const COMMAND: CommandSpec = {
   ],
 }
 
-await runCommand(COMMAND, async ({ words: [folder = 'screenshots'] }) => {
+await runCommand(COMMAND, async ({ positionals: [folder = 'screenshots'] }) => {
   mkdirSync(folder, { recursive: true })
   say(`starting; pictures go to ${folder}/`)
   const dashboard = await openRealDashboard({ SIM_MARKETS: '150', SIM_RATE: '400' })

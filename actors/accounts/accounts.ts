@@ -22,13 +22,13 @@ import type { AccountRecord, AccountTable } from '../../storage/contract/storage
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
-import { type Place, Places } from './places.ts'
+import { type ConnectionSlot, ConnectionSlots } from './places.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
 /** `local@localhost`, unless a user took it in an earlier version. */
 const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
 /** The same words for known and unknown e-mails. */
-const WRONG = 'e-mail or password is wrong'
+const WRONG_LOGIN = 'e-mail or password is wrong'
 /** For a caller with a token that needs the password as well. */
 const WRONG_PASSWORD = 'the password is wrong'
 /** A sign-up that took longer may have been answered too late for its client. */
@@ -50,7 +50,7 @@ export class Accounts implements AccountsView {
   readonly #passwords: PasswordPool
   readonly #tokens: AccessTokens
   readonly #clock: Clock
-  readonly #places: Places
+  readonly #connectionSlots: ConnectionSlots
   /** E-mails being signed up, so that two at once make one account; true: the caller was told that there is no time for it. */
   readonly #claimed = new Map<string, boolean>()
   /** E-mails whose sign-up this process answered in time, oldest first. */
@@ -73,7 +73,7 @@ export class Accounts implements AccountsView {
     /** Where a kind of requests of accounts is counted; unless given, in this process. */
     quotas?: (kind: QuotaKind) => AccountQuotas
     /** Where streams are counted; unless given, in this process. */
-    places?: Places
+    connectionSlots?: ConnectionSlots
     /** Whether accounts can be made; true unless given. */
     isSignUpOpen?: boolean | undefined
     /** Accounts made within an hour from one address; {@link signUpsPerHour} unless given. */
@@ -88,7 +88,7 @@ export class Accounts implements AccountsView {
     this.#accountQuotas = quotas('account')
     this.#managementQuotas = quotas('management')
     this.#dashboardQuotas = quotas('dashboard')
-    this.#places = parts.places ?? new Places()
+    this.#connectionSlots = parts.connectionSlots ?? new ConnectionSlots()
     this.#addressQuotas = new Quotas(clock)
     this.#fileQuotas = new Quotas(clock)
     this.#throttle = new LoginThrottle(clock, parts.signUpsPerHour)
@@ -113,7 +113,7 @@ export class Accounts implements AccountsView {
     return callerOf(account, { keyId: null, token: view, scopes: KEY_SCOPES })
   }
 
-  isGood({ accountId: id, keyId, token }: Caller): boolean {
+  isValid({ accountId: id, keyId, token }: Caller): boolean {
     const account = this.#active(id)
     if (account === null) return false
     if (keyId !== null) return this.directory.hasKey(keyId)
@@ -146,7 +146,7 @@ export class Accounts implements AccountsView {
   useOf(account: AccountId): { requests: number; streams: number } {
     const quotas = QUOTA_KINDS.map((kind) => this.countRequests(kind, account, 0))
     const requests = quotas.reduce((sum, { limit, remaining }) => sum + limit - remaining, 0)
-    return { requests, streams: this.#places.count(account) }
+    return { requests, streams: this.#connectionSlots.count(account) }
   }
 
   #budgetOf(kind: QuotaKind, account: AccountId) {
@@ -185,8 +185,8 @@ export class Accounts implements AccountsView {
     return this.#throttle.peek(address)
   }
 
-  openSocket({ accountId: id, socketsMax }: Caller): Place | null {
-    return this.#places.take(id, socketsMax)
+  openSocket({ accountId: id, socketsMax }: Caller): ConnectionSlot | null {
+    return this.#connectionSlots.take(id, socketsMax)
   }
 
   watch(watcher: AccountWatcher): void {
@@ -203,8 +203,9 @@ export class Accounts implements AccountsView {
     const email = normalizedEmail(request.email)
     // What it comes to is not known yet: its caller tries again.
     if (this.#claimed.get(email) === true) throw busy()
-    const known = this.directory.findByEmail(email)
-    if (known !== null || this.#claimed.has(email)) return this.#repeatedSignUp(known, request)
+    const existing = this.directory.findByEmail(email)
+    if (existing !== null || this.#claimed.has(email))
+      return this.#repeatedSignUp(existing, request)
     if (this.directory.findLookAlike(email) !== null) {
       throw new EngineError('BAD_REQUEST', 'an account with an e-mail that looks the same exists')
     }
@@ -212,9 +213,9 @@ export class Accounts implements AccountsView {
     const startedAtMs = this.#clock.monotonicMs()
     this.#claimed.set(email, false)
     this.#answered.delete(email)
-    const made = this.#inTime(async (hurry) => {
+    const made = this.#inTime(async (throwIfLate) => {
       try {
-        return await this.#signUp({ ...request, email }, hurry)
+        return await this.#signUp({ ...request, email }, throwIfLate)
       } finally {
         this.#claimed.delete(email)
       }
@@ -234,12 +235,12 @@ export class Accounts implements AccountsView {
    * long, or another engine leads since), the same credentials sign up once more; else they are refused.
    */
   async #repeatedSignUp(
-    known: AccountRecord | null,
+    existing: AccountRecord | null,
     request: Parameters<Accounts['logIn']>[0],
   ): Promise<Session> {
     const exists = new EngineError('BAD_REQUEST', 'an account with this e-mail exists')
-    if (known === null || this.#answered.has(known.email)) throw exists
-    if (this.#clock.nowMs() - known.createdAtMs > REPEAT_MS_MAX) throw exists
+    if (existing === null || this.#answered.has(existing.email)) throw exists
+    if (this.#clock.nowMs() - existing.createdAtMs > REPEAT_MS_MAX) throw exists
     try {
       return await this.logIn(request)
     } catch (error) {
@@ -255,37 +256,40 @@ export class Accounts implements AccountsView {
 
   async #signUp(
     { email, password, address }: { email: string; password: string; address: string },
-    hurry: () => void,
+    throwIfLate: () => void,
   ): Promise<Session> {
-    const requester = { network: siteOf(address), isKnown: false }
+    const requester = { network: siteOf(address), isTrusted: false }
     const passwordHash = await this.#passwords.hash(password, requester)
-    hurry()
-    return this.#session(await this.directory.add({ email, passwordHash, tier: 'free' }), WRONG)
+    throwIfLate()
+    return this.#session(
+      await this.directory.add({ email, passwordHash, tier: 'free' }),
+      WRONG_LOGIN,
+    )
   }
 
   async logIn(request: { email: string; password: string; address: string }): Promise<Session> {
     const email = normalizedEmail(request.email)
-    const isKnown = this.#throttle.knows(email, request.address)
+    const isKnown = this.#throttle.hasLoggedIn(email, request.address)
     const end = this.#throttle.beginLogin(email, request.address)
-    const requester = { network: siteOf(request.address), isKnown }
+    const requester = { network: siteOf(request.address), isTrusted: isKnown }
     return this.#inTime(() => this.#logIn({ email, password: request.password, requester }, end))
   }
 
   async #logIn(login: Login, end: (outcome: LoginOutcome) => void): Promise<Session> {
     let outcome: LoginOutcome = 'undecided'
     try {
-      const account = await this.#provenAccount(login)
+      const account = await this.#accountWithPassword(login)
       outcome = account === null ? 'failed' : 'passed'
-      if (account === null) throw new EngineError('UNAUTHORIZED', WRONG)
-      return await this.#session(account, WRONG)
+      if (account === null) throw new EngineError('UNAUTHORIZED', WRONG_LOGIN)
+      return await this.#session(account, WRONG_LOGIN)
     } finally {
       end(outcome)
     }
   }
 
   /** The account with this e-mail and password; null, after the same work, when there is none. */
-  async #provenAccount({ email, password, requester }: Login): Promise<AccountRecord | null> {
-    const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.nobodys
+  async #accountWithPassword({ email, password, requester }: Login): Promise<AccountRecord | null> {
+    const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.decoyHash
     const isRight = await this.#passwords.verify(password, encoded, requester)
     // Looked up again: the account may have been disabled, deleted, or deleted and made again meanwhile.
     const account = this.directory.findByEmail(email)
@@ -293,11 +297,11 @@ export class Accounts implements AccountsView {
     return isRight && isSame && !account.isDisabled ? account : null
   }
 
-  async #session({ id, tokenGeneration }: AccountRecord, words: string): Promise<Session> {
+  async #session({ id, tokenGeneration }: AccountRecord, message: string): Promise<Session> {
     const accessToken = await this.#tokens.issue(id, tokenGeneration)
     // Through the token: the account may have gone, or its tokens ended, while this one was signed.
     const caller = this.callerOfToken(accessToken)
-    if (caller === null) throw new EngineError('UNAUTHORIZED', words)
+    if (caller === null) throw new EngineError('UNAUTHORIZED', message)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
   }
 
@@ -305,7 +309,7 @@ export class Accounts implements AccountsView {
     const account = this.#localAccount
     if (account === null || account.isDisabled) return null
     this.#throttle.takeAttempt(address)
-    return this.#session(account, WRONG)
+    return this.#session(account, WRONG_LOGIN)
   }
 
   /** The account that this process made. It has no password; an account with one was made by a user. */
@@ -340,21 +344,21 @@ export class Accounts implements AccountsView {
   }
 
   changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session> {
-    return this.#inTime(async (hurry) => {
-      const passwordHash = await this.#proven(caller, change.current)
+    return this.#inTime(async (throwIfLate) => {
+      const passwordHash = await this.#verifyPassword(caller, change.current)
       const made = await this.#passwords.hash(change.next, requesterOf(caller))
-      hurry()
+      throwIfLate()
       // Of two changes at once the first wins: the second was proven with a password that is replaced now.
-      const account = this.#stillProven(caller, passwordHash)
+      const account = this.#accountIfUnchanged(caller, passwordHash)
       return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
     })
   }
 
   async deleteAccount(caller: Caller, password: string): Promise<void> {
-    await this.#inTime(async (hurry) => {
-      const passwordHash = await this.#proven(caller, password)
-      hurry()
-      await this.directory.remove(this.#stillProven(caller, passwordHash))
+    await this.#inTime(async (throwIfLate) => {
+      const passwordHash = await this.#verifyPassword(caller, password)
+      throwIfLate()
+      await this.directory.remove(this.#accountIfUnchanged(caller, passwordHash))
     })
   }
 
@@ -362,12 +366,12 @@ export class Accounts implements AccountsView {
    * The hash that the password was proven against. Failures count against the token, so that guesses with another token, or
    * at the log-in, do not hold up this caller.
    */
-  async #proven(caller: Caller, password: string): Promise<string> {
+  async #verifyPassword(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)
-    const encoded = account?.passwordHash ?? this.#passwords.nobodys
+    const encoded = account?.passwordHash ?? this.#passwords.decoyHash
     // E-mails are in lower case: none equals this text.
-    const tried = `TOKEN ${caller.token?.id}`
-    this.#throttle.begin(tried)
+    const throttleKey = `TOKEN ${caller.token?.id}`
+    this.#throttle.begin(throttleKey)
     let outcome: LoginOutcome = 'undecided'
     try {
       const isRight = await this.#passwords.verify(password, encoded, requesterOf(caller))
@@ -375,14 +379,14 @@ export class Accounts implements AccountsView {
       if (!isRight) throw new EngineError('UNAUTHORIZED', WRONG_PASSWORD)
       return encoded
     } finally {
-      this.#throttle.end(tried, outcome)
+      this.#throttle.end(throttleKey, outcome)
     }
   }
 
   /** The account as it is now; throws UNAUTHORIZED when its password changed or the caller's token ended meanwhile. */
-  #stillProven(caller: Caller, passwordHash: string): AccountRecord {
+  #accountIfUnchanged(caller: Caller, passwordHash: string): AccountRecord {
     const account = this.directory.find(caller.accountId)
-    if (account !== null && account.passwordHash === passwordHash && this.isGood(caller)) {
+    if (account !== null && account.passwordHash === passwordHash && this.isValid(caller)) {
       return account
     }
     throw new EngineError('UNAUTHORIZED', WRONG_PASSWORD)
@@ -392,9 +396,9 @@ export class Accounts implements AccountsView {
    * Rejects with UNAVAILABLE, and when to come back, before the request itself times out. `hurry` throws after that, so that
    * nothing changes after the answer that nothing did.
    */
-  async #inTime<Result>(work: (hurry: () => void) => Promise<Result>): Promise<Result> {
+  async #inTime<Result>(work: (throwIfLate: () => void) => Promise<Result>): Promise<Result> {
     let isLate = false
-    const hurry = () => {
+    const throwIfLate = () => {
       if (isLate) throw busy()
     }
     let stop: () => void = () => undefined
@@ -405,7 +409,7 @@ export class Accounts implements AccountsView {
       })
     })
     try {
-      return await Promise.race([work(hurry), late])
+      return await Promise.race([work(throwIfLate), late])
     } catch (error) {
       // The disk or the thread gave up at about the same time.
       const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
@@ -437,8 +441,8 @@ export class Accounts implements AccountsView {
    * The key of the local account, which has the enterprise tier, for a first start without sign-up. A kept key that is still
    * known is returned again. While the account is disabled the key opens nothing.
    */
-  async openLocalAccount(keptKey: string | null): Promise<string> {
-    if (keptKey !== null && this.directory.use(keptKey) !== null) return keptKey
+  async openLocalAccount(storedKey: string | null): Promise<string> {
+    if (storedKey !== null && this.directory.use(storedKey) !== null) return storedKey
     const local =
       this.#localAccount ??
       (await this.directory.add({
@@ -456,7 +460,7 @@ export class Accounts implements AccountsView {
 }
 
 function requesterOf({ accountId: id }: Caller): HashRequester {
-  return { network: `account ${id}`, isKnown: true }
+  return { network: `account ${id}`, isTrusted: true }
 }
 
 /** How long a caller is asked to stay away from a thread or a disk that is behind. */

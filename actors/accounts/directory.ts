@@ -30,7 +30,7 @@ import type {
 import type { KeyView } from '../views.ts'
 
 /** Why an account has gone: a disabled one may come back with all its keys, a deleted one does not. */
-export type GoneReason = 'disabled' | 'deleted'
+export type DeactivationReason = 'disabled' | 'deleted'
 
 /**
  * Called at changes to accounts, in the turn of the change: what a watcher writes to the same LMDB environment is committed
@@ -44,9 +44,9 @@ export interface AccountWatcher {
   /** All login tokens of the account issued so far are ended; its keys stay. */
   onTokensEnded?(account: AccountId): void
   /** Requests, sockets and webhooks of the account must end. */
-  onAccountGone?(account: AccountId, reason: GoneReason): void
+  onAccountDeactivated?(account: AccountId, reason: DeactivationReason): void
   /** A disabled account is enabled again. */
-  onAccountBack?(account: AccountId): void
+  onAccountEnabled?(account: AccountId): void
   /** The account has other limits from now on, higher or lower. */
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
 }
@@ -54,7 +54,7 @@ export interface AccountWatcher {
 /** Remembered texts of keys; with one more, all are looked up again. */
 const USED_KEYS_MAX = 10_000
 /** Keys whose use is written in one turn. */
-const USES_A_TURN = 500
+const USES_PER_COMMIT = 500
 
 export class AccountDirectory {
   readonly #storage: AccountTable
@@ -78,9 +78,9 @@ export class AccountDirectory {
   constructor(storage: AccountTable, clock: Clock) {
     this.#storage = storage
     this.#clock = clock
-    for (const account of storage.accounts()) this.#keep(account)
-    for (const key of storage.keys()) this.#keepKey(key)
-    for (const token of storage.endedTokens()) this.#keepEnded(token)
+    for (const account of storage.accounts()) this.#indexAccount(account)
+    for (const key of storage.keys()) this.#indexKey(key)
+    for (const token of storage.endedTokens()) this.#addEndedToken(token)
   }
 
   watch(watcher: AccountWatcher): void {
@@ -143,7 +143,7 @@ export class AccountDirectory {
       createdAtMs: this.#clock.nowMs(),
     }
     await this.#storage.putAccount(account)
-    this.#keep(account)
+    this.#indexAccount(account)
     return account
   }
 
@@ -156,7 +156,7 @@ export class AccountDirectory {
     set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax' | 'deliveriesPerSecond'>,
   ): Promise<AccountRecord> {
     const changed = { ...account, ...set }
-    this.#keep(changed)
+    this.#indexAccount(changed)
     const limits = limitsOf(changed)
     for (const watcher of this.#watchers) watcher.onLimits?.(account.id, limits)
     await this.#storage.putAccount(changed)
@@ -166,8 +166,8 @@ export class AccountDirectory {
   /** Ends everything of an account until it is enabled again; its keys are kept. */
   async disable(account: AccountRecord): Promise<AccountRecord> {
     const changed = { ...account, isDisabled: true }
-    this.#keep(changed)
-    if (!account.isDisabled) this.#tellGone(account.id, 'disabled')
+    this.#indexAccount(changed)
+    if (!account.isDisabled) this.#notifyDeactivated(account.id, 'disabled')
     await this.#storage.putAccount(changed)
     return changed
   }
@@ -175,9 +175,9 @@ export class AccountDirectory {
   /** Enables an account: its keys and tokens are valid again. */
   async enable(account: AccountRecord): Promise<AccountRecord> {
     const changed = { ...account, isDisabled: false }
-    this.#keep(changed)
+    this.#indexAccount(changed)
     if (account.isDisabled) {
-      for (const watcher of this.#watchers) watcher.onAccountBack?.(account.id)
+      for (const watcher of this.#watchers) watcher.onAccountEnabled?.(account.id)
     }
     await this.#storage.putAccount(changed)
     return changed
@@ -195,10 +195,10 @@ export class AccountDirectory {
 
   async #endTokens(account: AccountRecord): Promise<AccountRecord> {
     const changed = { ...account, tokenGeneration: account.tokenGeneration + 1 }
-    this.#keep(changed)
+    this.#indexAccount(changed)
     for (const watcher of this.#watchers) watcher.onTokensEnded?.(account.id)
     // Tokens that were logged out one by one are of an older generation now, and need no record.
-    const removals = this.#forgetEnded(account.id)
+    const removals = this.#removeEndedTokens(account.id)
     await Promise.all([...removals, this.#storage.putAccount(changed)])
     return changed
   }
@@ -207,13 +207,13 @@ export class AccountDirectory {
   async remove({ id, email }: AccountRecord): Promise<number> {
     const keys = this.keysOf(id)
     this.#accounts.delete(id)
-    this.#forgetEmail(email)
+    this.#removeEmail(email)
     for (const key of keys) this.#dropKey(key)
-    for (const key of keys) this.#tellRevoked(key.id)
-    this.#tellGone(id, 'deleted')
+    for (const key of keys) this.#notifyRevoked(key.id)
+    this.#notifyDeactivated(id, 'deleted')
     // One turn, one transaction: a crash leaves all of them or none.
     const removals = keys.map((key) => this.#storage.removeKey(key.id))
-    removals.push(...this.#forgetEnded(id))
+    removals.push(...this.#removeEndedTokens(id))
     await Promise.all([...removals, this.#storage.removeAccount(id)])
     this.#keysOf.delete(id)
     return keys.length
@@ -232,45 +232,46 @@ export class AccountDirectory {
    */
   async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
     if (this.#endedTokens.has(token.tokenId)) return false
-    const removals = this.#forgetExpired(account.id)
+    const removals = this.#removeExpiredTokens(account.id)
     const isOver = (this.#endedTokensOf.get(account.id)?.size ?? 0) >= endedTokensPerAccountMax
     if (isOver) {
       await Promise.all([...removals, this.endTokens(account)])
       return true
     }
-    this.#keepEnded(token)
+    this.#addEndedToken(token)
     for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
     await Promise.all([...removals, this.#storage.putEndedToken(token)])
     return true
   }
 
   /** Forgets the tokens that have expired: of one account, or of all. */
-  #forgetExpired(account: AccountId | null): Promise<void>[] {
+  #removeExpiredTokens(account: AccountId | null): Promise<void>[] {
     const nowMs = this.#clock.nowMs()
     const ids = account === null ? this.#endedTokens.keys() : this.#endedTokensOf.get(account)
     const removals: Promise<void>[] = []
     for (const id of [...(ids ?? [])]) {
       const token = this.#endedTokens.get(id)
-      if (token !== undefined && token.expiresAtMs <= nowMs) removals.push(this.#dropEnded(token))
+      if (token !== undefined && token.expiresAtMs <= nowMs)
+        removals.push(this.#removeEndedToken(token))
     }
     return removals
   }
 
-  #forgetEnded(account: AccountId): Promise<void>[] {
+  #removeEndedTokens(account: AccountId): Promise<void>[] {
     return [...(this.#endedTokensOf.get(account) ?? [])].flatMap((id) => {
       const token = this.#endedTokens.get(id)
-      return token === undefined ? [] : [this.#dropEnded(token)]
+      return token === undefined ? [] : [this.#removeEndedToken(token)]
     })
   }
 
-  #keepEnded(token: EndedToken): void {
+  #addEndedToken(token: EndedToken): void {
     this.#endedTokens.set(token.tokenId, token)
     const ids = this.#endedTokensOf.get(token.accountId)
     if (ids === undefined) this.#endedTokensOf.set(token.accountId, new Set([token.tokenId]))
     else ids.add(token.tokenId)
   }
 
-  #dropEnded({ tokenId, accountId: account }: EndedToken): Promise<void> {
+  #removeEndedToken({ tokenId, accountId: account }: EndedToken): Promise<void> {
     this.#endedTokens.delete(tokenId)
     const ids = this.#endedTokensOf.get(account)
     ids?.delete(tokenId)
@@ -286,17 +287,17 @@ export class AccountDirectory {
       case 'account':
         return this.#followAccount(entry.account)
       case 'key':
-        return this.#keepKey(entry.key)
+        return this.#indexKey(entry.key)
       case 'token': {
         const { token } = entry
         if (this.#endedTokens.has(token.tokenId)) return
-        this.#keepEnded(token)
+        this.#addEndedToken(token)
         for (const watcher of this.#watchers) watcher.onTokenEnded?.(token.tokenId)
         return
       }
       case 'gone':
         if (entry.of === 'key') this.#followRevoked(keyId(entry.id))
-        else if (entry.of === 'account') this.#followGone(accountId(entry.id))
+        else if (entry.of === 'account') this.#followRemoval(accountId(entry.id))
     }
   }
 
@@ -317,13 +318,14 @@ export class AccountDirectory {
 
   #followAccount(account: AccountRecord): void {
     const before = this.find(account.id)
-    if (before !== null && before.email !== account.email) this.#forgetEmail(before.email)
-    this.#keep(account)
+    if (before !== null && before.email !== account.email) this.#removeEmail(before.email)
+    this.#indexAccount(account)
     if (before === null) return
     for (const watcher of this.#watchers) {
       if (before.tokenGeneration !== account.tokenGeneration) watcher.onTokensEnded?.(account.id)
-      if (account.isDisabled && !before.isDisabled) watcher.onAccountGone?.(account.id, 'disabled')
-      if (before.isDisabled && !account.isDisabled) watcher.onAccountBack?.(account.id)
+      if (account.isDisabled && !before.isDisabled)
+        watcher.onAccountDeactivated?.(account.id, 'disabled')
+      if (before.isDisabled && !account.isDisabled) watcher.onAccountEnabled?.(account.id)
       watcher.onLimits?.(account.id, limitsOf(account))
     }
   }
@@ -332,17 +334,17 @@ export class AccountDirectory {
     const record = this.#keys.get(id)
     if (record === undefined) return
     this.#dropKey(record)
-    this.#tellRevoked(id)
+    this.#notifyRevoked(id)
   }
 
-  #followGone(id: AccountId): void {
+  #followRemoval(id: AccountId): void {
     const account = this.find(id)
     if (account === null) return
     this.#accounts.delete(id)
-    this.#forgetEmail(account.email)
+    this.#removeEmail(account.email)
     for (const key of this.keysOf(id)) this.#followRevoked(key.id)
     this.#keysOf.delete(id)
-    this.#tellGone(id, 'deleted')
+    this.#notifyDeactivated(id, 'deleted')
   }
 
   // Keys
@@ -363,8 +365,8 @@ export class AccountDirectory {
 
   /** The id of a key's text, which is hashed once, and not for every request. */
   #idOf(key: string): KeyId | undefined {
-    const known = this.#usedKeys.get(key)
-    if (known !== undefined || !isKeyShaped(key)) return known
+    const cached = this.#usedKeys.get(key)
+    if (cached !== undefined || !isKeyShaped(key)) return cached
     const id = this.#byHash.get(hashKey(key))
     if (id === undefined) return undefined
     if (this.#usedKeys.size >= USED_KEYS_MAX) this.#usedKeys.clear()
@@ -389,7 +391,7 @@ export class AccountDirectory {
     label: string,
     scopes: readonly KeyScope[] = ['read'],
   ): Promise<{ view: KeyView; key: string }> {
-    if (!this.isActive(account)) throw gone()
+    if (!this.isActive(account)) throw invalidCredential()
     if ((this.#keysOf.get(account)?.size ?? 0) >= keysPerAccountMax) {
       throw new EngineError('BAD_REQUEST', `an account has at most ${keysPerAccountMax} keys`)
     }
@@ -414,14 +416,14 @@ export class AccountDirectory {
       lastUsedAtMs: null,
     }
     // In memory before it is on disk, so that the limit counts it; its text is known only with the answer.
-    this.#keepKey(record)
+    this.#indexKey(record)
     try {
       await this.#storage.putKey(record)
     } catch (error) {
       this.#dropKey(record)
       throw error
     }
-    if (!this.#keys.has(record.id)) throw gone()
+    if (!this.#keys.has(record.id)) throw invalidCredential()
     return { view: this.#viewOf(record), key }
   }
 
@@ -430,21 +432,21 @@ export class AccountDirectory {
     const record = this.#keys.get(id)
     if (record === undefined || record.accountId !== account) return false
     this.#dropKey(record)
-    this.#tellRevoked(id)
+    this.#notifyRevoked(id)
     await this.#storage.removeKey(id)
     return true
   }
 
   /** Writes when keys were last used, and forgets expired tokens. Called at leisure, and at the end. */
   async saveUse(): Promise<void> {
-    await Promise.all(this.#forgetExpired(null))
+    await Promise.all(this.#removeExpiredTokens(null))
     let batch: Promise<void>[] = []
     for (const [id, lastUsedAtMs] of this.#lastUsed) {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
       batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
       // Many in one commit: a thousand keys one after another would outlast a shutdown.
-      if (batch.length < USES_A_TURN) continue
+      if (batch.length < USES_PER_COMMIT) continue
       await Promise.all(batch)
       batch = []
     }
@@ -461,27 +463,27 @@ export class AccountDirectory {
     return { id, label, scopes, prefix, createdAtMs, lastUsedAtMs: usedAtMs }
   }
 
-  #tellRevoked(key: KeyId): void {
+  #notifyRevoked(key: KeyId): void {
     for (const watcher of this.#watchers) watcher.onRevoked?.(key)
   }
 
-  #tellGone(account: AccountId, reason: GoneReason): void {
-    for (const watcher of this.#watchers) watcher.onAccountGone?.(account, reason)
+  #notifyDeactivated(account: AccountId, reason: DeactivationReason): void {
+    for (const watcher of this.#watchers) watcher.onAccountDeactivated?.(account, reason)
   }
 
-  #keep(account: AccountRecord): void {
+  #indexAccount(account: AccountRecord): void {
     this.#accounts.set(account.id, account)
     this.#byEmail.set(account.email, account.id)
     const skeleton = emailSkeleton(account.email)
     if (skeleton !== account.email) this.#bySkeleton.set(skeleton, account.id)
   }
 
-  #forgetEmail(email: string): void {
+  #removeEmail(email: string): void {
     this.#byEmail.delete(email)
     this.#bySkeleton.delete(emailSkeleton(email))
   }
 
-  #keepKey(record: KeyRecord): void {
+  #indexKey(record: KeyRecord): void {
     this.#keys.set(record.id, record)
     this.#byHash.set(record.hash, record.id)
     const keys = this.#keysOf.get(record.accountId)
@@ -498,6 +500,6 @@ export class AccountDirectory {
 }
 
 /** The account went after its credential was checked. */
-function gone(): EngineError {
+function invalidCredential(): EngineError {
   return new EngineError('UNAUTHORIZED', 'missing or invalid credential')
 }

@@ -45,21 +45,21 @@ export class LoginThrottle {
   readonly #clock: Clock
   readonly #addresses: Quotas<string>
   /** Attempts of e-mails that have logged in from the address before: other e-mails there cannot use them up. */
-  readonly #knownAddresses: Quotas<string>
+  readonly #returningAddresses: Quotas<string>
   readonly #signUps: Quotas<string>
   readonly #signUpsMax: number
   /** Digests of an e-mail and an address from which it logged in; full: the one used longest ago is forgotten. */
-  readonly #known = new Set<string>()
+  readonly #knownLogins = new Set<string>()
   /** By digest of the tried text, which may be of any length. */
-  readonly #few = new Map<string, Failures>()
-  readonly #many = new Map<string, Failures>()
+  readonly #belowLimit = new Map<string, Failures>()
+  readonly #atLimit = new Map<string, Failures>()
 
   /** `signUpsMax`: accounts made within an hour from one address. */
   constructor(clock: Clock, signUpsMax = signUpsPerHour) {
     this.#clock = clock
     this.#signUpsMax = signUpsMax
     this.#addresses = new Quotas(clock)
-    this.#knownAddresses = new Quotas(clock)
+    this.#returningAddresses = new Quotas(clock)
     this.#signUps = new Quotas(clock, HOUR_MS)
   }
 
@@ -79,8 +79,8 @@ export class LoginThrottle {
   }
 
   /** Whether the e-mail has logged in from the address before. */
-  knows(email: string, address: string): boolean {
-    return this.#known.has(digest(`${address} ${email}`))
+  hasLoggedIn(email: string, address: string): boolean {
+    return this.#knownLogins.has(digest(`${address} ${email}`))
   }
 
   /** What the address has left of its attempts. */
@@ -100,19 +100,20 @@ export class LoginThrottle {
   beginLogin(email: string, address: string): (outcome: LoginOutcome) => void {
     const pair = digest(`${address} ${email}`)
     const ofAddress = this.#addresses.take(address, loginsPerMinute)
-    const isKnown = this.#known.has(pair)
-    this.#admit(isKnown ? this.#knownAddresses.take(address, loginsPerMinute) : ofAddress)
+    const isReturning = this.#knownLogins.has(pair)
+    this.#admit(isReturning ? this.#returningAddresses.take(address, loginsPerMinute) : ofAddress)
     // E-mails are in lower case: none equals this text.
-    const tried = isKnown ? `KNOWN ${pair}` : email
-    this.begin(tried)
+    const throttleKey = isReturning ? `KNOWN ${pair}` : email
+    this.begin(throttleKey)
     return (outcome) => {
-      this.end(tried, outcome)
+      this.end(throttleKey, outcome)
       if (outcome !== 'passed') return
-      if (!isKnown) this.#knownAddresses.take(address, loginsPerMinute)
-      this.#known.delete(pair)
-      this.#known.add(pair)
-      const oldest = this.#known.values().next().value
-      if (this.#known.size > knownLoginsMax && oldest !== undefined) this.#known.delete(oldest)
+      if (!isReturning) this.#returningAddresses.take(address, loginsPerMinute)
+      this.#knownLogins.delete(pair)
+      this.#knownLogins.add(pair)
+      const oldest = this.#knownLogins.values().next().value
+      if (this.#knownLogins.size > knownLoginsMax && oldest !== undefined)
+        this.#knownLogins.delete(oldest)
     }
   }
 
@@ -128,8 +129,8 @@ export class LoginThrottle {
    * Begins an attempt at an e-mail or token; `end` must follow. Throws RATE_LIMITED during a wait, and while as many attempts
    * run as may still fail; a right password waits as well.
    */
-  begin(tried: string): void {
-    const id = digest(tried)
+  begin(throttleKey: string): void {
+    const id = digest(throttleKey)
     const failures = this.#find(id) ?? { count: 0, running: 0, waitUntilMs: 0 }
     const leftMs = failures.waitUntilMs - this.#clock.monotonicMs()
     const runningMax = Math.max(1, FREE_FAILURES - failures.count)
@@ -139,12 +140,12 @@ export class LoginThrottle {
       })
     }
     failures.running += 1
-    this.#keep(id, failures)
+    this.#store(id, failures)
   }
 
   /** Ends an attempt that has begun. */
-  end(tried: string, outcome: LoginOutcome): void {
-    const id = digest(tried)
+  end(throttleKey: string, outcome: LoginOutcome): void {
+    const id = digest(throttleKey)
     // The entry may have been forgotten meanwhile.
     const failures = this.#find(id) ?? { count: 0, running: 1, waitUntilMs: 0 }
     failures.running = Math.max(0, failures.running - 1)
@@ -156,21 +157,21 @@ export class LoginThrottle {
       failures.count += 1
       failures.waitUntilMs = this.#clock.monotonicMs() + waitAfterFailuresMs(failures.count)
     }
-    this.#keep(id, failures)
+    this.#store(id, failures)
   }
 
   #find(id: string): Failures | undefined {
-    return this.#few.get(id) ?? this.#many.get(id)
+    return this.#belowLimit.get(id) ?? this.#atLimit.get(id)
   }
 
-  #keep(id: string, failures: Failures): void {
-    this.#few.delete(id)
-    this.#many.delete(id)
+  #store(id: string, failures: Failures): void {
+    this.#belowLimit.delete(id)
+    this.#atLimit.delete(id)
     if (failures.count === 0 && failures.running === 0) return
-    const place = failures.count < FREE_FAILURES ? this.#few : this.#many
-    place.set(id, failures)
-    const oldest = place.keys().next().value
-    if (place.size > EMAILS_MAX && oldest !== undefined) place.delete(oldest)
+    const target = failures.count < FREE_FAILURES ? this.#belowLimit : this.#atLimit
+    target.set(id, failures)
+    const oldest = target.keys().next().value
+    if (target.size > EMAILS_MAX && oldest !== undefined) target.delete(oldest)
   }
 }
 

@@ -3,13 +3,13 @@
 import type { AccountId } from '../../engine/ids.ts'
 
 /** One stream's place. */
-export interface Place {
+export interface ConnectionSlot {
   /** Gives it back; a second time does nothing. */
   release(): void
 }
 
 /** Bounded by the streams. */
-export class Places {
+export class ConnectionSlots {
   readonly #open = new Map<AccountId, number>()
 
   count(account: AccountId): number {
@@ -17,7 +17,7 @@ export class Places {
   }
 
   /** A place of so many; null: all are taken. */
-  take(account: AccountId, most: number): Place | null {
+  take(account: AccountId, most: number): ConnectionSlot | null {
     const open = this.count(account)
     if (open >= most) return null
     this.#open.set(account, open + 1)

@@ -32,7 +32,7 @@ export class Quotas<Key> {
     if (window === undefined) {
       window = new QuotaWindow(this.#windowMs)
       this.#windows.set(key, window)
-      if (this.#windows.size > WINDOWS_MAX) this.#forget()
+      if (this.#windows.size > WINDOWS_MAX) this.#evict()
     }
     const nowMs = this.#clock.monotonicMs()
     return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit, amount) })
@@ -48,14 +48,14 @@ export class Quotas<Key> {
     window: QuotaWindow,
     { limit, nowMs, isAllowed }: { limit: number; nowMs: number; isAllowed: boolean },
   ): Quota {
-    const { remaining, endsAtMs } = window.look(nowMs, limit)
+    const { remaining, endsAtMs } = window.peek(nowMs, limit)
     const leftMs = Math.min(Math.max(endsAtMs - nowMs, 0), this.#windowMs)
     const resetSeconds = Math.ceil((this.#clock.nowMs() + leftMs) / 1_000)
     return { isAllowed, limit, remaining, resetSeconds }
   }
 
   /** Forgets a tenth at once, so that many new callers do not cost a scan each. */
-  #forget(): void {
+  #evict(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [key, window] of this.#windows) if (window.isOver(nowMs)) this.#windows.delete(key)
     for (const key of this.#windows.keys()) {

@@ -6,22 +6,22 @@
 
 import type { Basket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import type { ArbitrageUpdate, BookUpdate, LastingArbitrage, Update } from '../../engine/events.ts'
+import type { ArbitrageRefresh, ArbitrageUpdate, BookUpdate, Update } from '../../engine/events.ts'
 import {
   opportunitiesMax,
   opportunityAgeMsMax,
   opportunityChangedMs,
-  opportunityKeptMsMin,
-  opportunityLooksMax,
+  opportunityChecksMax,
+  opportunityRecordedMsMin,
 } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import {
   type CloseReason,
   type Opportunity,
   type OpportunityLeg,
+  type OpportunityPeak,
   type PastOpportunity,
-  type Reach,
-  reachOf,
+  peakOf,
   stateOf,
 } from '../../engine/opportunity.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
@@ -39,15 +39,15 @@ import {
   hasGap,
   hasGapLater,
   hasPairGap,
+  hasSameDescription,
   isEqual,
   isInReach,
-  isSaidAlike,
   minContractsOf,
   opportunityOf,
   type Part,
   pairCandidates,
 } from './baskets.ts'
-import { BookAges, type Look } from './book-ages.ts'
+import { BookAges, type CheckedMarket } from './book-ages.ts'
 import { ORDERS, passing } from './listing.ts'
 import type {
   ArbitrageView,
@@ -73,7 +73,7 @@ interface ArbitrageParts {
 }
 
 /** An open one, as its owner follows it. */
-interface Open {
+interface OpenEntry {
   /** Of this run; ascends. */
   readonly number: number
   candidate: Candidate
@@ -83,36 +83,36 @@ interface Open {
   /** What was bought last. */
   basket: Basket
   /** A change since may make it buy something else. */
-  isReached: boolean
+  isAffected: boolean
   /** How its markets stood when it was looked at last. */
-  looks: readonly Look[]
+  checkedMarkets: readonly CheckedMarket[]
   /** Null: it is not told yet. */
-  reached: Reach | null
-  toldMs: number
+  reached: OpportunityPeak | null
+  publishedMs: number
   /** When it was stored last, on the monotonic clock. */
   savedMs: number
 }
 
-type Looked = Basket | Exclude<NoOpportunity, 'not_identical'>
+type CheckResult = Basket | Exclude<NoOpportunity, 'not_identical'>
 
 /** Parts of what is open that are looked at one after the other. */
 const SLOTS = 10
 /** An open opportunity is stored at most so often. */
 const SAVE_EVERY_MS = 10_000
-const NO_OPPORTUNITIES: readonly Open[] = []
+const NO_OPPORTUNITIES: readonly OpenEntry[] = []
 const NONE: readonly Candidate[] = []
 const WITHOUT_GAP = { isGapOnly: false }
 
 export class Arbitrage implements Watcher, ArbitrageView {
   readonly name = 'arbitrage'
   readonly #parts: ArbitrageParts
-  readonly #open = new Map<string, Open>()
-  readonly #byNumber = new Map<number, Open>()
-  readonly #byMarket = new Map<MarketNumber, Set<Open>>()
-  readonly #slots = Array.from({ length: SLOTS }, () => new Set<Open>())
+  readonly #open = new Map<string, OpenEntry>()
+  readonly #byNumber = new Map<number, OpenEntry>()
+  readonly #byMarket = new Map<MarketNumber, Set<OpenEntry>>()
+  readonly #slots = Array.from({ length: SLOTS }, () => new Set<OpenEntry>())
   #slotsSeen = 0
   /** Those that changed since they were told. */
-  readonly #news = new Set<Open>()
+  readonly #unpublished = new Set<OpenEntry>()
   /** Markets whose baskets are looked at at the end of this turn: bounded by the markets. */
   readonly #changed = new Set<MarketNumber>()
   /**
@@ -143,7 +143,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   start(): void {
     const everyMs = opportunityChangedMs / SLOTS
-    this.#stopTimer = this.#parts.clock.every(everyMs, () => this.#lookAtSome())
+    this.#stopTimer = this.#parts.clock.every(everyMs, () => this.#checkNextSlot())
   }
 
   /**
@@ -154,13 +154,13 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const { table, catalog } = this.#parts
     const nowMs = this.#parts.clock.nowMs()
     for (const open of table.takeOpen((number) => catalog.byNumber(number)?.ref ?? null)) {
-      const { last, reached, isEnded } = open
+      const { last, peak: reached, isEnded } = open
       const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
       this.#publish({
         ...{ kind: 'arbitrage', market: marketOf(last), opportunity: last, ...times },
-        ...{ event: 'closed', reason: 'restarted', reached, reachedBefore: reached },
+        ...{ event: 'closed', reason: 'restarted', peak: reached, previousPeak: reached },
       })
-      if (!isEnded) this.#keepPast(last, open, { closedAtMs: nowMs, reason: 'restarted' })
+      if (!isEnded) this.#storePast(last, open, { closedAtMs: nowMs, reason: 'restarted' })
     }
   }
 
@@ -184,7 +184,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
         return this.#noteBook(update)
       case 'bookReplaced':
         for (const open of this.#byMarket.get(update.market.number) ?? NO_OPPORTUNITIES)
-          open.isReached = true
+          open.isAffected = true
         return this.#note(update.market.number)
       case 'bookStale':
       case 'bookConfirmed':
@@ -199,7 +199,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  onForget(market: MarketNumber): void {
+  onMarketRemoved(market: MarketNumber): void {
     this.#changed.delete(market)
     this.#waiting.delete(market)
     this.#inEventGap.delete(market)
@@ -212,7 +212,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const { number } = update.market
     const open = this.#byMarket.get(number)
     if (open !== undefined) {
-      for (const one of open) one.isReached ||= isInReach(one.candidate.parts, one.basket, update)
+      for (const one of open) one.isAffected ||= isInReach(one.candidate.parts, one.basket, update)
       return this.#note(number)
     }
     if (this.#inEventGap.has(number)) return this.#note(number)
@@ -225,7 +225,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#changed.add(market)
     if (this.#isScheduled) return
     this.#isScheduled = true
-    this.#parts.clock.soon(() => this.#lookAtChanged())
+    this.#parts.clock.soon(() => this.#checkChanged())
   }
 
   /** So many of those that wait, the longest waiting first; what still waits after the look does so behind the others. */
@@ -239,9 +239,9 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  #lookAtChanged(): void {
-    const looked = new Set<string>()
-    let left = opportunityLooksMax
+  #checkChanged(): void {
+    const checkedKeys = new Set<string>()
+    let left = opportunityChecksMax
     for (const number of this.#changed) {
       if (left === 0) break
       left -= 1
@@ -252,13 +252,13 @@ export class Arbitrage implements Watcher, ArbitrageView {
       const candidates = this.#candidatesOf(market, { isGapOnly: !this.#byMarket.has(number) })
       this.#endOthers(number, candidates)
       for (const candidate of candidates) {
-        if (looked.has(candidate.key)) continue
-        looked.add(candidate.key)
-        this.#look(candidate)
+        if (checkedKeys.has(candidate.key)) continue
+        checkedKeys.add(candidate.key)
+        this.#checkCandidate(candidate)
       }
     }
     this.#isScheduled = this.#changed.size > 0
-    if (this.#isScheduled) this.#parts.clock.soon(() => this.#lookAtChanged())
+    if (this.#isScheduled) this.#parts.clock.soon(() => this.#checkChanged())
   }
 
   /** Opportunities of a market that belongs to other baskets by now, or to none. */
@@ -268,7 +268,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  #end(open: Open): void {
+  #end(open: OpenEntry): void {
     const isOpen = open.candidate.parts.every(({ market }) => market.summary.status === 'open')
     this.#close(open, isOpen ? 'match_changed' : 'market_closed')
   }
@@ -303,33 +303,36 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /** The same outcomes as they belong together now; null: they do no longer. */
-  #asKnown({ key, kind, parts: [first] }: Candidate): Candidate | null {
+  #currentCandidate({ key, kind, parts: [first] }: Candidate): Candidate | null {
     if (first === undefined) return null
     const { market } = first
-    const known =
+    const candidates =
       kind === 'cross_venue'
         ? this.#ofPair(market, WITHOUT_GAP)
         : this.#ofEvent(market, WITHOUT_GAP)
-    return known.find((one) => one.key === key) ?? null
+    return candidates.find((one) => one.key === key) ?? null
   }
 
   /** The next part of what is open, and what may be told by now. */
-  #lookAtSome(): void {
+  #checkNextSlot(): void {
     this.#slotsSeen += 1
     for (const open of this.#slots[this.#slotsSeen % SLOTS] ?? NO_OPPORTUNITIES) {
-      const candidate = this.#asKnown(open.candidate)
+      const candidate = this.#currentCandidate(open.candidate)
       if (candidate === null) this.#end(open)
-      else if (candidate !== open.candidate || !this.#ages.isAsLooked(candidate.parts, open.looks))
-        this.#look(candidate)
-      if (this.#open.get(open.candidate.key) === open) this.#grow(open)
+      else if (
+        candidate !== open.candidate ||
+        !this.#ages.isUnchanged(candidate.parts, open.checkedMarkets)
+      )
+        this.#checkCandidate(candidate)
+      if (this.#open.get(open.candidate.key) === open) this.#publishAge(open)
     }
-    for (const open of this.#news) this.#tellNews(open)
-    if (this.#open.size < opportunitiesMax) this.#noteWaiting(opportunityLooksMax / SLOTS)
+    for (const open of this.#unpublished) this.#publishIfDue(open)
+    if (this.#open.size < opportunitiesMax) this.#noteWaiting(opportunityChecksMax / SLOTS)
   }
 
   // What it earns
 
-  #look(candidate: Candidate): void {
+  #checkCandidate(candidate: Candidate): void {
     const open = this.#open.get(candidate.key)
     const nowMs = this.#parts.clock.nowMs()
     if (open === undefined) {
@@ -341,23 +344,23 @@ export class Arbitrage implements Watcher, ArbitrageView {
       }
     }
     const books = headsOf(candidate)
-    const isUnreached =
-      open?.isReached === false && this.#ages.hasSameTerms(candidate.parts, open.looks)
-    const looked =
-      this.#ages.whyNot(candidate.parts, books) ??
-      (isUnreached ? open.basket : buyFrom(candidate, nowMs, null))
-    if (typeof looked === 'string') {
-      if (looked === 'stale_book' || hasGapLater(candidate, nowMs)) this.#wait(candidate)
-      if (open !== undefined) this.#close(open, REASONS[looked])
+    const isUnaffected =
+      open?.isAffected === false && this.#ages.hasSameTerms(candidate.parts, open.checkedMarkets)
+    const result =
+      this.#ages.blockerOf(candidate.parts, books) ??
+      (isUnaffected ? open.basket : buyFrom(candidate, nowMs, null))
+    if (typeof result === 'string') {
+      if (result === 'stale_book' || hasGapLater(candidate, nowMs)) this.#wait(candidate)
+      if (open !== undefined) this.#close(open, REASONS[result])
       return
     }
-    const looking = open ?? this.#begin(candidate, looked, books)
-    if (looking === null) return this.#wait(candidate)
-    looking.candidate = candidate
-    looking.basket = looked
-    looking.isReached = false
-    looking.looks = this.#ages.looksAt(candidate.parts, books)
-    if (open !== undefined) this.#renew(open, looked, books)
+    const followed = open ?? this.#begin(candidate, result, books)
+    if (followed === null) return this.#wait(candidate)
+    followed.candidate = candidate
+    followed.basket = result
+    followed.isAffected = false
+    followed.checkedMarkets = this.#ages.checkedMarketsOf(candidate.parts, books)
+    if (open !== undefined) this.#renew(open, result, books)
   }
 
   #wait({ parts: [first] }: Candidate): void {
@@ -368,12 +371,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
     candidate: Candidate,
     basket: Basket,
     books: readonly BookLevels[],
-    being: { readonly id: string; readonly openedAtMs: TimeMs },
+    identity: { readonly id: string; readonly openedAtMs: TimeMs },
   ): Opportunity {
     const legs = candidate.parts.map((part, index) => {
       return this.#leg(part, basket.legs[index], books[index])
     })
-    return opportunityOf(candidate, { basket, legs }, being, this.#parts.clock.nowMs())
+    return opportunityOf(candidate, { basket, legs }, identity, this.#parts.clock.nowMs())
   }
 
   #leg(
@@ -397,7 +400,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
   // How it goes on
 
   /** Null: too many are open. */
-  #begin(candidate: Candidate, basket: Basket, books: readonly BookLevels[]): Open | null {
+  #begin(candidate: Candidate, basket: Basket, books: readonly BookLevels[]): OpenEntry | null {
     if (this.#open.size >= opportunitiesMax) {
       this.#refused.inc()
       return null
@@ -408,96 +411,100 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const id = `${this.#parts.publisher.epoch}-${number}`
     const now = this.#opportunity(candidate, basket, books, { id, openedAtMs })
     const states = { now, opened: now, best: now }
-    const open: Open = {
-      ...{ number, candidate, ...states, basket, isReached: false },
-      ...{ looks: [], reached: null, toldMs: 0, savedMs: 0 },
+    const open: OpenEntry = {
+      ...{ number, candidate, ...states, basket, isAffected: false },
+      ...{ checkedMarkets: [], reached: null, publishedMs: 0, savedMs: 0 },
     }
     this.#open.set(candidate.key, open)
     this.#slots[number % SLOTS]?.add(open)
     this.#byNumber.set(number, open)
     for (const { market } of candidate.parts) {
-      const known = this.#byMarket.get(market.ref.number)
-      if (known === undefined) this.#byMarket.set(market.ref.number, new Set([open]))
-      else known.add(open)
+      const ofMarket = this.#byMarket.get(market.ref.number)
+      if (ofMarket === undefined) this.#byMarket.set(market.ref.number, new Set([open]))
+      else ofMarket.add(open)
     }
     // A subscription may have fallen silent just now.
     this.#ages.confirm(candidate.parts)
-    this.#tell(open, 'opened', null)
+    this.#publishEvent(open, 'opened', null)
     return open
   }
 
-  #renew(open: Open, basket: Basket, books: readonly BookLevels[]): void {
+  #renew(open: OpenEntry, basket: Basket, books: readonly BookLevels[]): void {
     const { id, openedAtMs } = open.now
-    if (!isEqual(open.now, basket) || !isSaidAlike(open.now, open.candidate)) {
+    if (!isEqual(open.now, basket) || !hasSameDescription(open.now, open.candidate)) {
       open.now = this.#opportunity(open.candidate, basket, books, { id, openedAtMs })
-      this.#news.add(open)
+      this.#unpublished.add(open)
       if (open.now.profit > open.best.profit) open.best = open.now
     }
-    if (this.#news.has(open)) this.#tellNews(open)
+    if (this.#unpublished.has(open)) this.#publishIfDue(open)
   }
 
-  #tellNews(open: Open): void {
-    const isDue = this.#parts.clock.monotonicMs() - open.toldMs >= opportunityChangedMs
-    if (isDue) this.#tell(open, 'changed', null)
+  #publishIfDue(open: OpenEntry): void {
+    const isDue = this.#parts.clock.monotonicMs() - open.publishedMs >= opportunityChangedMs
+    if (isDue) this.#publishEvent(open, 'changed', null)
   }
 
-  #close(open: Open, reason: CloseReason): void {
+  #close(open: OpenEntry, reason: CloseReason): void {
     const { candidate, number, now, best, opened } = open
     this.#open.delete(candidate.key)
     this.#byNumber.delete(number)
     this.#slots[number % SLOTS]?.delete(open)
     for (const { market } of candidate.parts) {
-      const known = this.#byMarket.get(market.ref.number)
-      known?.delete(open)
-      if (known?.size === 0) this.#byMarket.delete(market.ref.number)
+      const ofMarket = this.#byMarket.get(market.ref.number)
+      ofMarket?.delete(open)
+      if (ofMarket?.size === 0) this.#byMarket.delete(market.ref.number)
     }
     const closedAtMs = this.#parts.clock.nowMs()
-    this.#tell(open, 'closed', reason)
+    this.#publishEvent(open, 'closed', reason)
     this.#parts.table.removeOpen(now.id)
     const states = { opened: stateOf(opened), best: stateOf(best) }
-    this.#keepPast(now, states, { closedAtMs, reason })
+    this.#storePast(now, states, { closedAtMs, reason })
   }
 
-  #keepPast(
+  #storePast(
     last: Opportunity,
     { opened, best }: Pick<PastOpportunity, 'opened' | 'best'>,
     end: Pick<PastOpportunity, 'closedAtMs' | 'reason'>,
   ): void {
-    if (end.closedAtMs - last.openedAtMs < opportunityKeptMsMin) return
+    if (end.closedAtMs - last.openedAtMs < opportunityRecordedMsMin) return
     const { id, kind, matchScore, question, category, closesAtMs } = last
     const legs = last.legs.map(({ market: { venue, nativeId }, outcome }) => ({
       venue,
       market: nativeId,
       outcome,
     }))
-    const being = { id, kind, matchScore, legs, question, category, closesAtMs }
-    this.#parts.table.put({ ...being, opened, best, last: stateOf(last), ...end })
+    const identity = { id, kind, matchScore, legs, question, category, closesAtMs }
+    this.#parts.table.put({ ...identity, opened, best, last: stateOf(last), ...end })
   }
 
   /** For the next run, should this one be killed. */
-  #save(open: Open, { isEnded }: { readonly isEnded: boolean }): void {
+  #save(open: OpenEntry, { isEnded }: { readonly isEnded: boolean }): void {
     const { opened, best, now: last, reached } = open
     if (reached === null) return
     open.savedMs = this.#parts.clock.monotonicMs()
     const states = { opened: stateOf(opened), best: stateOf(best), last }
-    this.#parts.table.putOpen({ ...states, reached, isEnded })
+    this.#parts.table.putOpen({ ...states, peak: reached, isEnded })
   }
 
-  #tell(open: Open, event: ArbitrageUpdate['event'], reason: CloseReason | null): void {
+  #publishEvent(
+    open: OpenEntry,
+    event: ArbitrageUpdate['event'],
+    reason: CloseReason | null,
+  ): void {
     const { clock } = this.#parts
     const { now, reached: before } = open
-    open.toldMs = clock.monotonicMs()
-    this.#news.delete(open)
+    open.publishedMs = clock.monotonicMs()
+    this.#unpublished.delete(open)
     const reached =
-      before !== null && event === 'closed' ? before : reachOf(now, before, clock.nowMs())
-    const update = this.#updateOf(open, { event, reason, reached })
+      before !== null && event === 'closed' ? before : peakOf(now, before, clock.nowMs())
+    const update = this.#updateOf(open, { event, reason, peak: reached })
     open.reached = reached
-    const isDue = event === 'opened' || open.toldMs - open.savedMs >= SAVE_EVERY_MS
+    const isDue = event === 'opened' || open.publishedMs - open.savedMs >= SAVE_EVERY_MS
     if (isDue && event !== 'closed') this.#save(open, { isEnded: false })
     this.#publish(update)
   }
 
-  #publish(update: LastingArbitrage): void {
+  #publish(update: ArbitrageRefresh): void {
     const { publisher } = this.#parts
     const stamp = publisher.stamp('arbitrage', update.market.number)
     // Not spread into another, see `opportunityOf`.
@@ -505,20 +512,20 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /** It is older: those that ask for an age hear of it. */
-  #grow(open: Open): void {
+  #publishAge(open: OpenEntry): void {
     const { reached: before } = open
     if (before === null || before.ageMs >= opportunityAgeMsMax) return
     const ageMs = Math.max(before.ageMs, this.#parts.clock.nowMs() - open.now.openedAtMs)
     const reached = { ...before, ageMs }
-    const update = this.#updateOf(open, { event: 'changed', reason: null, reached })
+    const update = this.#updateOf(open, { event: 'changed', reason: null, peak: reached })
     open.reached = reached
-    this.#parts.publisher.tellLasting(update)
+    this.#parts.publisher.publishArbitrageRefresh(update)
   }
 
   #updateOf(
-    open: Open,
-    told: Pick<ArbitrageUpdate, 'event' | 'reason' | 'reached'>,
-  ): LastingArbitrage {
+    open: OpenEntry,
+    change: Pick<ArbitrageUpdate, 'event' | 'reason' | 'peak'>,
+  ): ArbitrageRefresh {
     const { now: opportunity, reached: reachedBefore } = open
     const nowMs = this.#parts.clock.nowMs()
     return {
@@ -527,10 +534,10 @@ export class Arbitrage implements Watcher, ArbitrageView {
       opportunity,
       venueTimeMs: nowMs,
       receivedAtMs: nowMs,
-      event: told.event,
-      reason: told.reason,
-      reached: told.reached,
-      reachedBefore,
+      event: change.event,
+      reason: change.reason,
+      peak: change.peak,
+      previousPeak: reachedBefore,
     }
   }
 
@@ -562,17 +569,17 @@ export class Arbitrage implements Watcher, ArbitrageView {
    * With its books as they were at the last look, which may have found the same, and their age by now. Null: a book is too
    * old by now, and the next look ends it.
    */
-  #asOfNow({ now, candidate: { parts }, looks }: Open): Opportunity | null {
+  #asOfNow({ now, candidate: { parts }, checkedMarkets }: OpenEntry): Opportunity | null {
     const legs: OpportunityLeg[] = []
     for (const [index, leg] of now.legs.entries()) {
-      const [part, look] = [parts[index], looks[index]]
-      if (part === undefined || look === undefined) legs.push(leg)
+      const [part, checked] = [parts[index], checkedMarkets[index]]
+      if (part === undefined || checked === undefined) legs.push(leg)
       else {
         const bookAgeMs = this.#ages.since(part.market)
         if (bookAgeMs === null || this.#ages.isTooOld(bookAgeMs) || part.market.isBehind) {
           return null
         }
-        legs.push({ ...leg, bookSeq: look.bookSeq, bookAgeMs })
+        legs.push({ ...leg, bookSeq: checked.bookSeq, bookAgeMs })
       }
     }
     return { ...now, legs }
@@ -583,14 +590,14 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const key = `${sortBy} ${JSON.stringify(filter)}`
     const ranking =
       pin === null
-        ? this.#rankings.keep(key, this.#cut(filter, sortBy))
+        ? this.#rankings.add(key, this.#select(filter, sortBy))
         : this.#rankings.resume(pin, key)
     if (ranking === null) return 'expired'
     const { rows, ...rest } = pageOf(ranking, query, (one) => this.#shown(one))
     return { opportunities: rows, ...rest }
   }
 
-  #cut(filter: OpportunityFilter, sortBy: OpportunityOrder): Uint32Array {
+  #select(filter: OpportunityFilter, sortBy: OpportunityOrder): Uint32Array {
     const nowMs = this.#parts.clock.nowMs()
     const passes = passing(filter, nowMs)
     const rank = ORDERS[sortBy]
@@ -605,32 +612,33 @@ export class Arbitrage implements Watcher, ArbitrageView {
 
   quote(legs: readonly QuoteLeg[], contracts: SizeMicros | null): Quote {
     const parts = legs.map(({ market, outcome }): Part => ({ market, isFirst: outcome === 0 }))
-    const candidate = this.#known(parts)
+    const candidate = this.#ofMarket(parts)
     if (candidate === null) return { isPossible: false, reason: 'not_identical' }
     const books = headsOf(candidate)
     const nowMs = this.#parts.clock.nowMs()
-    const looked = this.#ages.whyNot(candidate.parts, books) ?? buyFrom(candidate, nowMs, contracts)
-    if (looked === 'below_minimum') {
+    const result =
+      this.#ages.blockerOf(candidate.parts, books) ?? buyFrom(candidate, nowMs, contracts)
+    if (result === 'below_minimum') {
       const minContracts = minContractsOf(candidate, nowMs)
-      return { isPossible: false, reason: looked, minContracts }
+      return { isPossible: false, reason: result, minContracts }
     }
-    if (typeof looked === 'string') return { isPossible: false, reason: looked }
-    const being = { id: 'quote', openedAtMs: nowMs }
-    const opportunity = this.#opportunity(candidate, looked, books, being)
+    if (typeof result === 'string') return { isPossible: false, reason: result }
+    const identity = { id: 'quote', openedAtMs: nowMs }
+    const opportunity = this.#opportunity(candidate, result, books, identity)
     return { isPossible: true, opportunity }
   }
 
   /** The candidate that consists of just these parts, in any order. */
-  #known(parts: readonly Part[]): Candidate | null {
+  #ofMarket(parts: readonly Part[]): Candidate | null {
     const [first] = parts
     if (first === undefined) return null
     const keys = new Set(parts.map(({ market, isFirst }) => `${market.ref.number} ${isFirst}`))
     if (keys.size < parts.length) return null
     for (const candidate of this.#candidatesOf(first.market, WITHOUT_GAP)) {
-      const isIt =
+      const isSame =
         candidate.parts.length === parts.length &&
         candidate.parts.every(({ market, isFirst }) => keys.has(`${market.ref.number} ${isFirst}`))
-      if (isIt) return candidate
+      if (isSame) return candidate
     }
     return null
   }
@@ -644,7 +652,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 }
 
-const REASONS: Readonly<Record<Exclude<Looked, Basket>, CloseReason>> = {
+const REASONS: Readonly<Record<Exclude<CheckResult, Basket>, CloseReason>> = {
   no_depth: 'prices',
   no_profit: 'prices',
   fee_unknown: 'prices',

@@ -11,7 +11,7 @@ import {
 } from '../../engine/arbitrage/basket.ts'
 import { orderRuleOf } from '../../engine/arbitrage/order-rule.ts'
 import type { BookUpdate, Level } from '../../engine/events.ts'
-import { feeNear, feesAt, NEAR_ERROR } from '../../engine/market/fees.ts'
+import { APPROXIMATION_ERROR_MAX, approximateFee, feesAt } from '../../engine/market/fees.ts'
 import type { OtherPayout } from '../../engine/market/market.ts'
 import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import type { Opportunity, OpportunityKind, OpportunityLeg } from '../../engine/opportunity.ts'
@@ -58,8 +58,8 @@ const ofMatches = new WeakMap<MatchView, readonly Candidate[]>()
 /** Both directions of a pair; none unless its markets surely ask the same. */
 export function pairCandidates(match: MatchView | null): readonly Candidate[] {
   if (match === null) return NONE
-  const known = ofMatches.get(match)
-  if (known !== undefined) return known
+  const cached = ofMatches.get(match)
+  if (cached !== undefined) return cached
   const made = directionsOf(match)
   ofMatches.set(match, made)
   return made
@@ -67,22 +67,22 @@ export function pairCandidates(match: MatchView | null): readonly Candidate[] {
 
 function directionsOf(match: MatchView): readonly Candidate[] {
   if (!isSame(match)) return NONE
-  const { a, b, judged } = match
-  const isTurned = judged.inverted === true
+  const { a, b, pairScore } = match
+  const isInverted = pairScore.inverted === true
   return [true, false].map((isFirst) =>
-    candidate([part(a, isFirst), part(b, isTurned ? isFirst : !isFirst)], {
+    candidate([part(a, isFirst), part(b, isInverted ? isFirst : !isFirst)], {
       kind: 'cross_venue',
       winners: 1,
-      score: judged.score,
+      score: pairScore.score,
       title: null,
-      explanation: judged.explanation,
+      explanation: pairScore.explanation,
     }),
   )
 }
 
 /** Whether a pair asks the same, so that it is known which outcome of either wins when one of the other's does. */
-export function isSame({ judged }: MatchView): boolean {
-  const { score, relation, inverted } = judged
+export function isSame({ pairScore }: MatchView): boolean {
+  const { score, relation, inverted } = pairScore
   return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
 }
 
@@ -90,11 +90,11 @@ export function isSame({ judged }: MatchView): boolean {
  * Whether the best prices of a pair leave anything in either direction, before fees. For every change of a book, without
  * making anything.
  */
-export function hasPairGap({ a, b, judged }: MatchView): boolean {
+export function hasPairGap({ a, b, pairScore }: MatchView): boolean {
   const [one, other] = [a.price(), b.price()]
   const [askOne, bidOne] = [one.ask ?? PRICE_ONE, one.bid ?? 0]
   const [askOther, bidOther] = [other.ask ?? PRICE_ONE, other.bid ?? 0]
-  return judged.inverted === true
+  return pairScore.inverted === true
     ? askOne + askOther < PRICE_ONE || bidOne + bidOther > PRICE_ONE
     : bidOther > askOne || bidOne > askOther
 }
@@ -106,15 +106,15 @@ export function eventCandidates(markets: readonly MarketView[], title: string): 
   // One that trades no longer and has not lost may be the one that wins.
   if (count < 2 || count > EVENT_MARKETS_MAX || !markets.every(isOpenOrLost)) return []
   const shared = { kind: 'single_venue', score: null, title } as const
-  const said = `Exactly one of the ${count} outcomes of “${title}” wins.`
+  const explanation = `Exactly one of the ${count} outcomes of “${title}” wins.`
   return [
     candidate(
       open.map((market) => part(market, true)),
-      { ...shared, winners: 1, explanation: said },
+      { ...shared, winners: 1, explanation: explanation },
     ),
     candidate(
       open.map((market) => part(market, false)),
-      { ...shared, winners: count - 1, explanation: said },
+      { ...shared, winners: count - 1, explanation: explanation },
     ),
   ]
 }
@@ -153,9 +153,9 @@ export function hasGap(
     if (left <= 0) return false
     const { taker } = feesAt(market.summary.fees, nowMs)
     if (taker === null) return false
-    left -= feeNear(taker, price)
+    left -= approximateFee(taker, price)
   }
-  return left > -NEAR_ERROR
+  return left > -APPROXIMATION_ERROR_MAX
 }
 
 /** The same from a change of fees on that a venue has announced. */
@@ -204,7 +204,7 @@ function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
 /** Whether a change of a book can change what its basket buys: an offer of a leg up to the price at which buying ended. */
 export function isInReach(
   parts: readonly Part[],
-  { reach }: Basket,
+  { worstPrices: reach }: Basket,
   { market: { number }, changes }: BookUpdate,
 ): boolean {
   for (const [index, { market, isFirst }] of parts.entries()) {
@@ -219,13 +219,13 @@ export function isInReach(
 }
 
 /** What is said of a basket beside its amounts. */
-function wordsOf({ parts, score, title, explanation }: Candidate) {
+function descriptionOf({ parts, score, title, explanation }: Candidate) {
   const [first] = parts
   const closes = parts.map(({ market }) => market.summary.closeAtMs)
-  const known = closes.filter((time): time is TimeMs => time !== null)
+  const knownTimes = closes.filter((time): time is TimeMs => time !== null)
   return {
     matchScore: score,
-    closesAtMs: known.length === closes.length ? timeMs(Math.max(...known)) : null,
+    closesAtMs: knownTimes.length === closes.length ? timeMs(Math.max(...knownTimes)) : null,
     question: title ?? first?.market.summary.question ?? '',
     category: first?.market.summary.category ?? null,
     explanation,
@@ -261,7 +261,8 @@ export function opportunityOf(
   { id, openedAtMs }: Pick<Opportunity, 'id' | 'openedAtMs'>,
   nowMs: TimeMs,
 ): Opportunity {
-  const { matchScore, closesAtMs, question, category, explanation, payoutNote } = wordsOf(candidate)
+  const { matchScore, closesAtMs, question, category, explanation, payoutNote } =
+    descriptionOf(candidate)
   return {
     id,
     kind: candidate.kind,
@@ -286,15 +287,15 @@ export function opportunityOf(
 }
 
 /** Whether an opportunity says what is said of its basket now. */
-export function isSaidAlike(now: Opportunity, candidate: Candidate): boolean {
-  const words = wordsOf(candidate)
+export function hasSameDescription(now: Opportunity, candidate: Candidate): boolean {
+  const description = descriptionOf(candidate)
   return (
-    now.matchScore === words.matchScore &&
-    now.closesAtMs === words.closesAtMs &&
-    now.question === words.question &&
-    now.category === words.category &&
-    now.explanation === words.explanation &&
-    now.payoutNote === words.payoutNote
+    now.matchScore === description.matchScore &&
+    now.closesAtMs === description.closesAtMs &&
+    now.question === description.question &&
+    now.category === description.category &&
+    now.explanation === description.explanation &&
+    now.payoutNote === description.payoutNote
   )
 }
 

@@ -9,7 +9,7 @@ import type { BookLevels, MarketView } from '../views.ts'
 import type { Part } from './baskets.ts'
 
 /** How a market stood at a look. */
-export interface Look {
+export interface CheckedMarket {
   readonly version: number
   readonly bookSeq: number
   readonly fees: FeeModel
@@ -57,7 +57,10 @@ export class BookAges {
   }
 
   /** Why nothing can be bought now, whatever it costs; null: it can. */
-  whyNot(parts: readonly Part[], books: readonly BookLevels[]): 'not_open' | 'stale_book' | null {
+  blockerOf(
+    parts: readonly Part[],
+    books: readonly BookLevels[],
+  ): 'not_open' | 'stale_book' | null {
     if (parts.some(({ market }) => market.summary.status !== 'open')) return 'not_open'
     let isStale = false
     for (const [index, { market }] of parts.entries()) {
@@ -69,7 +72,7 @@ export class BookAges {
     return isStale ? 'stale_book' : null
   }
 
-  looksAt(parts: readonly Part[], books: readonly BookLevels[]): readonly Look[] {
+  checkedMarketsOf(parts: readonly Part[], books: readonly BookLevels[]): readonly CheckedMarket[] {
     const nowMs = this.#parts.clock.nowMs()
     return parts.map(({ market: { version, summary } }, index) => ({
       version,
@@ -80,22 +83,23 @@ export class BookAges {
   }
 
   /** Whether nothing changed since the looks: no market, no terms, and no book is too old. */
-  isAsLooked(parts: readonly Part[], looks: readonly Look[]): boolean {
+  isUnchanged(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     for (const [index, { market }] of parts.entries()) {
-      const look = looks[index]
-      if (look === undefined || market.version !== look.version) return false
+      const checked = checkedMarkets[index]
+      if (checked === undefined || market.version !== checked.version) return false
       if (this.isTooOld(this.since(market))) return false
     }
-    return this.hasSameTerms(parts, looks)
+    return this.hasSameTerms(parts, checkedMarkets)
   }
 
   /** Whether the fees and the least orders are those of the looks. */
-  hasSameTerms(parts: readonly Part[], looks: readonly Look[]): boolean {
+  hasSameTerms(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     const nowMs = this.#parts.clock.nowMs()
     return parts.every(({ market: { summary } }, index) => {
-      const look = looks[index]
+      const checked = checkedMarkets[index]
       return (
-        look?.fees === feesAt(summary.fees, nowMs) && look.orderSizeMin === summary.orderSizeMin
+        checked?.fees === feesAt(summary.fees, nowMs) &&
+        checked.orderSizeMin === summary.orderSizeMin
       )
     })
   }

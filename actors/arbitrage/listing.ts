@@ -16,7 +16,7 @@ export const ORDERS: Readonly<
 
 /** Whether an opportunity passes a filter. */
 export function passing(filter: OpportunityFilter, nowMs: TimeMs): (one: Opportunity) => boolean {
-  const words = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
+  const terms = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
   const category = filter.category?.toLowerCase() ?? null
   const { kind, venue, profitMin, edgeMin, daysMax } = filter
   return (one) => {
@@ -29,6 +29,6 @@ export function passing(filter: OpportunityFilter, nowMs: TimeMs): (one: Opportu
       if (one.closesAtMs === null || one.closesAtMs > nowMs + daysMax * DAY_MS) return false
     }
     const question = one.question.toLowerCase()
-    return words.every((word) => question.includes(word))
+    return terms.every((term) => question.includes(term))
   }
 }

@@ -14,7 +14,7 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import type { MarketSummary, Storage, VenueTrade } from '../../storage/contract/storage.ts'
 import { MarketActor } from '../market/market.ts'
 import type { MarketMessage, MarketParts } from '../market/parts.ts'
-import { tellStatus } from '../market/updates.ts'
+import { publishStatus } from '../market/updates.ts'
 import type { System } from '../system.ts'
 import type { MarketView, SliceQuery } from '../views.ts'
 import {
@@ -22,21 +22,21 @@ import {
   isEqualSummary,
   isOlder,
   isRelisted,
-  keptBeside,
+  mergedSummary,
   summaryOf,
 } from './changes.ts'
-import type { KnownMarket } from './known-markets.ts'
+import type { MarketActorRef } from './known-markets.ts'
 import type { SearchIndex } from './lists.ts'
-import { CatalogLooks } from './looks.ts'
+import { CatalogLookup } from './looks.ts'
 import { OldMarkets } from './old-markets.ts'
 
-export type { KnownMarket } from './known-markets.ts'
+export type { MarketActorRef as KnownMarket } from './known-markets.ts'
 
 /** Figures of a market that trades are saved within this time, however busy the process is. */
 const UNSAVED_MS_MAX = 60_000
 const UNSAVED_TRADES_MAX = 10_000
 
-export class Catalog extends CatalogLooks<KnownMarket> {
+export class Catalog extends CatalogLookup<MarketActorRef> {
   readonly #system: System
   readonly #storage: Storage
   /** The start of the first remembered run. */
@@ -72,11 +72,11 @@ export class Catalog extends CatalogLooks<KnownMarket> {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
       // Markets of a venue that has left the table stay on disk, unseen.
-      if (this.names.has(summary.venue)) this.#addKnown(number, this.#corrected(number, summary))
+      if (this.names.has(summary.venue)) this.#addMarket(number, this.#corrected(number, summary))
     }
-    this.events.forgetEmpty()
+    this.events.removeEmpty()
     for (const venue of this.names.keys) this.#countUnsaved(venue)
-    return this.knownMarkets.count
+    return this.registry.count
   }
 
   /** Volumes that an earlier version stored as contracts × last price are read from the venue's row. */
@@ -106,18 +106,18 @@ export class Catalog extends CatalogLooks<KnownMarket> {
       limit: UNSAVED_TRADES_MAX,
     })
     for (const { market, trade } of rows) {
-      const known = this.knownMarkets.get(market)
-      if (known === undefined || known === null || trade.run === null || trade.isBlock) continue
+      const entry = this.registry.get(market)
+      if (entry === undefined || entry === null || trade.run === null || trade.isBlock) continue
       let toMs = countedToMs.get(market)
       if (toMs === undefined) {
         toMs = this.#storage.checkpoints.get(market)?.lastTradeMs ?? 0
         countedToMs.set(market, toMs)
       }
-      if (trade.timeMs > toMs) known.actor.countUnsaved(trade)
+      if (trade.timeMs > toMs) entry.actor.countUnsaved(trade)
     }
     for (const market of countedToMs.keys()) {
-      const known = this.knownMarkets.get(market)
-      if (known !== null) this.note(known.actor)
+      const entry = this.registry.get(market)
+      if (entry !== null) this.note(entry.actor)
     }
   }
 
@@ -129,10 +129,10 @@ export class Catalog extends CatalogLooks<KnownMarket> {
   take(
     page: { readonly markets: readonly ReadListing[]; readonly events: readonly ReadEvent[] },
     onOlder: (market: NativeMarketId) => void = () => undefined,
-  ): KnownMarket[] {
+  ): MarketActorRef[] {
     const markets = page.markets.filter(
       (listing) =>
-        this.knownOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
+        this.entryOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
     )
     // Events first, since a market's search text has its event's title.
     const named = new Set(markets.map(({ venue, event }) => `${venue}${event}`))
@@ -141,35 +141,35 @@ export class Catalog extends CatalogLooks<KnownMarket> {
       const isNamed = named.has(`${venue}${nativeId}`)
       if (isNamed || this.events.hasMarkets(venue, nativeId)) this.takeEvent(listing)
     }
-    const fresh: KnownMarket[] = []
+    const fresh: MarketActorRef[] = []
     for (const listing of markets) {
-      const known = this.knownOfNative(listing.venue, listing.nativeId)
-      if (known === null) {
+      const existing = this.entryOfNative(listing.venue, listing.nativeId)
+      if (existing === null) {
         const number = this.#storage.markets.put(listing)
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
-        const market = this.#addKnown(number, summaryOf(this.#read(listing)))
+        const market = this.#addMarket(number, summaryOf(this.#read(listing)))
         // In a first crawl every market is new: none is announced.
-        if (this.isLoaded && listing.status === 'open') this.#tellOpened(market.actor)
+        if (this.isLoaded && listing.status === 'open') this.#publishOpened(market.actor)
         fresh.push(market)
       } else {
-        const { summary } = known.actor
-        const isOlder = this.#isOlder(known, listing)
+        const { summary } = existing.actor
+        const isOlder = this.#isOlder(existing, listing)
         // A resolved market stays resolved, whatever else is taken of the listing.
         if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
-        if (!isOlder) this.#takeKnown(known, listing)
+        if (!isOlder) this.#updateExisting(existing, listing)
       }
     }
     return fresh
   }
 
-  #tellOpened({ ref, summary }: MarketActor): void {
+  #publishOpened({ ref, summary }: MarketActor): void {
     const now = this.#parts.nowMs()
     const times = { venueTimeMs: now, receivedAtMs: now }
-    tellStatus(this.#parts.publisher, ref, times, summary)
+    publishStatus(this.#parts.publisher, ref, times, summary)
   }
 
-  #isOlder({ actor }: KnownMarket, { changedAtMs }: ReadListing): boolean {
+  #isOlder({ actor }: MarketActorRef, { changedAtMs }: ReadListing): boolean {
     return isOlder(changedAtMs ?? null, this.#changedAtMs.get(actor.ref.number) ?? null)
   }
 
@@ -179,21 +179,21 @@ export class Catalog extends CatalogLooks<KnownMarket> {
     }
   }
 
-  #takeKnown(known: KnownMarket, listing: ReadListing): void {
-    const { actor } = known
+  #updateExisting(existing: MarketActorRef, listing: ReadListing): void {
+    const { actor } = existing
     const before = actor.present
-    const summary = keptBeside(before, this.#read(listing))
+    const summary = mergedSummary(before, this.#read(listing))
     this.#noteChanged(actor.ref.number, listing)
     const hasNewDetails = this.#takeDetails(actor, listing)
     if (isEqualSummary(before, summary)) {
-      known.tell({ kind: 'confirmed', atMs: summary.figuresAtMs ?? this.#parts.nowMs() })
+      existing.send({ kind: 'confirmed', atMs: summary.figuresAtMs ?? this.#parts.nowMs() })
     } else {
-      known.tell({ kind: 'summary', summary })
+      existing.send({ kind: 'summary', summary })
       this.note(actor)
     }
     // For a relisted market the watchers were called already, in this turn.
     if (!hasNewDetails || isRelisted(before, actor.summary)) return
-    this.tellListed(actor)
+    this.notifyListed(actor)
   }
 
   /** Stores description and native listing when they changed; the summary is written by the market's actor. */
@@ -201,9 +201,9 @@ export class Catalog extends CatalogLooks<KnownMarket> {
     const { number } = ref
     const details = { description, native }
     const taken = fingerprint(details)
-    const known = this.#fingerprints.get(number) ?? this.#storedFingerprint(number)
+    const previous = this.#fingerprints.get(number) ?? this.#storedFingerprint(number)
     this.#fingerprints.set(number, taken)
-    if (known === taken) return false
+    if (previous === taken) return false
     this.#storage.markets.put({ ...present, ...details })
     return true
   }
@@ -219,7 +219,7 @@ export class Catalog extends CatalogLooks<KnownMarket> {
     return stored === null ? null : fingerprint(stored)
   }
 
-  #addKnown(number: MarketNumber, summary: MarketSummary): KnownMarket {
+  #addMarket(number: MarketNumber, summary: MarketSummary): MarketActorRef {
     const { venue, nativeId } = summary
     const ref = {
       id: this.names.marketId(venue, nativeId),
@@ -229,7 +229,7 @@ export class Catalog extends CatalogLooks<KnownMarket> {
       nativeId,
     }
     const actor = new MarketActor(ref, summary, this.#parts)
-    return this.adopt(this.#system.spawn<MarketMessage, MarketActor>(actor))
+    return this.register(this.#system.spawn<MarketMessage, MarketActor>(actor))
   }
 
   // Forgetting
@@ -239,15 +239,15 @@ export class Catalog extends CatalogLooks<KnownMarket> {
    * left, each event with its last market; returns how many. One call looks at a slice of the markets. A page that lists
    * so old a market does not bring it back.
    */
-  forget(nowMs: TimeMs, retentionDays: number, countMax: number): number {
-    this.#old.keepFrom(nowMs - retentionDays * DAY_MS)
-    const markets = this.#old.next(this.knownMarkets.all(), countMax)
+  removeOld(nowMs: TimeMs, retentionDays: number, countMax: number): number {
+    this.#old.setRetainedFrom(nowMs - retentionDays * DAY_MS)
+    const markets = this.#old.next(this.registry.all(), countMax)
     for (const { actor } of markets) {
       const { number } = actor.ref
       this.#storage.markets.remove(number)
       this.#fingerprints.delete(number)
       this.#changedAtMs.delete(number)
-      this.drop(actor, this.#parts.publisher)
+      this.unregister(actor, this.#parts.publisher)
     }
     return markets.length
   }

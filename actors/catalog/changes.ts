@@ -52,15 +52,15 @@ export function summaryOf(listing: MarketListing): MarketSummary {
 }
 
 /** Whether a copy is older than the known one, by the venue's own times of change. */
-export function isOlder(changedAtMs: TimeMs | null, knownAtMs: TimeMs | null): boolean {
-  return changedAtMs !== null && knownAtMs !== null && changedAtMs < knownAtMs
+export function isOlder(changedAtMs: TimeMs | null, currentAtMs: TimeMs | null): boolean {
+  return changedAtMs !== null && currentAtMs !== null && changedAtMs < currentAtMs
 }
 
 /**
  * The summary of a listing that was read again: fields that the answer lacks stay as they were. What is known of the
  * market's end follows `resolutionAfter`.
  */
-export function keptBeside(before: MarketSummary, listing: ReadListing): MarketSummary {
+export function mergedSummary(before: MarketSummary, listing: ReadListing): MarketSummary {
   const summary = summaryOf({
     ...listing,
     openInterest: listing.openInterest ?? before.openInterest,
@@ -139,7 +139,7 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
 }
 
 /** Whether two summaries differ in what the `changed` message of the lifecycle channel carries. */
-export function isRetold(before: MarketSummary, after: MarketSummary): boolean {
+export function hasLifecycleChange(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
     before.closeAtMs === after.closeAtMs &&

@@ -37,7 +37,7 @@ export class EventColumns {
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
   /** By slot, for one cut at a time: 1 for a chosen event. */
   #isChosen = new Uint8Array(0)
-  #cut = new Uint32Array(0)
+  #selected = new Uint32Array(0)
 
   /** Adds a new event; its number must be larger than any before. */
   add(number: number): void {
@@ -133,11 +133,11 @@ export class EventColumns {
    * The numbers of the events that pass, by 24-hour volume, most first, equal ones in order of number; overwritten by the
    * next cut. `isTitled`: by number, 1 where the title has the wanted words; null: any title.
    */
-  cut(filter: EventFilter, isTitled: Uint8Array | null): Uint32Array {
+  select(filter: EventFilter, isTitled: Uint8Array | null): Uint32Array {
     const { length, numbers } = this.#rows
     if (this.#isChosen.length < length) {
       this.#isChosen = new Uint8Array(length * 2)
-      this.#cut = new Uint32Array(length * 2)
+      this.#selected = new Uint32Array(length * 2)
     }
     const isChosen = this.#isChosen
     const passes = this.#test(filter)
@@ -147,12 +147,12 @@ export class EventColumns {
       isChosen[slot] = isOne ? 1 : 0
       if (isOne) count += 1
     }
-    this.#byVolume.select(isChosen, 'desc', this.#cut)
-    return this.#cut.subarray(0, count)
+    this.#byVolume.select(isChosen, 'desc', this.#selected)
+    return this.#selected.subarray(0, count)
   }
 
   #test(filter: EventFilter): (slot: number) => boolean {
-    const { isGone } = this.#rows
+    const { isRemoved } = this.#rows
     const venues = this.#venues.values
     const volumes24h = this.#volumes24h.values
     const volumesTotal = this.#volumesTotal.values
@@ -165,7 +165,7 @@ export class EventColumns {
     const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
     const { status } = filter
     return (slot) =>
-      isGone[slot] !== 1 &&
+      isRemoved[slot] !== 1 &&
       venues[slot] !== UNKNOWN &&
       (venue === null || venues[slot] === venue) &&
       (volumes24h[slot] ?? 0) >= least24h &&

@@ -3,7 +3,7 @@
 
 import SearchableMap from 'minisearch/SearchableMap'
 import { firstAtLeast } from '../../engine/search/word-index.ts'
-import { PREFIX_CHARACTERS_MIN, questionWords, wordsOf } from '../../engine/search/words.ts'
+import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/words.ts'
 
 /** Bounded by the events. */
 export class EventTitles {
@@ -27,16 +27,16 @@ export class EventTitles {
     for (const word of new Set(wordsOf(title))) {
       const numbers = this.#events.get(word)
       if (numbers === undefined) continue
-      const place = firstAtLeast(numbers, number)
-      if (numbers[place] !== number) continue
+      const position = firstAtLeast(numbers, number)
+      if (numbers[position] !== number) continue
       if (numbers.length === 1) this.#events.delete(word)
-      else numbers.splice(place, 1)
+      else numbers.splice(position, 1)
     }
   }
 
   /** By number: 1 where the title has every word; all 0 when the text has no words. */
   find(text: string): Uint8Array {
-    const words = questionWords(text)
+    const words = queryWords(text)
     const foundCounts = new Uint8Array(this.#last + 1)
     // Each word counts once more the events that had all words before it.
     for (const [index, word] of words.entries()) {

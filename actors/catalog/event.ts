@@ -83,12 +83,12 @@ export class ListedEvent implements EventView {
       const last = best[best.length - 1]
       if (best.length === limit && (last === undefined || !isBefore(number, volume, last))) continue
       if (best.length === limit) best.pop()
-      let place = best.length
-      for (; place > 0; place -= 1) {
-        const before = best[place - 1]
+      let position = best.length
+      for (; position > 0; position -= 1) {
+        const before = best[position - 1]
         if (before === undefined || !isBefore(number, volume, before)) break
       }
-      best.splice(place, 0, { number, volume })
+      best.splice(position, 0, { number, volume })
     }
     return best.flatMap(({ number }) => market(number) ?? [])
   }

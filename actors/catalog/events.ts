@@ -84,9 +84,9 @@ export class Events {
   }
 
   /** The numbers of the events that pass, most 24-hour volume first. */
-  cut(filter: EventFilter): Uint32Array {
+  select(filter: EventFilter): Uint32Array {
     const isTitled = filter.search === null ? null : this.#titles.find(filter.search)
-    return this.columns.cut(filter, isTitled)
+    return this.columns.select(filter, isTitled)
   }
 
   /**
@@ -98,28 +98,28 @@ export class Events {
     const changedAtMs = read.changedAtMs ?? null
     if (isOlder(changedAtMs, named.changedAtMs)) return { isChanged: false, isRetitled: false }
     named.changedAtMs = changedAtMs ?? named.changedAtMs
-    const known = named.view?.summary ?? null
+    const current = named.view?.summary ?? null
     const listing =
-      read.lacksMarkets === true ? { ...read, winnerAmong: known?.winnerAmong ?? null } : read
+      read.lacksMarkets === true ? { ...read, winnerAmong: current?.winnerAmong ?? null } : read
     const summary = eventSummaryOf(listing)
     const details = fingerprint(listing)
-    if (named.fingerprint === null && known !== null) {
+    if (named.fingerprint === null && current !== null) {
       const stored = this.#table.details(listing.venue, listing.nativeId)
       if (stored !== null) named.fingerprint = fingerprint(stored)
     }
-    const isSame = known !== null && isEqualRecord(known, summary)
+    const isSame = current !== null && isEqualRecord(current, summary)
     if (isSame && named.fingerprint === details) return { isChanged: false, isRetitled: false }
     this.#table.put(listing)
     named.fingerprint = details
     if (!isSame) this.#list(named, summary)
-    return { isChanged: !isSame, isRetitled: known?.title !== summary.title }
+    return { isChanged: !isSame, isRetitled: current?.title !== summary.title }
   }
 
   /**
    * Puts a market under its event, or under none, and returns the event. Call `leave` for the event before once the
    * market's figures are taken out of it.
    */
-  place({ venue, number }: MarketRef, event: NativeEventId | null): NamedEvent | null {
+  assignMarket({ venue, number }: MarketRef, event: NativeEventId | null): NamedEvent | null {
     const before = this.#eventOf.get(number) ?? null
     const named = event === null ? null : this.#namedOf(venue, event)
     if (before === named) return named
@@ -137,7 +137,7 @@ export class Events {
   }
 
   /** Forgets the event if it has no market any more. */
-  leave(named: NamedEvent): void {
+  removeIfEmpty(named: NamedEvent): void {
     if (named.markets.size > 0) return
     const { number, venue, nativeId } = named
     const key = nativeId.toLowerCase()
@@ -153,9 +153,9 @@ export class Events {
   }
 
   /** After the markets were loaded: forgets the events without markets. */
-  forgetEmpty(): void {
+  removeEmpty(): void {
     for (const ofVenue of this.#byNative.values()) {
-      for (const named of ofVenue.values()) this.leave(named)
+      for (const named of ofVenue.values()) this.removeIfEmpty(named)
     }
   }
 
@@ -164,8 +164,8 @@ export class Events {
   }
 
   #namedOf(venue: VenueKey, nativeId: string): NamedEvent {
-    const known = this.#find(venue, nativeId)
-    if (known !== null) return known
+    const existing = this.#find(venue, nativeId)
+    if (existing !== null) return existing
     this.#lastNumber += 1
     const named = new NamedEvent(this.#lastNumber, venue, nativeEventId(nativeId))
     this.#byNative.of(venue).set(nativeId.toLowerCase(), named)

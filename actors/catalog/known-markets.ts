@@ -9,25 +9,25 @@ import type { MarketSummary } from '../../storage/contract/storage.ts'
 import type { MarketActor } from '../market/market.ts'
 import type { MarketMessage } from '../market/parts.ts'
 import type { MarketView } from '../market/views.ts'
-import type { Cell } from '../system.ts'
+import type { ActorRef } from '../system.ts'
 
 /** A market with its owner, whether that stamps updates or follows those of another process. */
-export interface OwnedMarket<Owner extends MarketView = MarketView> {
-  readonly actor: Owner
+export interface MarketEntry<View extends MarketView = MarketView> {
+  readonly actor: View
 }
 
 /** A market's actor, as the cell through which messages are sent to it. */
-export type KnownMarket = Cell<MarketMessage, MarketActor>
+export type MarketActorRef = ActorRef<MarketMessage, MarketActor>
 
 /** The keys of a market that may change. */
 type Keys = Pick<MarketSummary, 'outcomes' | 'slug'>
 
 /** Bounded by the catalogue, which removes what it forgets. */
-export class KnownMarkets<Known extends OwnedMarket> {
-  readonly #byNumber = new Map<MarketNumber, Known>()
-  readonly #byNative = new ByVenue(() => new Map<string, Known>())
-  readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, Known>())
-  readonly #bySlug = new Map<string, Known[]>()
+export class MarketRegistry<Entry extends MarketEntry> {
+  readonly #byNumber = new Map<MarketNumber, Entry>()
+  readonly #byNative = new ByVenue(() => new Map<string, Entry>())
+  readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, Entry>())
+  readonly #bySlug = new Map<string, Entry[]>()
 
   get count(): number {
     return this.#byNumber.size
@@ -38,66 +38,66 @@ export class KnownMarkets<Known extends OwnedMarket> {
   }
 
   /** In order of arrival; markets may be removed during the walk. */
-  all(): Iterable<Known> {
+  all(): Iterable<Entry> {
     return this.#byNumber.values()
   }
 
-  get(number: MarketNumber): Known | null {
+  get(number: MarketNumber): Entry | null {
     return this.#byNumber.get(number) ?? null
   }
 
   /** By the venue's own id, in any case. */
-  ofNative(venue: VenueKey, nativeId: string): Known | null {
+  ofNative(venue: VenueKey, nativeId: string): Entry | null {
     return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
 
-  ofOutcome(venue: VenueKey, outcome: OutcomeId): Known | null {
+  ofOutcome(venue: VenueKey, outcome: OutcomeId): Entry | null {
     return this.#byOutcome.of(venue).get(outcome) ?? null
   }
 
   /** Markets of several venues may share a slug. */
-  ofSlug(slug: string): readonly Known[] {
+  ofSlug(slug: string): readonly Entry[] {
     return this.#bySlug.get(slug.toLowerCase()) ?? []
   }
 
-  add(known: Known): void {
-    const { ref, summary } = known.actor
-    this.#byNumber.set(ref.number, known)
-    this.#byNative.of(ref.venue).set(ref.nativeId.toLowerCase(), known)
-    this.#addKeys(known, summary)
+  add(entry: Entry): void {
+    const { ref, summary } = entry.actor
+    this.#byNumber.set(ref.number, entry)
+    this.#byNative.of(ref.venue).set(ref.nativeId.toLowerCase(), entry)
+    this.#addKeys(entry, summary)
   }
 
   /** The market, which was found by the keys of `before`, is found by these from now on. */
   rekey(number: MarketNumber, before: Keys, now: Keys): void {
-    const known = this.#byNumber.get(number)
-    if (known === undefined) return
-    this.#removeKeys(known, before)
-    this.#addKeys(known, now)
+    const entry = this.#byNumber.get(number)
+    if (entry === undefined) return
+    this.#removeKeys(entry, before)
+    this.#addKeys(entry, now)
   }
 
   /** `keys`: by which the market was found. */
   remove(number: MarketNumber, keys: Keys): void {
-    const known = this.#byNumber.get(number)
-    if (known === undefined) return
-    const { venue, nativeId } = known.actor.ref
+    const entry = this.#byNumber.get(number)
+    if (entry === undefined) return
+    const { venue, nativeId } = entry.actor.ref
     this.#byNumber.delete(number)
-    deleteIf(this.#byNative.of(venue), nativeId.toLowerCase(), known)
-    this.#removeKeys(known, keys)
+    deleteIf(this.#byNative.of(venue), nativeId.toLowerCase(), entry)
+    this.#removeKeys(entry, keys)
   }
 
-  #addKeys(known: Known, { outcomes, slug }: Keys): void {
-    const { venue } = known.actor.ref
-    for (const { id } of outcomes) this.#byOutcome.of(venue).set(id, known)
+  #addKeys(entry: Entry, { outcomes, slug }: Keys): void {
+    const { venue } = entry.actor.ref
+    for (const { id } of outcomes) this.#byOutcome.of(venue).set(id, entry)
     const sharing = this.#bySlug.get(slug.toLowerCase())
-    if (sharing === undefined) this.#bySlug.set(slug.toLowerCase(), [known])
-    else sharing.push(known)
+    if (sharing === undefined) this.#bySlug.set(slug.toLowerCase(), [entry])
+    else sharing.push(entry)
   }
 
-  #removeKeys(known: Known, { outcomes, slug }: Keys): void {
-    const { venue } = known.actor.ref
-    for (const { id } of outcomes) deleteIf(this.#byOutcome.of(venue), id, known)
+  #removeKeys(entry: Entry, { outcomes, slug }: Keys): void {
+    const { venue } = entry.actor.ref
+    for (const { id } of outcomes) deleteIf(this.#byOutcome.of(venue), id, entry)
     const sharing = this.#bySlug.get(slug.toLowerCase())
-    const others = sharing?.filter((other) => other !== known) ?? []
+    const others = sharing?.filter((other) => other !== entry) ?? []
     if (others.length > 0) this.#bySlug.set(slug.toLowerCase(), others)
     else this.#bySlug.delete(slug.toLowerCase())
   }

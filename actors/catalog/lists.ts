@@ -56,15 +56,15 @@ export class CatalogLists {
   list(query: ListQuery): MarketPage | 'expired' {
     const { among } = query.filter
     const key = marketKey(query)
-    const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
-    if (query.pin !== null && kept === null) return 'expired'
-    const ranking = kept ?? this.#rankings.shared(key)
+    const pinned = query.pin === null ? null : this.#rankings.resume(query.pin, key)
+    if (query.pin !== null && pinned === null) return 'expired'
+    const ranking = pinned ?? this.#rankings.shared(key)
     if (ranking !== null) return this.#marketPage(ranking, query)
-    const numbers = this.#columns.cut(query, among?.markets ?? null)
+    const numbers = this.#columns.select(query, among?.markets ?? null)
     // A look-up of a few markets that fits one page needs no pin.
-    const isWhole = among !== null && numbers.length <= query.offset + query.limit
+    const isSinglePage = among !== null && numbers.length <= query.offset + query.limit
     return this.#marketPage(
-      isWhole ? { pin: 0, numbers } : this.#rankings.keep(key, numbers),
+      isSinglePage ? { pin: 0, numbers } : this.#rankings.add(key, numbers),
       query,
     )
   }
@@ -75,9 +75,9 @@ export class CatalogLists {
     requester: Requester = SYSTEM,
   ): MarketPage | 'expired' | Promise<MarketPage> {
     const key = marketKey(query)
-    const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
-    if (query.pin !== null && kept === null) return 'expired'
-    const ranking = kept ?? this.#rankings.shared(key)
+    const pinned = query.pin === null ? null : this.#rankings.resume(query.pin, key)
+    if (query.pin !== null && pinned === null) return 'expired'
+    const ranking = pinned ?? this.#rankings.shared(key)
     if (ranking !== null) return this.#marketPage(ranking, query)
     return this.#searched(key, query, requester).then((found) => this.#marketPage(found, query))
   }
@@ -87,18 +87,18 @@ export class CatalogLists {
     if (waiting !== undefined) return waiting
     const searching = this.#index
       .find(query.text, query.sortBy === 'relevance', requester)
-      .then((found) => this.#rankings.keep(key, this.#cutFound(found, query)))
+      .then((found) => this.#rankings.add(key, this.#filterFound(found, query)))
       .finally(() => this.#searching.delete(key))
     this.#searching.set(key, searching)
     return searching
   }
 
-  #cutFound(found: Uint32Array, { filter, sortBy, order }: SearchQuery): Uint32Array {
+  #filterFound(found: Uint32Array, { filter, sortBy, order }: SearchQuery): Uint32Array {
     if (sortBy === 'relevance') return this.#columns.filtered(found, filter, RELEVANCE_MAX)
-    if (filter.among === null) return this.#columns.cut({ filter, sortBy, order }, found)
+    if (filter.among === null) return this.#columns.select({ filter, sortBy, order }, found)
     const isAmong = new Set(filter.among.markets)
     const both = found.filter((number) => isAmong.has(number))
-    return this.#columns.cut({ filter, sortBy, order }, both)
+    return this.#columns.select({ filter, sortBy, order }, both)
   }
 
   #marketPage(ranking: Pick<Ranking, 'pin' | 'numbers'>, query: PageQuery): MarketPage {
@@ -108,10 +108,12 @@ export class CatalogLists {
 
   events(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired' {
     const key = eventKey(query.filter)
-    const kept = query.pin === null ? null : this.#rankings.resume(query.pin, key)
-    if (query.pin !== null && kept === null) return 'expired'
+    const pinned = query.pin === null ? null : this.#rankings.resume(query.pin, key)
+    if (query.pin !== null && pinned === null) return 'expired'
     const ranking =
-      kept ?? this.#rankings.shared(key) ?? this.#rankings.keep(key, this.#events.cut(query.filter))
+      pinned ??
+      this.#rankings.shared(key) ??
+      this.#rankings.add(key, this.#events.select(query.filter))
     const { rows, total, next } = pageOf(ranking, query, (number) => this.#events.byNumber(number))
     return { events: rows, total, next }
   }

@@ -29,15 +29,15 @@ import type {
 } from '../views.ts'
 import { isRelisted, isReworded } from './changes.ts'
 import { Events } from './events.ts'
-import { KnownMarkets, type OwnedMarket } from './known-markets.ts'
+import { type MarketEntry, MarketRegistry } from './known-markets.ts'
 import { CatalogLists, type SearchIndex } from './lists.ts'
 import { MarketColumns } from './market-columns.ts'
 import type { MarketText } from './search.ts'
 
-export abstract class CatalogLooks<Known extends OwnedMarket> implements CatalogView {
+export abstract class CatalogLookup<Entry extends MarketEntry> implements CatalogView {
   readonly names: VenueTable
   isLoaded = false
-  protected readonly knownMarkets = new KnownMarkets<Known>()
+  protected readonly registry = new MarketRegistry<Entry>()
   protected readonly events: Events
   protected readonly columns: MarketColumns
   protected readonly lists: CatalogLists
@@ -70,11 +70,11 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
   /** Adds a watcher behind those already there; `onListed` is called at once for every known market. */
   watch(watcher: CatalogWatcher): void {
     this.#watchers.push(watcher)
-    for (const { actor } of this.knownMarkets.all()) watcher.onListed(actor)
+    for (const { actor } of this.registry.all()) watcher.onListed(actor)
   }
 
   /** Calls every watcher with a market whose listing changed. */
-  protected tellListed(market: MarketView): void {
+  protected notifyListed(market: MarketView): void {
     for (const watcher of this.#watchers) watcher.onListed(market)
   }
 
@@ -90,26 +90,26 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
   }
 
   /** Adds a market that was not known. */
-  protected adopt(known: Known): Known {
-    const { actor } = known
-    this.knownMarkets.add(known)
-    this.#place(actor)
+  protected register(entry: Entry): Entry {
+    const { actor } = entry
+    this.registry.add(entry)
+    this.#assignEvent(actor)
     this.#index.put(actor.ref.number, actor.summary, this.eventTitle(actor.summary))
-    this.tellListed(actor)
-    return known
+    this.notifyListed(actor)
+    return entry
   }
 
   /** Forgets a market, and its event with its last one. */
-  protected drop(market: MarketView, publisher: Pick<Publisher, 'forget'>): void {
+  protected unregister(market: MarketView, publisher: Pick<Publisher, 'removeMarket'>): void {
     const { number } = market.ref
-    this.knownMarkets.remove(number, this.columns.summary(number) ?? market.summary)
+    this.registry.remove(number, this.columns.summary(number) ?? market.summary)
     this.#index.remove(number)
     const event = this.events.eventOf(number)
-    this.events.place(market.ref, null)
+    this.events.assignMarket(market.ref, null)
     this.columns.remove(number)
-    if (event !== null) this.events.leave(event)
-    publisher.forget(number)
-    for (const watcher of this.#watchers) watcher.onForgotten(market)
+    if (event !== null) this.events.removeIfEmpty(event)
+    publisher.removeMarket(number)
+    for (const watcher of this.#watchers) watcher.onRemoved(market)
   }
 
   /** A market changed, by a listing, a status or a trade: updates columns, keys and search texts. */
@@ -123,20 +123,20 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
       for (const watcher of this.#watchers) watcher.onMoved?.(market)
       return
     }
-    this.knownMarkets.rekey(number, before, summary)
-    this.#place(market)
+    this.registry.rekey(number, before, summary)
+    this.#assignEvent(market)
     if (isReworded(before, summary)) this.#index.put(number, summary, this.eventTitle(summary))
     for (const watcher of this.#watchers) watcher.onChanged?.(market)
-    if (isRelisted(before, summary)) this.tellListed(market)
+    if (isRelisted(before, summary)) this.notifyListed(market)
   }
 
   /** Puts a market under its event and into the columns; forgets an event that its last market left. */
-  #place(market: MarketView): void {
+  #assignEvent(market: MarketView): void {
     const { number } = market.ref
     const before = this.events.eventOf(number)
-    const event = this.events.place(market.ref, market.summary.event)
+    const event = this.events.assignMarket(market.ref, market.summary.event)
     this.columns.put(market, event?.number ?? 0)
-    if (before !== null && before !== event) this.events.leave(before)
+    if (before !== null && before !== event) this.events.removeIfEmpty(before)
   }
 
   /** Of the event that a market names. */
@@ -144,65 +144,65 @@ export abstract class CatalogLooks<Known extends OwnedMarket> implements Catalog
     return summary.event === null ? null : (this.event(summary.venue, summary.event)?.title ?? null)
   }
 
-  knownOfOutcome(venue: VenueKey, outcome: OutcomeId): Known | null {
-    return this.knownMarkets.ofOutcome(venue, outcome)
+  entryOfOutcome(venue: VenueKey, outcome: OutcomeId): Entry | null {
+    return this.registry.ofOutcome(venue, outcome)
   }
 
-  knownOfNative(venue: VenueKey, nativeId: NativeMarketId): Known | null {
-    return this.knownMarkets.ofNative(venue, nativeId)
+  entryOfNative(venue: VenueKey, nativeId: NativeMarketId): Entry | null {
+    return this.registry.ofNative(venue, nativeId)
   }
 
   /** The texts by which markets are found, for an index that is built again. */
   *texts(): Iterable<MarketText> {
-    for (const { actor } of this.knownMarkets.all()) {
+    for (const { actor } of this.registry.all()) {
       const { ref, summary } = actor
       yield { number: ref.number, summary, eventTitle: this.eventTitle(summary) }
     }
   }
 
-  known(): Iterable<Known> {
-    return this.knownMarkets.all()
+  entries(): Iterable<Entry> {
+    return this.registry.all()
   }
 
   /** Whether markets of every venue are known. */
   get hasEveryVenue(): boolean {
-    return this.names.keys.every((venue) => this.knownMarkets.has(venue))
+    return this.names.keys.every((venue) => this.registry.has(venue))
   }
 
   get marketCount(): number {
-    return this.knownMarkets.count
+    return this.registry.count
   }
 
   find(id: string): MarketView | null {
     const split = this.names.split(id)
     if (split === null) return null
-    return this.knownMarkets.ofNative(split.venue, split.native)?.actor ?? null
+    return this.registry.ofNative(split.venue, split.native)?.actor ?? null
   }
 
   findBySlug(slug: string): MarketView | null {
     let best: MarketView | null = null
-    for (const { actor } of this.knownMarkets.ofSlug(slug)) {
+    for (const { actor } of this.registry.ofSlug(slug)) {
       if (best === null || actor.volume24h > best.volume24h) best = actor
     }
     return best
   }
 
   *markets(venue: VenueKey | null): Iterable<MarketView> {
-    for (const { actor } of this.knownMarkets.all()) {
+    for (const { actor } of this.registry.all()) {
       if (venue === null || actor.ref.venue === venue) yield actor
     }
   }
 
   byNumber(number: MarketNumber): MarketView | null {
-    return this.knownMarkets.get(number)?.actor ?? null
+    return this.registry.get(number)?.actor ?? null
   }
 
   findByOutcome(venue: VenueKey, outcome: string): MarketView | null {
-    return this.knownMarkets.ofOutcome(venue, outcomeId(outcome))?.actor ?? null
+    return this.registry.ofOutcome(venue, outcomeId(outcome))?.actor ?? null
   }
 
   allBySlug(venue: VenueKey, slug: string): MarketView[] {
-    const markets = this.knownMarkets.ofSlug(slug).filter(({ actor }) => actor.ref.venue === venue)
+    const markets = this.registry.ofSlug(slug).filter(({ actor }) => actor.ref.venue === venue)
     return markets.map(({ actor }) => actor)
   }
 

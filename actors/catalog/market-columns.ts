@@ -49,7 +49,7 @@ export class MarketColumns {
   readonly #byCloseAt = new SortedRows(this.#rows, this.#closeAtMs)
   /** The three fields below serve one cut at a time; they are kept, since fresh ones would be a megabyte of garbage each. */
   readonly #keys = new Float64Array(SORTED_ALONE_MAX)
-  #cut = new Uint32Array(0)
+  #selected = new Uint32Array(0)
   /** By slot: 1 for a row that is chosen. */
   #isChosen = new Uint8Array(0)
 
@@ -167,11 +167,11 @@ export class MarketColumns {
     const counts: Partial<Record<VenueKey, Record<MarketStatus, number>>> = {}
     for (const venue of venues) counts[venue] = { open: 0, closed: 0, resolved: 0 }
     const byState = new Uint32Array(256)
-    const { length, isGone } = this.#rows
+    const { length, isRemoved } = this.#rows
     const states = this.#states.values
     for (let slot = 0; slot < length; slot += 1) {
       const state = states[slot] ?? 0
-      if (isGone[slot] === 0) byState[state] = (byState[state] ?? 0) + 1
+      if (isRemoved[slot] === 0) byState[state] = (byState[state] ?? 0) + 1
     }
     for (const [state, count] of byState.entries()) {
       if (count === 0) continue
@@ -185,7 +185,7 @@ export class MarketColumns {
    * The numbers of the markets that pass, sorted: unknown values last in both directions, equal ones in order of number.
    * `candidates` null: all markets. Overwritten by the next cut.
    */
-  cut(
+  select(
     query: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },
     candidates: ArrayLike<MarketNumber> | null,
   ): Uint32Array {
@@ -193,11 +193,11 @@ export class MarketColumns {
     const isFew = candidates !== null && candidates.length <= SORTED_CANDIDATES_MAX
     const slots = isFew ? this.#slotsOf(candidates).filter(this.#test(filter)) : null
     const count = slots?.length ?? this.#mark(filter, isFew ? null : candidates)
-    if (this.#cut.length < count) this.#cut = new Uint32Array(count * 2)
-    const cut = this.#cut.subarray(0, count)
-    if (count <= SORTED_ALONE_MAX) this.#sortAlone(slots ?? this.#marked(count), query, cut)
-    else this.#sorted(sortBy).select(this.#isChosen, order, cut)
-    return cut
+    if (this.#selected.length < count) this.#selected = new Uint32Array(count * 2)
+    const selected = this.#selected.subarray(0, count)
+    if (count <= SORTED_ALONE_MAX) this.#sortAlone(slots ?? this.#marked(count), query, selected)
+    else this.#sorted(sortBy).select(this.#isChosen, order, selected)
+    return selected
   }
 
   /** Marks the rows that pass, of all or of the candidates; returns how many they are. */
@@ -205,8 +205,8 @@ export class MarketColumns {
     const { length } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
     const isChosen = this.#isChosen.fill(candidates === null ? 1 : 0, 0, length)
-    for (let place = 0; place < (candidates?.length ?? 0); place += 1) {
-      const slot = this.#rows.slot(candidates?.[place] ?? 0)
+    for (let index = 0; index < (candidates?.length ?? 0); index += 1) {
+      const slot = this.#rows.slot(candidates?.[index] ?? 0)
       if (slot >= 0) isChosen[slot] = 1
     }
     const passes = this.#test(filter)
@@ -222,10 +222,10 @@ export class MarketColumns {
   /** The slots that are marked, in ascending order. */
   #marked(count: number): Uint32Array {
     const slots = new Uint32Array(count)
-    for (let slot = 0, place = 0; place < count; slot += 1) {
+    for (let slot = 0, index = 0; index < count; slot += 1) {
       if (this.#isChosen[slot] !== 1) continue
-      slots[place] = slot
-      place += 1
+      slots[index] = slot
+      index += 1
     }
     return slots
   }
@@ -238,12 +238,12 @@ export class MarketColumns {
     const { numbers } = this.#rows
     const { values } = this.#keyColumn(sortBy)
     const keys = this.#keys
-    for (let place = 0; place < chosen.length; place += 1) {
-      keys[place] = values[chosen[place] ?? 0] ?? Number.NaN
+    for (let index = 0; index < chosen.length; index += 1) {
+      keys[index] = values[chosen[index] ?? 0] ?? Number.NaN
     }
     const positions = sortedPositions(keys, chosen.length, order)
-    for (let place = 0; place < into.length; place += 1) {
-      into[place] = numbers[chosen[positions[place] ?? 0] ?? 0] ?? 0
+    for (let index = 0; index < into.length; index += 1) {
+      into[index] = numbers[chosen[positions[index] ?? 0] ?? 0] ?? 0
     }
   }
 
@@ -252,11 +252,11 @@ export class MarketColumns {
     const passes = this.#test(filter)
     const isAmong = filter.among === null ? null : new Set(filter.among.markets)
     const countMost = Math.min(numbers.length, countMax)
-    if (this.#cut.length < countMost) this.#cut = new Uint32Array(countMost * 2)
-    const found = this.#cut
+    if (this.#selected.length < countMost) this.#selected = new Uint32Array(countMost * 2)
+    const found = this.#selected
     let count = 0
-    for (let place = 0; place < numbers.length && count < countMax; place += 1) {
-      const number = numbers[place] ?? 0
+    for (let index = 0; index < numbers.length && count < countMax; index += 1) {
+      const number = numbers[index] ?? 0
       const slot = this.#rows.slot(number)
       if (slot < 0 || !passes(slot)) continue
       if (isAmong !== null && !isAmong.has(number)) continue
@@ -279,15 +279,15 @@ export class MarketColumns {
   /** In ascending order, each once. */
   #slotsOf(numbers: ArrayLike<MarketNumber>): Uint32Array {
     const slots = new Set<number>()
-    for (let place = 0; place < numbers.length; place += 1) {
-      const slot = this.#rows.slot(numbers[place] ?? 0)
+    for (let index = 0; index < numbers.length; index += 1) {
+      const slot = this.#rows.slot(numbers[index] ?? 0)
       if (slot >= 0) slots.add(slot)
     }
     return Uint32Array.from(slots).sort()
   }
 
   #test(filter: MarketFilter): (slot: number) => boolean {
-    const { isGone } = this.#rows
+    const { isRemoved } = this.#rows
     const states = this.#states.values
     const volumes24h = this.#volumes24h.values
     const volumesTotal = this.#volumesTotal.values
@@ -308,7 +308,7 @@ export class MarketColumns {
     const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
     // An unknown total or time is NaN, and passes no bound.
     return (slot) => {
-      if (isGone[slot] === 1 || isAdmitted[states[slot] ?? 0] !== 1) return false
+      if (isRemoved[slot] === 1 || isAdmitted[states[slot] ?? 0] !== 1) return false
       if ((volumes24h[slot] ?? 0) < least24h) return false
       if (leastTotal !== null && !((volumesTotal[slot] ?? 0) >= leastTotal)) return false
       if (category !== null && categories[slot] !== category) return false

@@ -2,48 +2,48 @@
 // is lost with them but their names. All markets are looked at in turn, a slice a call.
 
 import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
-import type { KnownMarket } from './known-markets.ts'
+import type { MarketActorRef } from './known-markets.ts'
 
 /** Markets looked at in one call: a millisecond of work. */
-const LOOKED_MAX = 5_000
+const CHECKED_MAX = 5_000
 /** Markets whose trades and ticks are asked for in one call: a few reads of the disk each. */
-const ASKED_MAX = 200
+const LOOKUPS_MAX = 200
 
 export class OldMarkets {
   readonly #storage: Pick<Storage, 'trades' | 'ticks'>
-  #keptFromMs = Number.NEGATIVE_INFINITY
-  #round: Iterator<KnownMarket> | null = null
+  #retainedFromMs = Number.NEGATIVE_INFINITY
+  #round: Iterator<MarketActorRef> | null = null
 
   constructor(storage: Pick<Storage, 'trades' | 'ticks'>) {
     this.#storage = storage
   }
 
   /** Markets that ended before this time are old; before the first call none is. */
-  keepFrom(atMs: number): void {
-    this.#keptFromMs = atMs
+  setRetainedFrom(atMs: number): void {
+    this.#retainedFromMs = atMs
   }
 
   /** Whether a market ended so long ago that the catalogue does not take it. */
   isOld(market: MarketSummary): boolean {
-    return market.status === 'resolved' && endedAtMs(market) < this.#keptFromMs
+    return market.status === 'resolved' && endedAtMs(market) < this.#retainedFromMs
   }
 
   /**
    * At most `countMax` markets to forget, from where the last call stopped; a call stops at the end of the markets.
    */
-  next(markets: Iterable<KnownMarket>, countMax: number): KnownMarket[] {
-    const found: KnownMarket[] = []
-    let askedCount = 0
+  next(markets: Iterable<MarketActorRef>, countMax: number): MarketActorRef[] {
+    const found: MarketActorRef[] = []
+    let lookupCount = 0
     this.#round ??= markets[Symbol.iterator]()
-    for (let lookedCount = 0; lookedCount < LOOKED_MAX; lookedCount += 1) {
-      if (found.length >= countMax || askedCount >= ASKED_MAX) break
+    for (let checkedCount = 0; checkedCount < CHECKED_MAX; checkedCount += 1) {
+      if (found.length >= countMax || lookupCount >= LOOKUPS_MAX) break
       const next = this.#round.next()
       if (next.done === true) {
         this.#round = null
         break
       }
       if (!this.#isOver(next.value)) continue
-      askedCount += 1
+      lookupCount += 1
       if (!this.#hasHistory(next.value)) found.push(next.value)
     }
     return found
@@ -53,11 +53,11 @@ export class OldMarkets {
    * A market that this run saw resolve is kept for the whole time from then on, however early the venue says that it
    * ended; and a market whose mailbox has messages stays until they are handled.
    */
-  #isOver({ actor, isIdle }: KnownMarket): boolean {
-    return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#keptFromMs && isIdle
+  #isOver({ actor, isIdle }: MarketActorRef): boolean {
+    return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#retainedFromMs && isIdle
   }
 
-  #hasHistory({ actor }: KnownMarket): boolean {
+  #hasHistory({ actor }: MarketActorRef): boolean {
     const { number } = actor.ref
     const { trades, ticks } = this.#storage
     return trades.newestMs(number) !== null || ticks.oldestHour(number) !== null

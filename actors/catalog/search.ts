@@ -11,7 +11,7 @@ import type { Log } from '../../engine/process/log.ts'
 import type { SearchPort } from '../../engine/search/search.ts'
 import type {
   SearchChange,
-  SearchQuestion,
+  SearchQuery,
   SearchResult,
   SearchTexts,
 } from '../../engine/search/task.ts'
@@ -22,7 +22,7 @@ const FINDS_MAX = 64
 /** A search that waits for longer, for a busy thread or its index, is refused before its request times out. */
 const FIND_MS_MAX = requestDeadlineMs - 500
 /** Texts handed over in one turn: some 0.25 ms of the loop, and 2 ms of the thread. */
-const TEXTS_PER_TURN = 256
+const TEXTS_PER_BATCH = 256
 /** The wait before the next attempt after a thread failed to take a change. */
 const RESTART_AFTER_MS = 1_000
 
@@ -50,9 +50,9 @@ export class MarketSearch {
   readonly #waiting = new Map<MarketNumber, MarketText | null>()
   /** The number of all changes so far, and of those that wait no more. */
   #changesMade = 0
-  #changesGiven = 0
+  #changesSent = 0
   /** All texts, while a new thread is being given them; changes wait until it ends. */
-  #again: Iterator<MarketText> | null = null
+  #rebuild: Iterator<MarketText> | null = null
   /** The number of the index's last change; 0 begins a new index. */
   #seq = 0
   readonly #finds = new FairQueue<Find>(FINDS_MAX)
@@ -85,7 +85,7 @@ export class MarketSearch {
   release(): void {
     if (!this.#isHeld || this.#state === 'closed') return
     this.#isHeld = false
-    this.#again = this.#texts()[Symbol.iterator]()
+    this.#rebuild = this.#texts()[Symbol.iterator]()
     this.#work()
   }
 
@@ -105,9 +105,9 @@ export class MarketSearch {
    * UNAVAILABLE when too many wait, when the thread is down, or when its index is not built in time.
    */
   find(text: string, isRanked = true, requester = SYSTEM): Promise<Uint32Array> {
-    if (this.#state === 'down' || this.#state === 'closed') return Promise.reject(isDown())
+    if (this.#state === 'down' || this.#state === 'closed') return Promise.reject(notReady())
     return new Promise((resolve, reject) => {
-      const stopTimer = this.#clock.after(FIND_MS_MAX, () => this.#giveUp(find))
+      const stopTimer = this.#clock.after(FIND_MS_MAX, () => this.#onFindTimeout(find))
       const changesBefore = this.#changesMade
       const find: Find = { requester, text, isRanked, changesBefore, resolve, reject, stopTimer }
       const dropped = this.#finds.add(requester, find)
@@ -122,7 +122,7 @@ export class MarketSearch {
     this.#state = 'closed'
     this.#stopRestart?.()
     this.#waiting.clear()
-    this.#again = null
+    this.#rebuild = null
     this.#refuseAll()
     await this.#port.close()
   }
@@ -144,11 +144,11 @@ export class MarketSearch {
   /** All texts again after a lost index, before the changes that came since. */
   #nextChange(): SearchChange {
     const columns = new SearchTextColumns()
-    if (this.#again !== null) {
-      while (columns.count < TEXTS_PER_TURN) {
-        const next = this.#again.next()
+    if (this.#rebuild !== null) {
+      while (columns.count < TEXTS_PER_BATCH) {
+        const next = this.#rebuild.next()
         if (next.done === true) {
-          this.#again = null
+          this.#rebuild = null
           break
         }
         columns.add(next.value)
@@ -157,9 +157,9 @@ export class MarketSearch {
     }
     const removed: MarketNumber[] = []
     for (const [number, text] of this.#waiting) {
-      if (columns.count + removed.length === TEXTS_PER_TURN) break
+      if (columns.count + removed.length === TEXTS_PER_BATCH) break
       this.#waiting.delete(number)
-      this.#changesGiven += 1
+      this.#changesSent += 1
       if (text === null) removed.push(number)
       else columns.add(text)
     }
@@ -172,46 +172,46 @@ export class MarketSearch {
   #work(): void {
     if (this.#isHeld) return
     const find = this.#finds.peek()
-    if (find !== null && this.#again === null && find.changesBefore <= this.#changesGiven) {
+    if (find !== null && this.#rebuild === null && find.changesBefore <= this.#changesSent) {
       this.#state = 'working'
       const { text, isRanked } = find
       this.#finds.note(find.requester)
-      this.#ask(find, { kind: 'find', seq: this.#seq, text, isRanked })
-    } else if (this.#again !== null || this.#waiting.size > 0) {
+      this.#runFind(find, { kind: 'find', seq: this.#seq, text, isRanked })
+    } else if (this.#rebuild !== null || this.#waiting.size > 0) {
       this.#state = 'working'
-      this.#give(this.#nextChange())
+      this.#sendChange(this.#nextChange())
     } else {
       this.#state = 'idle'
     }
   }
 
-  async #ask(find: Find, question: SearchQuestion): Promise<void> {
+  async #runFind(find: Find, task: SearchQuery): Promise<void> {
     try {
-      const result = await this.#port.run(question)
+      const result = await this.#port.run(task)
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
         // The search is still in the queue: it waits until all texts were given again.
-        this.#lose()
+        this.#beginRebuild()
       }
     } catch (error) {
       // If the thread is gone, a new one says so at the next task.
       this.#log.warn({ err: error }, 'a search failed')
-      if (this.#settle(find)) find.reject(isDown(error))
+      if (this.#settle(find)) find.reject(notReady(error))
     }
     this.#proceed()
   }
 
-  async #give(change: SearchChange): Promise<void> {
+  async #sendChange(change: SearchChange): Promise<void> {
     let result: SearchResult
     try {
       result = await this.#port.run(change)
     } catch (error) {
-      this.#rest(error)
+      this.#onThreadFailed(error)
       return
     }
     if (result === 'changed') this.#seq = change.seq
-    else this.#lose()
+    else this.#beginRebuild()
     this.#proceed()
   }
 
@@ -220,24 +220,24 @@ export class MarketSearch {
   }
 
   /** A new thread has an empty index: all texts are given again, with the changes that wait. */
-  #lose(): void {
+  #beginRebuild(): void {
     if (this.#state === 'closed') return
     this.#log.info('the index of the search begins anew and is given every text')
     this.#seq = 0
     this.#waiting.clear()
-    this.#changesGiven = this.#changesMade
-    this.#again = this.#texts()[Symbol.iterator]()
+    this.#changesSent = this.#changesMade
+    this.#rebuild = this.#texts()[Symbol.iterator]()
   }
 
   /** The thread failed: refuses the searches, keeps the changes, and tries again later. */
-  #rest(error: unknown): void {
+  #onThreadFailed(error: unknown): void {
     if (this.#state === 'closed') return
     this.#log.error({ err: error }, 'the thread of the search failed')
     this.#state = 'down'
     this.#refuseAll(error)
     this.#stopRestart = this.#clock.after(RESTART_AFTER_MS, () => {
       if (this.#state !== 'down') return
-      this.#lose()
+      this.#beginRebuild()
       this.#work()
     })
   }
@@ -251,14 +251,14 @@ export class MarketSearch {
     return true
   }
 
-  #giveUp(find: Find): void {
+  #onFindTimeout(find: Find): void {
     if (this.#settle(find)) find.reject(unavailable('the search is busy'))
   }
 
   #refuseAll(cause?: unknown): void {
     for (const find of this.#finds.clear()) {
       find.stopTimer()
-      find.reject(isDown(cause))
+      find.reject(notReady(cause))
     }
   }
 }
@@ -267,7 +267,7 @@ function unavailable(what: string, cause?: unknown): EngineError {
   return new EngineError('UNAVAILABLE', `${what}, try again soon`, { cause, retryAfterSeconds: 1 })
 }
 
-function isDown(cause?: unknown): EngineError {
+function notReady(cause?: unknown): EngineError {
   return unavailable('the search is not ready', cause)
 }
 
@@ -305,11 +305,11 @@ class SearchTextColumns {
     this.#numbers.push(number)
     this.#questions.push(clipped(summary.question))
     this.#events.push(clipped(eventTitle ?? ''))
-    this.#words.push(clipped(wordsBeside(summary)))
+    this.#words.push(clipped(otherWords(summary)))
   }
 }
 
-function wordsBeside({ outcomes, tags, category }: MarketSummary): string {
+function otherWords({ outcomes, tags, category }: MarketSummary): string {
   let words = category ?? ''
   for (const { label } of outcomes) words += ` ${label}`
   for (const tag of tags) words += ` ${tag}`

@@ -12,10 +12,10 @@ export class Terms {
   take(text: string | null): number {
     if (text === null) return 0
     const folded = text.toLowerCase()
-    const known = this.#ids.get(folded)
-    if (known !== undefined) {
-      this.#holders[known] = (this.#holders[known] ?? 0) + 1
-      return known
+    const existing = this.#ids.get(folded)
+    if (existing !== undefined) {
+      this.#holders[existing] = (this.#holders[existing] ?? 0) + 1
+      return existing
     }
     const id = this.#free.pop() ?? this.#texts.length
     this.#ids.set(folded, id)

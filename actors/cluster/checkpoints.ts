@@ -3,15 +3,15 @@
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import {
+  type AnnouncedLoss,
   type CheckpointHeader,
   checkpointObject,
   encodeCheckpoint,
-  type KnownLoss,
-  type ShardPlace,
+  type ShardPosition,
 } from '../../engine/cluster/checkpoint.ts'
 import type { ClusterLog } from '../../engine/cluster/log.ts'
 import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
-import { type Opportunity, reachOf } from '../../engine/opportunity.ts'
+import { type Opportunity, peakOf } from '../../engine/opportunity.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { CountedChannel, Publisher } from '../../engine/publisher.ts'
@@ -35,7 +35,7 @@ interface CheckpointParts {
   readonly pairs: () => Iterable<MatchView>
   readonly opportunities: () => Iterable<Opportunity>
   readonly feeder: Feeder
-  readonly places: () => readonly ShardPlace[]
+  readonly shardPositions: () => readonly ShardPosition[]
 }
 
 const EVERY_MS = 10_000
@@ -61,7 +61,7 @@ export class Checkpoints {
   #stopTimer: StopTimer = () => undefined
   #restMs = EVERY_MS
   /** Of runs that are over, which lose nothing more; null: not read yet. */
-  #earlierLosses: readonly KnownLoss[] | null = null
+  #earlierLosses: readonly AnnouncedLoss[] | null = null
   /** Of the newest that is stored; 0: none is. */
   #bytes = 0
 
@@ -123,7 +123,11 @@ export class Checkpoints {
   async #make(): Promise<void> {
     const { log, feeder, publisher, view, clock, term } = this.#parts
     const offsets = CHANNELS.map((channel) => [channel, publisher.offset(channel)] as const)
-    const [shards, version, takenAtMs] = [this.#parts.places(), feeder.version, clock.nowMs()]
+    const [shards, version, takenAtMs] = [
+      this.#parts.shardPositions(),
+      feeder.version,
+      clock.nowMs(),
+    ]
     const { blocks, count, workedMs } = await this.#gather()
     if (this.#abort.signal.aborted) return
     const header: CheckpointHeader = {
@@ -140,7 +144,7 @@ export class Checkpoints {
     this.#bytes = bytes.length
   }
 
-  #losses(): readonly KnownLoss[] {
+  #losses(): readonly AnnouncedLoss[] {
     const { tradeLog } = this.#parts.view
     const present = tradeLog.present.number
     this.#earlierLosses ??= tradeLog
@@ -180,12 +184,12 @@ export class Checkpoints {
     // A row that was written for an earlier checkpoint has figures of then: the states behind the rows have those of now.
     yield* feeder.packedRows.blocks(markets)
     yield* inBlocks(stateItems(markets, this.#parts))
-    for (const { a, b, judged, matchedAtMs } of [...pairs()]) {
-      const match = { a: a.ref.number, b: b.ref.number, matchedAtMs, ...judged }
+    for (const { a, b, pairScore, matchedAtMs } of [...pairs()]) {
+      const match = { a: a.ref.number, b: b.ref.number, matchedAtMs, ...pairScore }
       yield { kind: 'matched', match }
     }
     for (const opportunity of [...opportunities()]) yield this.#opened(opportunity)
-    yield* feeder.standing()
+    yield* feeder.otherState()
   }
 
   /** As a stream would have told it: with the newest stamp of its first market, which nobody counts on. */
@@ -195,19 +199,19 @@ export class Checkpoints {
     if (first === undefined) throw new Error('an opportunity has legs')
     const { market } = first
     const atMs = opportunity.updatedAtMs
-    const reached = reachOf(opportunity, null, clock.nowMs())
+    const reached = peakOf(opportunity, null, clock.nowMs())
     const stamp = publisher.latest('arbitrage', market.number)
     const times = { venueTimeMs: atMs, receivedAtMs: atMs }
-    const told = {
+    const fields = {
       event: 'opened',
       opportunity,
       reason: null,
-      reached,
-      reachedBefore: null,
+      peak: reached,
+      previousPeak: null,
     } as const
     return {
       kind: 'update',
-      update: { kind: 'arbitrage', market, ...stamp, ...times, ...told },
+      update: { kind: 'arbitrage', market, ...stamp, ...times, ...fields },
       book: null,
     }
   }

@@ -2,7 +2,7 @@
 // pairs as they are stored, and every second how each venue stands and of which markets the past was read.
 
 import { marketShards, type ShardName } from '../../engine/cluster/log.ts'
-import type { ItemPlace } from '../../engine/cluster/writer.ts'
+import type { ItemPosition } from '../../engine/cluster/writer.ts'
 import type { Trade, Update } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
@@ -13,12 +13,12 @@ import type { EventSummary, MarketSummary } from '../../storage/contract/storage
 import type { LogItem, MarketState, Quoted } from '../../storage/records/log-items.ts'
 import type { EngineFigures } from '../../storage/records/log-standing.ts'
 import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
-import { KeptBlocks } from './packed.ts'
+import { CachedBlocks } from './packed.ts'
 import { Teams } from './teams.ts'
-import { Texts, wholeText } from './texts.ts'
+import { completeText, DescriptionWriter } from './texts.ts'
 
 interface FeederParts {
-  readonly put: (shard: ShardName, item: LogItem, place: ItemPlace | null) => void
+  readonly put: (shard: ShardName, item: LogItem, position: ItemPosition | null) => void
   readonly publisher: Publisher
   readonly catalog: Pick<CatalogView, 'byNumber' | 'event'>
   readonly venues: () => readonly VenueView[]
@@ -54,16 +54,16 @@ export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
   readonly #parts: FeederParts
   /** The last row of each market; bounded by the markets. */
-  readonly #told = new Map<MarketNumber, MarketSummary>()
+  readonly #writtenSummaries = new Map<MarketNumber, MarketSummary>()
   /** Markets whose past was read since the last beat. */
   readonly #past = new Set<MarketNumber>()
   /** Markets whose figures moved since the last beat. */
   readonly #moved = new Set<MarketView>()
-  readonly #toldEvents = new WeakSet<EventSummary>()
-  readonly #texts = new Texts()
+  readonly #writtenEvents = new WeakSet<EventSummary>()
+  readonly #texts = new DescriptionWriter()
   /** Descriptions and rows of markets as checkpoints have them. */
-  readonly packedTexts: KeptBlocks<MarketView>
-  readonly packedRows: KeptBlocks<MarketView>
+  readonly packedTexts: CachedBlocks<MarketView>
+  readonly packedRows: CachedBlocks<MarketView>
   readonly teams = new Teams()
   /** Of the newest row. */
   version = 0
@@ -73,9 +73,9 @@ export class Feeder implements Watcher, CatalogWatcher {
   constructor(parts: FeederParts) {
     this.#parts = parts
     const market = (number: MarketNumber) => parts.catalog.byNumber(number)
-    this.packedTexts = new KeptBlocks(market, wholeText, true)
-    this.packedRows = new KeptBlocks(market, (known) => [
-      listedItem(known, parts.publisher, this.version),
+    this.packedTexts = new CachedBlocks(market, completeText, true)
+    this.packedRows = new CachedBlocks(market, (view) => [
+      listedItem(view, parts.publisher, this.version),
     ])
   }
 
@@ -83,8 +83,9 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (!this.isOpen) return
     const item: LogItem = { kind: 'update', update, book: this.#bookOf(update) }
     const channel = CHANNELS[update.kind]
-    const place = channel !== null && 'offset' in update ? { channel, offset: update.offset } : null
-    this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, place)
+    const position =
+      channel !== null && 'offset' in update ? { channel, offset: update.offset } : null
+    this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, position)
   }
 
   /** A venue's history comes page by page: the markets are told with the next beat. */
@@ -102,18 +103,18 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.packedTexts.touch(market)
     this.packedRows.touch(market)
     if (!this.isOpen) return
-    for (const part of this.#texts.news(market)) this.#tellAll(part)
+    for (const part of this.#texts.changedParts(market)) this.#writeToAllShards(part)
     this.onChanged(market)
   }
 
   onChanged(market: MarketView): void {
     const { ref, summary } = market
     this.packedRows.touch(market)
-    if (!this.isOpen || this.#told.get(ref.number) === summary) return
-    this.#told.set(ref.number, summary)
-    this.#tellEventOf(market)
+    if (!this.isOpen || this.#writtenSummaries.get(ref.number) === summary) return
+    this.#writtenSummaries.set(ref.number, summary)
+    this.#writeEventOf(market)
     this.version += 1
-    this.#tellAll(listedItem(market, this.#parts.publisher, this.version))
+    this.#writeToAllShards(listedItem(market, this.#parts.publisher, this.version))
   }
 
   onMoved(market: MarketView): void {
@@ -121,30 +122,30 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 
   /** An event is read before its first market is known: it is told with that. */
-  #tellEventOf({ ref, summary }: MarketView): void {
+  #writeEventOf({ ref, summary }: MarketView): void {
     if (summary.event === null) return
     const event = this.#parts.catalog.event(ref.venue, summary.event)
-    if (event === null || this.#toldEvents.has(event)) return
-    this.#toldEvents.add(event)
+    if (event === null || this.#writtenEvents.has(event)) return
+    this.#writtenEvents.add(event)
     this.version += 1
-    this.#tellAll({ kind: 'event', version: this.version, event })
+    this.#writeToAllShards({ kind: 'event', version: this.version, event })
   }
 
-  onForgotten(market: MarketView): void {
+  onRemoved(market: MarketView): void {
     const { ref } = market
     this.#moved.delete(market)
-    this.#told.delete(ref.number)
-    this.#texts.forget(market)
+    this.#writtenSummaries.delete(ref.number)
+    this.#texts.remove(market)
     this.packedTexts.touch(market)
     this.packedRows.touch(market)
     if (!this.isOpen) return
     this.version += 1
-    this.#tellAll({ kind: 'forgotten', version: this.version, market: ref.number })
+    this.#writeToAllShards({ kind: 'forgotten', version: this.version, market: ref.number })
   }
 
   onEvent(markets: readonly MarketView[]): void {
     const [first] = markets
-    if (this.isOpen && first !== undefined) this.#tellEventOf(first)
+    if (this.isOpen && first !== undefined) this.#writeEventOf(first)
   }
 
   /** The table of pairs, whose changes are told. */
@@ -153,11 +154,11 @@ export class Feeder implements Watcher, CatalogWatcher {
       all: () => table.all(),
       put: (match: StoredMatch) => {
         table.put(match)
-        this.#tellPair(match.a, { kind: 'matched', match })
+        this.#writePair(match.a, { kind: 'matched', match })
       },
       remove: (market: MarketNumber) => {
         table.remove(market)
-        this.#tellPair(market, { kind: 'unmatched', market })
+        this.#writePair(market, { kind: 'unmatched', market })
       },
     }
   }
@@ -184,24 +185,24 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 
   /** What stands beside rows and states in a checkpoint. */
-  *standing(): Iterable<LogItem> {
+  *otherState(): Iterable<LogItem> {
     yield* this.teams.items()
     for (const feed of this.#parts.venues()) yield { kind: 'feed', feed }
     yield { kind: 'figures', figures: this.#parts.figures() }
   }
 
   /** A pair whose market has been forgotten ends with it. */
-  #tellPair(market: MarketNumber, item: LogItem): void {
-    const isKnown = this.#parts.catalog.byNumber(market) !== null
-    if (this.isOpen && isKnown) this.#put('trades', item)
+  #writePair(market: MarketNumber, item: LogItem): void {
+    const isListed = this.#parts.catalog.byNumber(market) !== null
+    if (this.isOpen && isListed) this.#put('trades', item)
   }
 
-  #tellAll(item: LogItem): void {
+  #writeToAllShards(item: LogItem): void {
     for (const shard of marketShards) this.#put(shard, item)
   }
 
-  #put(shard: ShardName, item: LogItem, place: ItemPlace | null = null): void {
-    this.#parts.put(shard, item, place)
+  #put(shard: ShardName, item: LogItem, position: ItemPosition | null = null): void {
+    this.#parts.put(shard, item, position)
   }
 }
 

@@ -43,7 +43,7 @@ export function* inBlocks(items: Iterable<LogItem>): Iterable<LogItem> {
 }
 
 /** What a checkpoint says of each market, in blocks that are kept until one of their markets is touched. */
-export class KeptBlocks<Market extends Pick<MarketView, 'ref'>> {
+export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
   readonly #market: (number: MarketNumber) => Market | null
   readonly #itemsOf: (market: Market) => Iterable<LogItem>
   readonly #isOfTexts: boolean
@@ -101,13 +101,13 @@ export async function takeBlocks(
   items: readonly RawItem[],
   clock: Pick<Clock, 'monotonicMs'>,
   take: (item: RawItem) => void,
-  keep: (texts: PackedTexts) => void = (texts) => itemsIn(texts.packed).forEach(take),
+  onTexts: (texts: PackedTexts) => void = (texts) => itemsIn(texts.packed).forEach(take),
 ): Promise<void> {
   let startedMs = clock.monotonicMs()
   for (const raw of items) {
     const block = packedIn(raw)
     if (block === null) take(raw)
-    else if (block.texts !== null) keep({ ...block.texts, packed: block.packed })
+    else if (block.texts !== null) onTexts({ ...block.texts, packed: block.packed })
     else for (const item of itemsIn(block.packed)) take(item)
     if (clock.monotonicMs() - startedMs < SLICE_MS) continue
     await nextTurn()

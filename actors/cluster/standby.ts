@@ -9,7 +9,7 @@ import {
   checkpointObject,
   decodeCheckpoint,
 } from '../../engine/cluster/checkpoint.ts'
-import type { ClusterLog, Delivered, ShardName, StopReading } from '../../engine/cluster/log.ts'
+import type { ClusterLog, Delivered, LogSubscription, ShardName } from '../../engine/cluster/log.ts'
 import type { TradeUpdate, Update } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'
@@ -35,7 +35,7 @@ interface StandbyParts {
   readonly webhooks: ClusterWebhooks
 }
 
-const AGAIN_MS = 250
+const RETRY_MS = 250
 /** For a market that no row has listed, the engine is asked for its rows again, but not more often. */
 const LEARN_EVERY_MS = 10_000
 /** What the log has when this engine is to lead is waited for so long. */
@@ -45,7 +45,7 @@ const PAGE_ROWS = 4_096
 const END_OFFSET = Number.MAX_SAFE_INTEGER - 1
 
 /** How far a shard was read. */
-interface Place {
+interface ReadPosition {
   readonly shard: ShardName
   sequence: number
   behind: number
@@ -64,11 +64,11 @@ interface Numbers {
 
 export class Standby {
   readonly #parts: StandbyParts
-  readonly #places: readonly Place[]
-  readonly #readings: StopReading[] = []
+  readonly #positions: readonly ReadPosition[]
+  readonly #subscriptions: LogSubscription[] = []
   readonly #bars = new Map<MarketNumber, MarketBars>()
-  readonly #unplaced: Count
-  readonly #holes: Count
+  readonly #unknownMarketItems: Count
+  readonly #gaps: Count
   #numbers: Numbers = { term: 0, markets: new Map() }
   #learning: Promise<void> | null = null
   #learnedAtMs = Number.NEGATIVE_INFINITY
@@ -80,24 +80,24 @@ export class Standby {
   /** When the newest trade of each venue was. */
   readonly #newestMs = new Map<VenueKey, TimeMs>()
   /** Venues whose trades before the next one may not have come: clients that resume are told of a loss then. */
-  readonly #holed = new Set<VenueKey>()
+  readonly #venuesWithGaps = new Set<VenueKey>()
 
   constructor(parts: StandbyParts) {
     this.#parts = parts
     const { metrics } = parts
-    const unplaced = 'Items of the log that this standby has no market for.'
-    this.#unplaced = metrics.count('cluster_standby_unplaced_total', unplaced)
-    const holes = 'Places of the log where batches did not come to this standby.'
-    this.#holes = metrics.count('cluster_standby_holes_total', holes)
-    const place = (shard: ShardName): Place => ({
+    const unknownMarketHelp = 'Items of the log that this standby has no market for.'
+    this.#unknownMarketItems = metrics.count('cluster_standby_unplaced_total', unknownMarketHelp)
+    const gapsHelp = 'Places of the log where batches did not come to this standby.'
+    this.#gaps = metrics.count('cluster_standby_holes_total', gapsHelp)
+    const position = (shard: ShardName): ReadPosition => ({
       ...{ shard, sequence: 0, behind: 0, epoch: null, term: 0, batch: 0, isMarkHeld: false },
     })
-    this.#places = [place('hooks'), place('trades')]
+    this.#positions = [position('hooks'), position('trades')]
   }
 
   /** Batches of the log that were not read yet, as far as is known. */
   get behind(): number {
-    return this.#places.reduce((sum, { behind }) => sum + behind, 0)
+    return this.#positions.reduce((sum, { behind }) => sum + behind, 0)
   }
 
   /** From the leader's receipt of the newest trade to its place here. */
@@ -108,11 +108,14 @@ export class Standby {
   /** Reads on from where it stood, until {@link takeOver} or {@link stop}. */
   start(): void {
     const { log, storage } = this.#parts
-    for (const place of this.#places) {
-      place.sequence = storage.marks.get(markOf(place)) ?? 0
-      const onBatch = (batch: Delivered) => this.#take(place, batch)
-      const onRefused = (batch: Pick<Delivered, 'sequence' | 'behind'>) => this.#pass(place, batch)
-      this.#readings.push(log.read(place.shard, place.sequence + 1, { onBatch, onRefused }))
+    for (const position of this.#positions) {
+      position.sequence = storage.marks.get(markOf(position)) ?? 0
+      const onBatch = (batch: Delivered) => this.#take(position, batch)
+      const onRefused = (batch: Pick<Delivered, 'sequence' | 'behind'>) =>
+        this.#pass(position, batch)
+      this.#subscriptions.push(
+        log.read(position.shard, position.sequence + 1, { onBatch, onRefused }),
+      )
     }
   }
 
@@ -121,9 +124,9 @@ export class Standby {
     const { log, clock, logger } = this.#parts
     const endsAtMs = clock.monotonicMs() + CATCH_UP_MS_MAX
     try {
-      const heads = await Promise.all(this.#places.map(({ shard }) => log.head(shard)))
+      const heads = await Promise.all(this.#positions.map(({ shard }) => log.head(shard)))
       const isRead = () =>
-        this.#places.every(({ sequence }, index) => sequence >= (heads[index] ?? 0))
+        this.#positions.every(({ sequence }, index) => sequence >= (heads[index] ?? 0))
       while (!isRead() && clock.monotonicMs() < endsAtMs) await pause(clock, 5)
       if (!isRead()) logger.warn({ behind: this.behind }, 'not all of the log was read in time')
     } catch (error) {
@@ -134,47 +137,50 @@ export class Standby {
 
   async stop(): Promise<void> {
     this.#isEnding = true
-    await Promise.all(this.#readings.map((reading) => reading.stop()))
+    await Promise.all(this.#subscriptions.map((subscription) => subscription.stop()))
   }
 
-  async #take(place: Place, { sequence, bytes, behind }: Delivered): Promise<void> {
+  async #take(position: ReadPosition, { sequence, bytes, behind }: Delivered): Promise<void> {
     if (this.#isEnding) return
     const { storage, clock } = this.#parts
     const batch = decodeBatch(bytes)
-    if (batch === null) this.#noteHole(place)
-    else if (batch.term >= place.term) await this.#takeBatch(place, batch)
+    if (batch === null) this.#noteGap(position)
+    else if (batch.term >= position.term) await this.#takeBatch(position, batch)
     // After the rows, so that whoever waits for a sequence finds them.
-    this.#pass(place, { sequence, behind })
-    while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, AGAIN_MS)
+    this.#pass(position, { sequence, behind })
+    while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, RETRY_MS)
   }
 
   /** What the log has up to this sequence was read. */
-  #pass(place: Place, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
-    this.#parts.storage.marks.put(markOf(place), sequence)
-    Object.assign(place, { sequence, behind })
+  #pass(
+    position: ReadPosition,
+    { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>,
+  ): void {
+    this.#parts.storage.marks.put(markOf(position), sequence)
+    Object.assign(position, { sequence, behind })
   }
 
-  async #takeBatch(place: Place, batch: Batch): Promise<void> {
+  async #takeBatch(position: ReadPosition, batch: Batch): Promise<void> {
     const { epoch, term } = batch
-    const isNext = place.epoch === epoch ? batch.batch <= place.batch + 1 : batch.batch === 1
+    const isNext = position.epoch === epoch ? batch.batch <= position.batch + 1 : batch.batch === 1
     // At the first batch after a start it is not known what was read before.
-    if (!isNext && (place.epoch !== null || place.sequence === 0)) this.#noteHole(place)
-    place.batch = place.epoch === epoch ? Math.max(place.batch, batch.batch) : batch.batch
-    Object.assign(place, { epoch, term })
-    if (place.shard !== 'hooks') {
+    if (!isNext && (position.epoch !== null || position.sequence === 0)) this.#noteGap(position)
+    position.batch = position.epoch === epoch ? Math.max(position.batch, batch.batch) : batch.batch
+    Object.assign(position, { epoch, term })
+    if (position.shard !== 'hooks') {
       if (this.#numbers.term < term) await this.#learn(term)
       if (this.#run?.epoch !== epoch) await this.#begin(batch)
     }
     for (const raw of batch.items) {
       const item = await this.#read(raw, term)
-      if (item === null) this.#unplaced.inc()
+      if (item === null) this.#unknownMarketItems.inc()
       else if (item.kind === 'posting' || item.kind === 'posted') await this.#takeDelivery(item)
-      else if (item.kind === 'missing') this.#noteHole(place)
-      else if (item.kind === 'feed') this.#takeFeed(place, item)
+      else if (item.kind === 'missing') this.#noteGap(position)
+      else if (item.kind === 'feed') this.#takeFeed(position, item)
       // Numbers of an earlier engine are not known any more.
-      else if (this.#numbers.term !== term) this.#unplaced.inc()
+      else if (this.#numbers.term !== term) this.#unknownMarketItems.inc()
       else if (item.kind === 'update') this.#takeUpdate(item.update, batch)
-      else this.#takeRow(item)
+      else this.#storeItem(item)
     }
   }
 
@@ -192,7 +198,7 @@ export class Standby {
 
   // What the log says
 
-  #takeRow(item: LogItem): void {
+  #storeItem(item: LogItem): void {
     const { storage } = this.#parts
     const { markets } = this.#numbers
     switch (item.kind) {
@@ -200,8 +206,8 @@ export class Standby {
         return this.#list(item)
       case 'event': {
         const { venue, nativeId } = item.event
-        const known = storage.events.details(venue, nativeId)
-        return storage.events.put({ description: null, native: {}, ...known, ...item.event })
+        const stored = storage.events.details(venue, nativeId)
+        return storage.events.put({ description: null, native: {}, ...stored, ...item.event })
       }
       case 'matched': {
         const [a, b] = [markets.get(item.match.a), markets.get(item.match.b)]
@@ -217,10 +223,10 @@ export class Standby {
     }
   }
 
-  #takeFeed(place: Place, { feed }: Extract<LogItem, { kind: 'feed' }>): void {
-    const knownMs = feed.completeToMs ?? this.#newestMs.get(feed.venue)
-    if (knownMs === undefined || place.isMarkHeld) return
-    this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, knownMs)
+  #takeFeed(position: ReadPosition, { feed }: Extract<LogItem, { kind: 'feed' }>): void {
+    const newestMs = feed.completeToMs ?? this.#newestMs.get(feed.venue)
+    if (newestMs === undefined || position.isMarkHeld) return
+    this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, newestMs)
   }
 
   /** Description and the venue's own record come with the first crawl of an engine that leads. */
@@ -228,9 +234,9 @@ export class Standby {
     const { storage, names } = this.#parts
     const { venue, nativeId } = summary
     if (!names.has(venue)) return
-    const known = storage.markets.number(venue, nativeId)
-    if (known !== null) storage.markets.putSummary(known, summary)
-    const number = known ?? storage.markets.put({ ...summary, description: null, native: {} })
+    const existing = storage.markets.number(venue, nativeId)
+    if (existing !== null) storage.markets.putSummary(existing, summary)
+    const number = existing ?? storage.markets.put({ ...summary, description: null, native: {} })
     const [id, platform] = [names.marketId(venue, nativeId), names.platform(venue)]
     this.#numbers.markets.set(market, { id, number, venue, platform, nativeId })
   }
@@ -253,11 +259,11 @@ export class Standby {
       })
     } else if (update.kind === 'trade') {
       const { market, trade, receivedAtMs, offset, seq } = update
-      this.#tellLoss(market.venue, trade.timeMs, { run, offset })
+      this.#storeLoss(market.venue, trade.timeMs, { run, offset })
       const newestMs = timeMs(Math.max(this.#newestMs.get(market.venue) ?? 0, trade.timeMs))
       this.#newestMs.set(market.venue, newestMs)
       this.#lagMs = Math.max(0, clock.nowMs() - receivedAtMs)
-      if (storage.trades.has(market.number, trade.nativeId)) return this.#noteKnown(update, run)
+      if (storage.trades.has(market.number, trade.nativeId)) return this.#noteDuplicate(update, run)
       const stored = storage.trades.put(market, { ...trade, receivedAtMs, run, offset, seq })
       if (!stored.isBlock) this.#barsOf(market.number).add(stored)
     } else {
@@ -271,12 +277,12 @@ export class Standby {
    * A trade that stands here already. In another run: this engine published it when it led itself, perhaps unheard, or knows it as
    * history. It is not among those of the run that tells it now, so that whoever resumes there without it is told.
    */
-  #noteKnown({ market, trade, offset }: TradeUpdate, run: number): void {
+  #noteDuplicate({ market, trade, offset }: TradeUpdate, run: number): void {
     const { trades, losses } = this.#parts.storage
     if (trades.get(market.number, trade.nativeId)?.run === run) return
-    const whose = { venue: market.venue, market: market.number }
+    const scope = { venue: market.venue, market: market.number }
     const times = { fromMs: trade.timeMs, toMs: trade.timeMs }
-    losses.put({ run, offset: Math.max(0, offset - 1), ...whose, ...times, count: 1 })
+    losses.put({ run, offset: Math.max(0, offset - 1), ...scope, ...times, count: 1 })
   }
 
   #barsOf(market: MarketNumber): MarketBars {
@@ -307,16 +313,21 @@ export class Standby {
 
   // Holes
 
-  #noteHole(place: Place): void {
-    this.#holes.inc()
-    if (place.shard !== 'hooks') for (const venue of this.#parts.names.keys) this.#holed.add(venue)
-    if (place.epoch !== null) place.isMarkHeld = true
-    this.#parts.logger.warn({ shard: place.shard }, 'batches of the log did not come')
+  #noteGap(position: ReadPosition): void {
+    this.#gaps.inc()
+    if (position.shard !== 'hooks')
+      for (const venue of this.#parts.names.keys) this.#venuesWithGaps.add(venue)
+    if (position.epoch !== null) position.isMarkHeld = true
+    this.#parts.logger.warn({ shard: position.shard }, 'batches of the log did not come')
   }
 
   /** Clients that resume here are told of a hole; the venue is asked again once this engine leads. */
-  #tellLoss(venue: VenueKey, toMs: TimeMs, { run, offset }: { run: number; offset: number }): void {
-    if (!this.#holed.delete(venue)) return
+  #storeLoss(
+    venue: VenueKey,
+    toMs: TimeMs,
+    { run, offset }: { run: number; offset: number },
+  ): void {
+    if (!this.#venuesWithGaps.delete(venue)) return
     const fromMs = timeMs(Math.min(this.#newestMs.get(venue) ?? toMs, toMs))
     const loss = { venue, market: null, fromMs, toMs, count: null }
     this.#parts.storage.losses.put({ run, offset: Math.max(0, offset - 1), ...loss })
@@ -337,7 +348,7 @@ export class Standby {
     const venues = new Map<MarketNumber, VenueKey>()
     let offset = this.#knownRuns.find(({ epoch }) => epoch === last?.epoch)?.endOffset ?? 0
     while (isOpen && !this.#isEnding) {
-      const rows = trades.placesByOffset({ run: last.number, offset, limit: PAGE_ROWS })
+      const rows = trades.locationsByOffset({ run: last.number, offset, limit: PAGE_ROWS })
       if (rows.length > 0 && venues.size === 0) {
         for (const { number, summary } of markets.all()) venues.set(number, summary.venue)
       }
@@ -366,7 +377,7 @@ export class Standby {
     if (this.#run?.epoch === epoch) return this.#run.number
     const { runs, trades } = this.#parts.storage
     const all = runs.all()
-    let run = all.findLast((known) => known.epoch === epoch)
+    let run = all.findLast((other) => other.epoch === epoch)
     if (run === undefined) {
       const last = all.at(-1)
       if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
@@ -388,31 +399,32 @@ export class Standby {
 
   async #learnOnce(term: number, isAnew: boolean): Promise<void> {
     const { log, clock, logger } = this.#parts
-    if (isAnew) await log.ask('checkpoint', new Uint8Array(0)).catch(() => undefined)
+    if (isAnew) await log.request('checkpoint', new Uint8Array(0)).catch(() => undefined)
     while (!this.#isEnding) {
       try {
         const bytes = await log.getObject(checkpointObject)
         const checkpoint = bytes === null ? null : decodeCheckpoint(bytes)
-        if (checkpoint !== null && checkpoint.term >= term) return await this.#takeRows(checkpoint)
+        if (checkpoint !== null && checkpoint.term >= term)
+          return await this.#storeItems(checkpoint)
       } catch (error) {
         logger.debug({ err: error }, 'no checkpoint yet')
       }
-      await pause(clock, AGAIN_MS)
+      await pause(clock, RETRY_MS)
     }
   }
 
-  async #takeRows({ term, items, runs }: Checkpoint): Promise<void> {
+  async #storeItems({ term, items, runs }: Checkpoint): Promise<void> {
     this.#knownRuns = runs
     if (this.#numbers.term !== term) this.#numbers = { term, markets: new Map() }
-    const known = (number: MarketNumber) => this.#numbers.markets.get(number) ?? null
+    const find = (number: MarketNumber) => this.#numbers.markets.get(number) ?? null
     await takeBlocks(items, this.#parts.clock, (raw) => {
       if (isState(raw)) return
-      const item = readItem(raw, known)
+      const item = readItem(raw, find)
       if (typeof item !== 'string' && item.kind !== 'update' && item.kind !== 'feed') {
-        this.#takeRow(item)
+        this.#storeItem(item)
       }
     })
   }
 }
 
-const markOf = ({ shard }: Place): string => `cluster_read_${shard}`
+const markOf = ({ shard }: ReadPosition): string => `cluster_read_${shard}`

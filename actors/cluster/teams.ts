@@ -9,29 +9,29 @@ const TEAMS_MAX = 40_000
 const ITEM_CHARACTERS = 65_536
 
 export class Teams {
-  readonly #known = new Map<string, TeamListing>()
+  readonly #listings = new Map<string, TeamListing>()
 
   /** Keeps a list that was read; what of it nobody was told yet. */
   take(listings: readonly TeamListing[]): Iterable<LogItem> {
-    const news: TeamListing[] = []
+    const added: TeamListing[] = []
     for (const listing of listings) {
       const key = JSON.stringify(Object.values(listing))
-      if (this.#known.has(key) || this.#known.size >= TEAMS_MAX) continue
-      this.#known.set(key, listing)
-      news.push(listing)
+      if (this.#listings.has(key) || this.#listings.size >= TEAMS_MAX) continue
+      this.#listings.set(key, listing)
+      added.push(listing)
     }
-    return itemsOf(news)
+    return itemsOf(added)
   }
 
   items(): Iterable<LogItem> {
-    return itemsOf(this.#known.values())
+    return itemsOf(this.#listings.values())
   }
 }
 
 function* itemsOf(listings: Iterable<TeamListing>): Iterable<LogItem> {
   let [part, characters]: [TeamListing[], number] = [[], 0]
   for (const listing of listings) {
-    const { league, code, name, place, nickname } = listing
+    const { league, code, name, location: place, nickname } = listing
     const length = league.length + code.length + name.length + place.length + nickname.length
     if (part.length > 0 && characters + length > ITEM_CHARACTERS) {
       yield { kind: 'teams', listings: part }

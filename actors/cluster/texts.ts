@@ -8,22 +8,22 @@ import type { MarketView } from '../views.ts'
 /** Characters of one item: a batch has room for twice its bytes. */
 const PART_CHARACTERS = 65_536
 
-export class Texts {
+export class DescriptionWriter {
   /** CRC-32 of the last text that was told of each market; bounded by the markets. */
-  readonly #told = new Map<MarketNumber, number>()
+  readonly #writtenChecksums = new Map<MarketNumber, number>()
 
-  forget(market: MarketView): void {
-    this.#told.delete(market.ref.number)
+  remove(market: MarketView): void {
+    this.#writtenChecksums.delete(market.ref.number)
   }
 
   /** What is to be told of a market that was listed: nothing, or its text in parts. */
-  *news(market: MarketView): Iterable<TextItem> {
+  *changedParts(market: MarketView): Iterable<TextItem> {
     const { number } = market.ref
     const text = textOf(market)
     const sum = crc32(text)
     // Whose text was never told is told once, though a checkpoint may have it.
-    if (this.#told.get(number) === sum) return
-    this.#told.set(number, sum)
+    if (this.#writtenChecksums.get(number) === sum) return
+    this.#writtenChecksums.set(number, sum)
     let from = 0
     do {
       const part = partOf(text, from)
@@ -37,7 +37,7 @@ export class Texts {
 const textOf = (market: MarketView): string => market.details().description ?? ''
 
 /** The whole text of a market that has one, for a checkpoint. */
-export function* wholeText(market: MarketView): Iterable<TextItem> {
+export function* completeText(market: MarketView): Iterable<TextItem> {
   const text = textOf(market)
   if (text !== '') yield { kind: 'text', market: market.ref.number, from: 0, text }
 }

@@ -6,19 +6,19 @@ import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import type { DeliveryItem } from '../../storage/records/log-deliveries.ts'
 
 const PENDING_AT_ONCE = 256
-const LANES = ['first', 'retry'] as const
+const ATTEMPT_KINDS = ['first', 'retry'] as const
 
-interface ToldParts {
+interface ReplicatedOutboxParts {
   readonly own: OutboxTable
   readonly idOf: (webhook: WebhookNumber) => string | null
-  readonly tell: (item: DeliveryItem) => void
+  readonly publish: (item: DeliveryItem) => void
 }
 
-export class ToldOutbox implements OutboxTable {
+export class ReplicatedOutbox implements OutboxTable {
   readonly #own: OutboxTable
-  readonly #parts: ToldParts
+  readonly #parts: ReplicatedOutboxParts
 
-  constructor(parts: ToldParts) {
+  constructor(parts: ReplicatedOutboxParts) {
     this.#own = parts.own
     this.#parts = parts
   }
@@ -27,7 +27,7 @@ export class ToldOutbox implements OutboxTable {
     const stored = this.#own.create(webhook, delivery)
     const id = this.#parts.idOf(webhook)
     if (stored !== null && id !== null) {
-      this.#parts.tell({ kind: 'posting', webhook: id, ...delivery })
+      this.#parts.publish({ kind: 'posting', webhook: id, ...delivery })
     }
     return stored
   }
@@ -35,33 +35,36 @@ export class ToldOutbox implements OutboxTable {
   update(webhook: WebhookNumber, delivery: Delivery): boolean {
     const isUpdated = this.#own.update(webhook, delivery)
     const id = this.#parts.idOf(webhook)
-    if (isUpdated && id !== null) this.#parts.tell({ kind: 'posted', webhook: id, ...delivery })
+    if (isUpdated && id !== null) this.#parts.publish({ kind: 'posted', webhook: id, ...delivery })
     return isUpdated
   }
 
   /** Tells everything that is pending, for standbys that began later; `rest` is awaited after every few hundred. */
-  async tellPending(webhooks: Iterable<WebhookNumber>, rest: () => Promise<void>): Promise<void> {
+  async publishPending(
+    webhooks: Iterable<WebhookNumber>,
+    pause: () => Promise<void>,
+  ): Promise<void> {
     for (const webhook of webhooks) {
       const id = this.#parts.idOf(webhook)
       if (id === null) continue
-      for (const lane of LANES) {
+      for (const attemptKind of ATTEMPT_KINDS) {
         let after: Parameters<OutboxTable['due']>[0]['after'] = null
         for (;;) {
-          const due = this.#own.due({ webhook, lane, after, limit: PENDING_AT_ONCE })
-          for (const { number } of due) this.#tellOne(webhook, id, number)
+          const due = this.#own.due({ webhook, attemptKind, after, limit: PENDING_AT_ONCE })
+          for (const { number } of due) this.#publishOne(webhook, id, number)
           after = due.at(-1) ?? null
           if (after === null) break
-          await rest()
+          await pause()
         }
       }
     }
   }
 
-  #tellOne(webhook: WebhookNumber, id: string, number: number): void {
+  #publishOne(webhook: WebhookNumber, id: string, number: number): void {
     const stored = this.#own.get(webhook, number)
     if (stored === null || stored.dueAtMs === null) return
-    this.#parts.tell({ kind: 'posting', webhook: id, ...stored, dueAtMs: stored.dueAtMs })
-    if (stored.attempts > 0) this.#parts.tell({ kind: 'posted', webhook: id, ...stored })
+    this.#parts.publish({ kind: 'posting', webhook: id, ...stored, dueAtMs: stored.dueAtMs })
+    if (stored.attempts > 0) this.#parts.publish({ kind: 'posted', webhook: id, ...stored })
   }
 
   get(...of: Parameters<OutboxTable['get']>) {

@@ -20,19 +20,19 @@ import { MarketSnapshots } from './snapshots.ts'
  * 'empty': this run has seen no book yet. 'recalled': the last run's book, until the first snapshot. 'stale': may miss
  * changes. 'late': changes are left out, since they waited in the mailbox for too long. 'live': follows the venue.
  */
-type Trust = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
+type BookStatus = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
 
 /** Why a whole book is announced, by the trust that it replaces. */
-const REPLACED_BECAUSE = {
+const REPLACE_REASONS = {
   empty: 'first',
   recalled: 'restart',
   stale: 'venue_gap',
   late: 'delayed',
   live: 'venue_gap',
-} as const satisfies Record<Trust, BookReplaced['reason']>
+} as const satisfies Record<BookStatus, BookReplaced['reason']>
 
 /** Why the book asks for a snapshot after a change; null when it does not. */
-type Doubt = 'difference' | 'crossed' | 'top' | null
+type Mismatch = 'difference' | 'crossed' | 'top' | null
 
 /**
  * What a book read over REST says of the stream's. `older`: nothing, since the stream is ahead of it. `differs`: a first
@@ -41,18 +41,18 @@ type Doubt = 'difference' | 'crossed' | 'top' | null
 type RestCheck = 'equal' | 'older' | 'differs' | 'contradicted'
 
 /** Two readings that contradict a book are at least so far apart: a change may be on its way. */
-export const SECOND_READING_MS = 3_000
+export const SECOND_CHECK_MS = 3_000
 /** After the stream has refuted REST, REST contradicts the book no more for so long. */
 const REFUTED_FOR_MS = 600_000
 
 export class MarketBook {
-  #trust: Trust = 'empty'
+  #status: BookStatus = 'empty'
   readonly levels = new OrderBook()
   readonly #market: MarketNumber
   readonly #table: SnapshotTable
   #snapshots: MarketSnapshots | null = null
   /** The book changed since it was last kept for the history. */
-  #hasNews = false
+  #isUnsaved = false
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
@@ -70,12 +70,12 @@ export class MarketBook {
   }
 
   get isLive(): boolean {
-    return this.#trust === 'live'
+    return this.#status === 'live'
   }
 
   /** Whether any book is known, if only the last run's. */
-  get isKnown(): boolean {
-    return this.#trust !== 'empty'
+  get hasBook(): boolean {
+    return this.#status !== 'empty'
   }
 
   get confirmedAtMs(): TimeMs | null {
@@ -83,24 +83,24 @@ export class MarketBook {
   }
 
   /** Applies a change to a live book; returns the changed levels as absolute sizes, and a doubt, if any. */
-  change(event: BookChangeEvent): { changes: LevelChange[]; doubt: Doubt } {
-    let isOdd = false
+  change(event: BookChangeEvent): { changes: LevelChange[]; mismatch: Mismatch } {
+    let hasMismatch = false
     const changes: LevelChange[] = []
     for (const change of event.changes) {
       const { side, price } = change
       const outcome = event.mode === 'absolute' ? this.levels.set(change) : this.levels.add(change)
       if (outcome === 'unchanged') continue
-      if (outcome !== 'applied') isOdd = true
+      if (outcome !== 'applied') hasMismatch = true
       changes.push({ side, price, size: this.levels.sizeAt(side, price) })
     }
-    if (changes.length > 0) this.#hasNews = true
+    if (changes.length > 0) this.#isUnsaved = true
     this.#note(event)
-    const doubt = isOdd ? 'difference' : this.#doubtTop(event)
-    if (doubt !== null) this.#trust = 'stale'
-    return { changes, doubt }
+    const mismatch = hasMismatch ? 'difference' : this.#topMismatch(event)
+    if (mismatch !== null) this.#status = 'stale'
+    return { changes, mismatch }
   }
 
-  #doubtTop(event: BookChangeEvent): Doubt {
+  #topMismatch(event: BookChangeEvent): Mismatch {
     if (this.levels.isCrossed) return 'crossed'
     const { top } = event
     if (top === null) return null
@@ -112,32 +112,32 @@ export class MarketBook {
   merge(event: BookSnapshotEvent): LevelChange[] {
     const changes = this.levels.differences(event.bids, event.asks)
     for (const change of changes) this.levels.set(change)
-    if (changes.length > 0) this.#hasNews = true
+    if (changes.length > 0) this.#isUnsaved = true
     this.#note(event)
-    if (this.levels.isCrossed) this.#trust = 'stale'
+    if (this.levels.isCrossed) this.#status = 'stale'
     return changes
   }
 
   /** Whether a stale book misses nothing: the stream's whole book equals it. Then it is live again. */
   revive(event: BookSnapshotEvent): boolean {
-    if (this.#trust !== 'stale' || this.levels.levelCount === 0) return false
+    if (this.#status !== 'stale' || this.levels.levelCount === 0) return false
     if (this.levels.isCrossed) return false
     if (this.levels.differences(event.bids, event.asks).length > 0) return false
     if (this.#isContradicted) this.#refutedUntilMs = event.receivedAtMs + REFUTED_FOR_MS
     this.#isContradicted = false
     this.#note(event)
-    this.#trust = 'live'
+    this.#status = 'live'
     return true
   }
 
   /** Takes a whole book while not live; returns why it is announced. */
   replace(event: BookSnapshotEvent): BookReplaced['reason'] {
-    const reason = REPLACED_BECAUSE[this.#trust]
+    const reason = REPLACE_REASONS[this.#status]
     this.#isContradicted = false
     this.levels.replace(event.bids, event.asks)
-    this.#hasNews = true
+    this.#isUnsaved = true
     this.#note(event)
-    this.#trust = this.levels.isCrossed ? 'stale' : 'live'
+    this.#status = this.levels.isCrossed ? 'stale' : 'live'
     return reason
   }
 
@@ -156,28 +156,28 @@ export class MarketBook {
       this.#suspicion = { messageCount: this.#messageCount, atMs: receivedAtMs }
       return 'differs'
     }
-    if (receivedAtMs - suspicion.atMs < SECOND_READING_MS) return 'differs'
+    if (receivedAtMs - suspicion.atMs < SECOND_CHECK_MS) return 'differs'
     this.#suspicion = null
     this.#isContradicted = true
     return 'contradicted'
   }
 
   /** Keeps a changed, live book for the history, if one is due. */
-  keep(nowMs: TimeMs): void {
-    if (!this.#hasNews || !this.isLive) return
+  saveSnapshot(nowMs: TimeMs): void {
+    if (!this.#isUnsaved || !this.isLive) return
     this.#snapshots ??= new MarketSnapshots(this.#market, this.#table)
-    if (this.#snapshots.keep(this.levels, nowMs)) this.#hasNews = false
+    if (this.#snapshots.save(this.levels, nowMs)) this.#isUnsaved = false
   }
 
   /** The book may miss changes from now on. */
-  distrust(): void {
-    if (this.#trust === 'live' || this.#trust === 'late') this.#trust = 'stale'
+  markStale(): void {
+    if (this.#status === 'live' || this.#status === 'late') this.#status = 'stale'
   }
 
   /** Changes come too late, and are left out from now on; false when the book was not live anyway. */
-  giveUp(): boolean {
-    if (this.#trust !== 'live') return false
-    this.#trust = 'late'
+  markLate(): boolean {
+    if (this.#status !== 'live') return false
+    this.#status = 'late'
     return true
   }
 
@@ -189,10 +189,10 @@ export class MarketBook {
 
   /** Removes every level, for good: later changes are left out. Returns the removals. */
   empty(times: BothTimes): LevelChange[] {
-    this.keep(times.receivedAtMs)
+    this.saveSnapshot(times.receivedAtMs)
     const changes = this.levels.differences([], [])
     this.levels.clear()
-    this.distrust()
+    this.markStale()
     this.#note(times)
     return changes
   }
@@ -211,21 +211,21 @@ export class MarketBook {
   }
 
   /** What a checkpoint keeps of the book, for `recall`. */
-  remembered(): Pick<Checkpoint, 'bookTimeMs' | 'bids' | 'asks'> {
+  checkpointFields(): Pick<Checkpoint, 'bookTimeMs' | 'bids' | 'asks'> {
     const { levels } = this
     const [bids, asks] = [levels.levels('bid'), levels.levels('ask')]
     return { bookTimeMs: this.#venueTimeMs, bids, asks }
   }
 
   /** The last run's book, shown as stale until this run's first snapshot. */
-  recall(kept: Checkpoint): void {
-    if (this.#trust !== 'empty') return
-    this.levels.replace(kept.bids, kept.asks)
+  recall(checkpoint: Checkpoint): void {
+    if (this.#status !== 'empty') return
+    this.levels.replace(checkpoint.bids, checkpoint.asks)
     if (this.levels.levelCount === 0) return
-    this.#trust = 'recalled'
-    this.#venueTimeMs = kept.bookTimeMs
-    this.#receivedAtMs = kept.writtenAtMs
-    this.#confirmedAtMs = kept.writtenAtMs
+    this.#status = 'recalled'
+    this.#venueTimeMs = checkpoint.bookTimeMs
+    this.#receivedAtMs = checkpoint.writtenAtMs
+    this.#confirmedAtMs = checkpoint.writtenAtMs
   }
 
   #note(times: BothTimes): void {

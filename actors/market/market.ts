@@ -14,20 +14,20 @@ import type {
   TickSizeEvent,
   TradeEvent,
 } from '../../engine/events.ts'
-import { firstKeptMs } from '../../engine/kept-time.ts'
+import { firstRetainedMs } from '../../engine/kept-time.ts'
 import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
 import {
   type FiguresState,
+  figuresOfListing,
   MarketFigures,
-  readOf,
   withFigures,
 } from '../../engine/market/figures.ts'
 import { type MarketRef, mayFollow, resolutionAfter } from '../../engine/market/market.ts'
 import { complement, type TimeMs, timeMs, type UsdMicros } from '../../engine/units.ts'
 import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type { ListingDetails, MarketSummary, StoredTrade } from '../../storage/contract/storage.ts'
-import { isRetold } from '../catalog/changes.ts'
-import type { Actor, Turn } from '../system.ts'
+import { hasLifecycleChange } from '../catalog/changes.ts'
+import type { Actor, ReceiveResult } from '../system.ts'
 import type { BookLevels, BookView, MarketView, SliceQuery, StreamChannel } from '../views.ts'
 import { MarketBook } from './book.ts'
 import {
@@ -40,14 +40,14 @@ import {
 import { MarketPrices } from './prices.ts'
 import { type CompletedTrade, MarketTrades } from './trades.ts'
 import {
-  tellBook,
-  tellChanged,
-  tellConfirmed,
-  tellPrice,
-  tellReplaced,
-  tellStale,
-  tellStatus,
-  tellTrade,
+  publishBook,
+  publishChanged,
+  publishConfirmed,
+  publishPrice,
+  publishReplaced,
+  publishStale,
+  publishStatus,
+  publishTrade,
 } from './updates.ts'
 
 const TRADE_WEIGHT = 4
@@ -98,21 +98,21 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return `market ${this.ref.id}`
   }
 
-  receive(message: MarketMessage, waitedMs = 0): Turn {
+  receive(message: MarketMessage, waitedMs = 0): ReceiveResult {
     switch (message.kind) {
       case 'bookChange':
         if (waitedMs > messageAgeMsMax) this.onLate()
         this.#changeBook(message)
         break
       case 'bookSnapshot':
-        if (waitedMs > messageAgeMsMax) this.#leaveLate()
+        if (waitedMs > messageAgeMsMax) this.#ignoreLate()
         else this.#takeSnapshot(message)
         break
       case 'trade':
         this.#takeTrade(message)
         break
       case 'tradeParticipant':
-        this.#tellCompleted(this.#trades.addParticipant(message))
+        this.#publishCompleted(this.#trades.addParticipant(message))
         break
       case 'lastPrice':
         this.#takeLastPrice(message)
@@ -133,7 +133,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
         this.#takeSummary(message.summary)
         break
       case 'void':
-        this.#lose(message)
+        this.#markStale(message)
         break
     }
     this.#change()
@@ -141,10 +141,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   /** The book may miss changes from now on. */
-  #lose(stale: Pick<VoidMessage, 'reason' | 'isOfVenue'>): void {
+  #markStale(stale: Pick<VoidMessage, 'reason' | 'isOfVenue'>): void {
     this.#stale = stale
-    this.#book.keep(this.#parts.nowMs())
-    this.#book.distrust()
+    this.#book.saveSnapshot(this.#parts.nowMs())
+    this.#book.markStale()
   }
 
   /** Publishes that a book has become stale, whatever made it so. */
@@ -157,14 +157,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (isLive || this.summary.status === 'resolved') return
     const times = this.#book.times(this.#parts.nowMs())
     const sinceMs = this.#book.confirmedAtMs ?? times.receivedAtMs
-    tellStale(this.#parts.publisher, this.ref, times, { ...stale, sinceMs })
+    publishStale(this.#parts.publisher, this.ref, times, { ...stale, sinceMs })
   }
 
   /** After a throw: nothing in memory is trusted. The book comes back by a snapshot (`resync`). */
   restart(): void {
     this.#change()
     this.#stale = { reason: 'restarted', isOfVenue: false }
-    this.#book.distrust()
+    this.#book.markStale()
     this.#prices.reset()
     this.#trades.release()
     this.#checkLive()
@@ -193,8 +193,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   /** The book is stale from now on, and its changes are left out until a snapshot comes. */
   onLate(): void {
     if (!this.#book.isLive) return
-    this.#book.keep(this.#parts.nowMs())
-    this.#book.giveUp()
+    this.#book.saveSnapshot(this.#parts.nowMs())
+    this.#book.markLate()
     this.#change()
     this.#stale = LATE
     this.#checkLive()
@@ -202,7 +202,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   /** An old snapshot would be shown as live: it is left out. */
-  #leaveLate(): void {
+  #ignoreLate(): void {
     this.#parts.ignored('book_snapshot_late')
     if (this.#book.isLive) this.onLate()
     else if (this.summary.status !== 'resolved') this.#parts.requestResync(this, DELAYED)
@@ -212,7 +212,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#change()
     if (lost.kind === 'trade') this.#parts.announceLoss(this, lost.venueTimeMs)
     this.#stale = LATE
-    this.#book.distrust()
+    this.#book.markStale()
     this.#checkLive()
     this.#parts.requestResync(this, 'mailbox_full')
   }
@@ -221,10 +221,10 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   #changeBook(event: BookChangeEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_change_before_snapshot')
-    const { changes, doubt } = this.#book.change(event)
+    const { changes, mismatch } = this.#book.change(event)
     if (changes.length === 0) this.#parts.ignored('book_unchanged')
     else this.#publishBook(event, changes)
-    if (doubt !== null) this.#parts.requestResync(this, doubt)
+    if (mismatch !== null) this.#parts.requestResync(this, mismatch)
   }
 
   #takeSnapshot(event: BookSnapshotEvent): void {
@@ -237,7 +237,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       else this.#parts.ignored('book_unchanged')
     } else if (this.#book.revive(event)) {
       this.#touch(event.receivedAtMs)
-      tellConfirmed(this.#parts.publisher, this.ref, event, true)
+      publishConfirmed(this.#parts.publisher, this.ref, event, true)
       this.#prices.noteNext()
       this.#reprice(event)
     } else {
@@ -252,34 +252,34 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     switch (this.#book.check(event)) {
       case 'equal':
         this.#parts.ignored('book_check_equal')
-        return tellConfirmed(this.#parts.publisher, this.ref, event, false)
+        return publishConfirmed(this.#parts.publisher, this.ref, event, false)
       case 'older':
         return this.#parts.ignored('book_check_older')
       case 'differs':
         this.#parts.ignored('book_check_differs')
         return this.#parts.checkAgain(this)
       case 'contradicted':
-        this.#lose({ reason: 'contradicted_by_rest', isOfVenue: false })
+        this.#markStale({ reason: 'contradicted_by_rest', isOfVenue: false })
         this.#parts.requestResync(this, 'differs_from_rest')
     }
   }
 
   #publishReplaced(event: BookSnapshotEvent, reason: BookReplaced['reason']): void {
     this.#touch(event.receivedAtMs)
-    tellReplaced(this.#parts.publisher, this.ref, event, reason)
+    publishReplaced(this.#parts.publisher, this.ref, event, reason)
     this.#prices.noteNext()
     this.#reprice(event)
   }
 
   #publishBook(event: BothTimes, changes: readonly LevelChange[]): void {
     this.#touch(event.receivedAtMs)
-    tellBook(this.#parts.publisher, this.ref, event, { changes, levels: this.#book.levels })
+    publishBook(this.#parts.publisher, this.ref, event, { changes, levels: this.#book.levels })
     this.#reprice(event)
   }
 
   #takeTickSize(event: TickSizeEvent): void {
     this.summary = { ...this.summary, tickMicros: event.tickMicros }
-    if (!event.keepsBook) this.#lose({ reason: 'tick_changed', isOfVenue: false })
+    if (!event.retainsBook) this.#markStale({ reason: 'tick_changed', isOfVenue: false })
     this.#change()
     this.#parts.changed(this)
   }
@@ -291,7 +291,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (outcomeIndex < 0) return this.#parts.ignored('trade_unknown_outcome')
     if (this.#trades.has(event.nativeId)) return this.#parts.ignored('trade_duplicate')
     const { event: unstored, completed } = this.#trades.unstored(event, outcomeIndex)
-    this.#tellCompleted(completed)
+    this.#publishCompleted(completed)
     if (unstored === null) return this.#parts.ignored('trade_of_known_transaction')
     this.#storeTrade(unstored, outcomeIndex)
   }
@@ -299,34 +299,35 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #storeTrade(event: TradeEvent, outcomeIndex: number): void {
     this.#recall()
     const isLive = event.source !== 'history'
-    if (!isLive && this.#isPastKeeping(event)) return this.#parts.ignored('trade_before_retention')
+    if (!isLive && this.#isBeyondRetention(event))
+      return this.#parts.ignored('trade_before_retention')
     const stamp = isLive ? this.#parts.publisher.stamp('trades', this.ref.number) : null
     const trade = this.#trades.add(event, outcomeIndex, stamp, this.#parts.run)
     const isLast = !trade.isBlock && this.#prices.noteTrade(trade, event.receivedAtMs)
     this.#touch(event.receivedAtMs)
     if (stamp === null) {
-      this.#parts.publisher.tellPastTrade(this.ref, trade, event.receivedAtMs)
+      this.#parts.publisher.publishPastTrade(this.ref, trade, event.receivedAtMs)
       if (isLast) this.#reprice(event)
       return
     }
     this.#openFigures().count(trade, trade.receivedAtMs)
     this.#areFiguresUnsaved = true
     this.#parts.changed(this)
-    tellTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
-    this.#tellCompleted(this.#trades.makersOf(trade))
+    publishTrade(this.#parts.publisher, this.ref, event, { trade, stamp })
+    this.#publishCompleted(this.#trades.makersOf(trade))
     if (!trade.isBlock) this.#reprice(event)
   }
 
-  #tellCompleted(completed: readonly CompletedTrade[]): void {
+  #publishCompleted(completed: readonly CompletedTrade[]): void {
     for (const { trade, completion } of completed) {
-      this.#parts.publisher.tellCompleted(this.ref, trade, completion)
+      this.#parts.publisher.publishCompletedTrade(this.ref, trade, completion)
     }
   }
 
   /** Retention may have removed such a trade before; the bar of its hour, which stays, would count it twice. */
-  #isPastKeeping({ venueTimeMs }: TradeEvent): boolean {
+  #isBeyondRetention({ venueTimeMs }: TradeEvent): boolean {
     const { nowMs, retentionDays } = this.#parts
-    return venueTimeMs < firstKeptMs(nowMs(), retentionDays)
+    return venueTimeMs < firstRetainedMs(nowMs(), retentionDays)
   }
 
   #takeLastPrice(event: LastPriceEvent): void {
@@ -354,7 +355,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #confirm(atMs: TimeMs): void {
     this.#isFiguresRead = true
     if (this.#figures === null) this.#confirmedAtMs = atMs
-    else this.#figures.take(readOf({ ...this.present, figuresAtMs: atMs }, atMs))
+    else this.#figures.take(figuresOfListing({ ...this.present, figuresAtMs: atMs }, atMs))
     this.#parts.changed(this)
   }
 
@@ -371,7 +372,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const price = this.#prices.settle(this.summary, this.#book, event.receivedAtMs)
     if (price === null) return
     this.#change()
-    tellPrice(this.#parts.publisher, this.ref, event, price)
+    publishPrice(this.#parts.publisher, this.ref, event, price)
   }
 
   // Status and catalogue
@@ -406,7 +407,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #figured(listed: MarketSummary, nowMs: TimeMs): MarketSummary {
     const isLower = (listed.volumeTotal ?? 0) < (this.summary.volumeTotal ?? 0)
     if (this.#figures !== null || isLower) {
-      const isTaken = this.#openFigures().take(readOf(listed, nowMs))
+      const isTaken = this.#openFigures().take(figuresOfListing(listed, nowMs))
       if (!isTaken) this.#parts.ignored('figures_older')
     }
     this.#isFiguresRead = true
@@ -426,9 +427,9 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
       const isSamePrice = summary.settlementPrice === before.settlementPrice
       // A venue may state how a market was settled only after stating that it was.
       const isSettled = summary.status === 'resolved' && !isSamePrice
-      if (isSettled || isRetold(before, summary)) {
+      if (isSettled || hasLifecycleChange(before, summary)) {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const
-        tellChanged(this.#parts.publisher, this.ref, event, what)
+        publishChanged(this.#parts.publisher, this.ref, event, what)
       }
       if (isSamePrice && !this.#isMoved(before)) return
       this.#touch(event.receivedAtMs)
@@ -436,7 +437,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
     this.#touch(event.receivedAtMs)
     if (summary.status === 'resolved') this.#end(event)
-    tellStatus(this.#parts.publisher, this.ref, event, summary)
+    publishStatus(this.#parts.publisher, this.ref, event, summary)
     this.#reprice(event)
   }
 
@@ -470,7 +471,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
 
   /** Called about every five seconds: writes what is due, and puts an idle market to sleep. */
   tick(nowMs: TimeMs): void {
-    this.#book.keep(nowMs)
+    this.#book.saveSnapshot(nowMs)
     if (this.#isDirty && nowMs - this.#checkpointAtMs >= checkpointEveryMs) this.checkpoint(nowMs)
     if (nowMs - this.#activeAtMs >= marketIdleMsMax) this.#sleep(nowMs)
   }
@@ -478,7 +479,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   /** Writes what a restart needs: the book, the price, the hour's ticks. */
   checkpoint(nowMs: TimeMs): void {
     this.#checkpointAtMs = nowMs
-    this.#book.keep(nowMs)
+    this.#book.saveSnapshot(nowMs)
     if (!this.#isDirty) return
     // Figures may move before the book of this run comes: that of the last one stays.
     this.#recall()
@@ -491,8 +492,8 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
     this.#parts.storage.checkpoints.put(this.ref.number, {
       writtenAtMs: nowMs,
-      ...this.#prices.remembered(),
-      ...this.#book.remembered(),
+      ...this.#prices.checkpointFields(),
+      ...this.#book.checkpointFields(),
     })
   }
 
@@ -508,14 +509,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   #recall(): void {
     if (this.#isRecalled) return
     this.#isRecalled = true
-    const kept = this.#parts.storage.checkpoints.get(this.ref.number)
+    const checkpoint = this.#parts.storage.checkpoints.get(this.ref.number)
     const newest = this.#trades.newestPriced()
-    if (kept === null && newest === null) return
+    if (checkpoint === null && newest === null) return
     this.#change()
     // A settlement is final and the listing has it: the last run's price does not come back.
     const { status, settlementPrice } = this.summary
-    if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(kept, newest)
-    if (kept !== null && this.summary.status !== 'resolved') this.#book.recall(kept)
+    if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(checkpoint, newest)
+    if (checkpoint !== null && this.summary.status !== 'resolved') this.#book.recall(checkpoint)
   }
 
   // What others may see
@@ -639,7 +640,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
   }
 
   details(): ListingDetails {
-    const kept = this.#parts.storage.markets.details(this.ref.number)
-    return kept ?? { description: null, native: {} }
+    const stored = this.#parts.storage.markets.details(this.ref.number)
+    return stored ?? { description: null, native: {} }
   }
 }

@@ -61,7 +61,7 @@ export class MarketPrices {
     const { price, source } = priceOf(facts)
     const before = this.#present
     if (source !== 'none' && (this.#mustNoteTick || before?.price !== price)) {
-      this.#remember(price, observedAtMs)
+      this.#record(price, observedAtMs)
     }
     if (
       before !== null &&
@@ -94,12 +94,12 @@ export class MarketPrices {
   }
 
   /** What the price is computed from: the listing's best levels only while no book is known. */
-  #facts(market: MarketSummary, { isKnown, levels }: MarketBook): PriceFacts {
+  #facts(market: MarketSummary, { hasBook, levels }: MarketBook): PriceFacts {
     return {
       status: market.status,
       settlement: market.settlementPrice,
-      bid: isKnown ? levels.bestBid : market.bestBid,
-      ask: isKnown ? levels.bestAsk : market.bestAsk,
+      bid: hasBook ? levels.bestBid : market.bestBid,
+      ask: hasBook ? levels.bestAsk : market.bestAsk,
       lastTrade: this.#lastTradePrice,
       venuePrice: market.lastPrice,
     }
@@ -112,7 +112,7 @@ export class MarketPrices {
     )
   }
 
-  #remember(price: PriceMicros, atMs: TimeMs): void {
+  #record(price: PriceMicros, atMs: TimeMs): void {
     this.#mustNoteTick = false
     this.#ring ??= new PriceRing(priceRingCount)
     this.#ring.push(price, atMs)
@@ -151,7 +151,7 @@ export class MarketPrices {
     this.#present = null
   }
 
-  remembered(): Pick<Checkpoint, 'price' | 'priceSource' | 'lastTradePrice' | 'lastTradeMs'> {
+  checkpointFields(): Pick<Checkpoint, 'price' | 'priceSource' | 'lastTradePrice' | 'lastTradeMs'> {
     return {
       price: this.#present?.price ?? null,
       priceSource: this.#present?.source ?? 'none',
@@ -164,23 +164,23 @@ export class MarketPrices {
    * Takes the last run's price and trade, before this run has any. `newest` is the newest stored trade that counts; trades
    * of one millisecond count in the order in which they were stored, so that it may be newer than the checkpoint.
    */
-  recall(kept: Checkpoint | null, newest: StoredTrade | null): void {
-    if (kept !== null) {
-      this.#lastTradePrice = kept.lastTradePrice
-      this.#lastTradeMs = kept.lastTradeMs
+  recall(checkpoint: Checkpoint | null, newest: StoredTrade | null): void {
+    if (checkpoint !== null) {
+      this.#lastTradePrice = checkpoint.lastTradePrice
+      this.#lastTradeMs = checkpoint.lastTradeMs
     }
     const isNewer = newest !== null && newest.timeMs >= (this.#lastTradeMs ?? 0)
     if (isNewer) this.noteTrade(newest, newest.receivedAtMs)
-    if (kept === null || kept.price === null) return
-    const source = sourceOf(kept.priceSource)
+    if (checkpoint === null || checkpoint.price === null) return
+    const source = sourceOf(checkpoint.priceSource)
     const isByTrade = isNewer && source !== 'midpoint' && source !== 'settlement'
     this.#isRecalled = true
     this.#present = {
-      price: isByTrade ? newest.price : kept.price,
+      price: isByTrade ? newest.price : checkpoint.price,
       source: isByTrade ? 'last_trade' : source,
-      bid: kept.bids[0]?.price ?? null,
-      ask: kept.asks[0]?.price ?? null,
-      observedAtMs: isByTrade ? newest.receivedAtMs : kept.writtenAtMs,
+      bid: checkpoint.bids[0]?.price ?? null,
+      ask: checkpoint.asks[0]?.price ?? null,
+      observedAtMs: isByTrade ? newest.receivedAtMs : checkpoint.writtenAtMs,
     }
   }
 }

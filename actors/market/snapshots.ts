@@ -29,7 +29,7 @@ export class MarketSnapshots {
   }
 
   /** Keeps a changed book, unless it equals the last snapshot; false when it is not due yet. */
-  keep(book: OrderBook, nowMs: TimeMs): boolean {
+  save(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
     // Both ways: a calendar that is put back must not stop the history until it has caught up.
     if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false

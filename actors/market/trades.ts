@@ -35,7 +35,7 @@ import type { SliceQuery } from '../views.ts'
  */
 const TRANSACTIONS_MAX = 64
 const TRANSACTION_MS_MAX = 120_000
-const FORGOTTEN_PER_TRANSACTION = 2
+const EVICTED_PER_TRANSACTION = 2
 
 /** Parts of a transaction that are looked for; a market channel names far fewer. */
 const PARTS_MAX = 256
@@ -46,7 +46,7 @@ const SIZE_NOISE = 2
 /** The times of one transaction's trades, from whatever source, differ by less. */
 const TRANSACTION_APART_MS = 60_000
 /** Trades around a transaction of an earlier run that are looked at. */
-const LOOKED_AT_MAX = 10_000
+const SCANNED_MAX = 10_000
 
 /** A stored trade, and which wallet of it became known. */
 export interface CompletedTrade {
@@ -114,26 +114,26 @@ export class MarketTrades {
     const { txHash, taker } = event
     if (txHash === null) return { event, completed: [] }
     if (taker === null) {
-      const isKnown = this.#openRing().has((row) => row.txHash === txHash && row.taker !== null)
-      return { event: isKnown ? null : event, completed: [] }
+      const hasTaker = this.#openRing().has((row) => row.txHash === txHash && row.taker !== null)
+      return { event: hasTaker ? null : event, completed: [] }
     }
     const parts = this.#partsOf(txHash)
-    const known = [...parts, ...this.#ofTransaction(event, outcomeIndex)]
-    if (known.length === 0) return { event, completed: [] }
+    const existing = [...parts, ...this.#ofTransaction(event, outcomeIndex)]
+    if (existing.length === 0) return { event, completed: [] }
     const completed = parts.flatMap((part) =>
       part.taker === null ? [this.#complete(part, taker)] : [],
     )
     const rowSize = event.rowSize ?? event.size
-    const missing = rowSize - known.reduce((sum, { size }) => sum + size, 0)
+    const missing = rowSize - existing.reduce((sum, { size }) => sum + size, 0)
     if (missing <= SIZE_NOISE) return { event: null, completed }
     const nativeId = parts.length === 0 ? event.nativeId : partId(txHash, parts.length)
     if (missing >= event.size) return { event: { ...event, nativeId }, completed }
-    const whole = { price: event.price, size: rowSize }
-    const traded = known.map(({ price, size }) => ({
+    const total = { price: event.price, size: rowSize }
+    const traded = existing.map(({ price, size }) => ({
       price: outcomeIndex === 0 ? price : complement(price),
       size,
     }))
-    const price = rowSize === event.size ? restPrice(whole, traded) : null
+    const price = rowSize === event.size ? restPrice(total, traded) : null
     const rest = { nativeId, size: sizeMicros(missing), price: price ?? event.price }
     return { event: { ...event, ...rest }, completed }
   }
@@ -161,7 +161,7 @@ export class MarketTrades {
         toMs: timeMs(venueTimeMs + TRANSACTION_APART_MS),
         after: null,
         order: 'desc',
-        limit: LOOKED_AT_MAX,
+        limit: SCANNED_MAX,
       })
       .filter(isOfRow)
   }
@@ -186,12 +186,15 @@ export class MarketTrades {
     this.#table.setTaker(number, part.nativeId, taker)
     this.#changeCount += 1
     const { ordinal, maker } = part
-    const whole = storedTrade(part, { ordinal, maker, taker })
-    this.#ring?.replace(whole)
+    const completed = storedTrade(part, { ordinal, maker, taker })
+    this.#ring?.replace(completed)
     const transaction = part.txHash === null ? undefined : this.#transactions?.get(part.txHash)
     if (transaction !== undefined) this.#completeMakers(transaction)
-    const known = (transaction?.wallets ?? NONE).filter((wallet) => wallet !== taker)
-    return { trade: whole, completion: { role: 'taker', wallet: taker, known } }
+    const otherWallets = (transaction?.wallets ?? NONE).filter((wallet) => wallet !== taker)
+    return {
+      trade: completed,
+      completion: { role: 'taker', wallet: taker, previousWallets: otherWallets },
+    }
   }
 
   /** Stores a trade that `has` does not know; price and side become the first outcome's. */
@@ -262,7 +265,7 @@ export class MarketTrades {
     const makers = wallets.filter((wallet) => wallet !== trade.taker)
     return makers.map((wallet, index) => ({
       trade,
-      completion: { role: 'maker', wallet, known: [...taker, ...makers.slice(0, index)] },
+      completion: { role: 'maker', wallet, previousWallets: [...taker, ...makers.slice(0, index)] },
     }))
   }
 
@@ -282,9 +285,9 @@ export class MarketTrades {
 
   #transaction(txHash: string, atMs: TimeMs): Transaction {
     this.#transactions ??= new Map()
-    const known = this.#transactions.get(txHash)
-    if (known !== undefined) return known
-    for (let left = FORGOTTEN_PER_TRANSACTION; left > 0; left -= 1) {
+    const existing = this.#transactions.get(txHash)
+    if (existing !== undefined) return existing
+    for (let left = EVICTED_PER_TRANSACTION; left > 0; left -= 1) {
       const [oldest] = this.#transactions
       const isFull = this.#transactions.size >= TRANSACTIONS_MAX
       if (oldest !== undefined && (isFull || oldest[1].sinceMs < atMs - TRANSACTION_MS_MAX)) {
@@ -336,7 +339,7 @@ export class MarketTrades {
     this.#unreadCount = 0
     if (this.#ring !== null) return this.#ring
     const ring = new TradeRing<StoredTrade>(tradeRingCount)
-    const kept = this.#table.range({
+    const stored = this.#table.range({
       market: this.#market.number,
       fromMs: TIME_ZERO,
       toMs: TIME_END,
@@ -344,7 +347,7 @@ export class MarketTrades {
       order: 'desc',
       limit: tradeRingCount,
     })
-    for (const row of kept.toReversed()) ring.push(row)
+    for (const row of stored.toReversed()) ring.push(row)
     this.#ring = ring
     return ring
   }
@@ -378,13 +381,13 @@ export class MarketBars {
     for (const size of SIZES) {
       const bar = barOf(size, trade)
       const running = this.#running.get(size)
-      const known =
+      const previous =
         running?.startMs === bar.startMs
           ? running
           : this.#table.get(this.#market, size, bar.startMs)
-      const whole = known === null ? bar : joined(known, bar)
-      this.#table.put(this.#market, size, whole)
-      this.#running.set(size, whole)
+      const merged = previous === null ? bar : joined(previous, bar)
+      this.#table.put(this.#market, size, merged)
+      this.#running.set(size, merged)
     }
   }
 }

@@ -20,7 +20,7 @@ import type { BothTimes } from './parts.ts'
 const CHECKSUM_EVERY = 50
 
 /** A whole new book; it uses up no place in the stream. */
-export function tellReplaced(
+export function publishReplaced(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
@@ -32,7 +32,7 @@ export function tellReplaced(
 }
 
 /** The book is stale from now on. */
-export function tellStale(
+export function publishStale(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
@@ -44,7 +44,7 @@ export function tellStale(
 }
 
 /** The book was found to be as the venue has it. */
-export function tellConfirmed(
+export function publishConfirmed(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
@@ -56,7 +56,7 @@ export function tellConfirmed(
 }
 
 /** Changed levels; `levels` is the book after the change. */
-export function tellBook(
+export function publishBook(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
@@ -70,7 +70,7 @@ export function tellBook(
 }
 
 /** A trade, with the stamp under which it was stored. */
-export function tellTrade(
+export function publishTrade(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
@@ -80,7 +80,7 @@ export function tellTrade(
   publisher.publish({ kind: 'trade', market, offset, seq, venueTimeMs, receivedAtMs, trade })
 }
 
-export function tellPrice(
+export function publishPrice(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
@@ -91,16 +91,16 @@ export function tellPrice(
 }
 
 /** The status that a market has now. */
-export function tellStatus(
+export function publishStatus(
   publisher: Publisher,
   market: MarketRef,
   times: BothTimes,
   facts: MarketFacts,
 ): void {
-  tellLife(publisher, market, times, {
+  publishLifecycle(publisher, market, times, {
     event: facts.status === 'open' ? 'opened' : facts.status,
     facts,
-    twin: null,
+    matchedMarket: null,
   })
 }
 
@@ -108,30 +108,30 @@ export function tellStatus(
  * `changed`: the market's question, close time, outcomes, fees or resolution status. `settled`: what a resolved market
  * pays is known now, or is corrected.
  */
-export function tellChanged(
+export function publishChanged(
   publisher: Publisher,
   market: MarketRef,
   times: BothTimes,
   { event, facts }: { event: 'changed' | 'settled'; facts: MarketFacts },
 ): void {
-  tellLife(publisher, market, times, { event, facts, twin: null })
+  publishLifecycle(publisher, market, times, { event, facts, matchedMarket: null })
 }
 
 /** A pair of high confidence began or ended. Publish one for each of the two markets. */
-export function tellPairing(
+export function publishPairing(
   publisher: Publisher,
   market: MarketRef,
   times: BothTimes,
-  life: { event: 'matched' | 'unmatched'; facts: MarketFacts; twin: MarketRef },
+  life: { event: 'matched' | 'unmatched'; facts: MarketFacts; matchedMarket: MarketRef },
 ): void {
-  tellLife(publisher, market, times, life)
+  publishLifecycle(publisher, market, times, life)
 }
 
-function tellLife(
+function publishLifecycle(
   publisher: Publisher,
   market: MarketRef,
   { venueTimeMs, receivedAtMs }: BothTimes,
-  life: Pick<LifecycleUpdate, 'event' | 'facts' | 'twin'>,
+  life: Pick<LifecycleUpdate, 'event' | 'facts' | 'matchedMarket'>,
 ): void {
   const { offset, seq } = publisher.stamp('lifecycle', market.number)
   const times = { venueTimeMs, receivedAtMs }

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
-import type { PairWord } from '../../engine/matching/task.ts'
+import type { PairOverride } from '../../engine/matching/task.ts'
 
 /** Less than a command of the admin socket may take. A thread that learns from all markets takes longer. */
 const ANSWER_MS = 3_000
@@ -11,57 +11,57 @@ const ANSWER_MS = 3_000
 const WAITING_MAX = 100
 
 /** How the pair is judged now; null: the two are no pair; `later`: the thread has not looked yet. */
-export type WordAnswer = PairScore | null | 'later'
+export type OverrideResult = PairScore | null | 'later'
 
 interface Waiting {
-  readonly word: PairWord
+  readonly override: PairOverride
   /** Markets that the thread has not looked at yet. */
   readonly left: Set<number>
-  isGiven: boolean
-  readonly answer: (answer: WordAnswer) => void
+  isSent: boolean
+  readonly answer: (answer: OverrideResult) => void
 }
 
-export class WordAnswers {
+export class OverrideResults {
   readonly #clock: Pick<Clock, 'after'>
-  readonly #judgedNow: (word: PairWord) => PairScore | null
+  readonly #currentScore: (override: PairOverride) => PairScore | null
   readonly #waiting = new Set<Waiting>()
 
   constructor(
     clock: Pick<Clock, 'after'>,
     /** The present judgement of the pair; null: the two are no pair. */
-    judgedNow: (word: PairWord) => PairScore | null,
+    currentScore: (override: PairOverride) => PairScore | null,
   ) {
     this.#clock = clock
-    this.#judgedNow = judgedNow
+    this.#currentScore = currentScore
   }
 
   /** Never rejects; answers `later` after ANSWER_MS. */
-  of(word: PairWord): Promise<WordAnswer> {
+  of(override: PairOverride): Promise<OverrideResult> {
     if (this.#waiting.size >= WAITING_MAX) return Promise.resolve('later')
     return new Promise((done) => {
       const stop = this.#clock.after(ANSWER_MS, () => waiting.answer('later'))
-      const answer = (found: WordAnswer): void => {
+      const answer = (found: OverrideResult): void => {
         stop()
         this.#waiting.delete(waiting)
         done(found)
       }
-      const left = new Set<number>([word.a, word.b])
-      const waiting: Waiting = { word, left, isGiven: false, answer }
+      const left = new Set<number>([override.a, override.b])
+      const waiting: Waiting = { override, left, isSent: false, answer }
       this.#waiting.add(waiting)
     })
   }
 
   /** All words so far were given to the thread. */
-  onGiven(): void {
-    for (const waiting of this.#waiting) waiting.isGiven = true
+  onSent(): void {
+    for (const waiting of this.#waiting) waiting.isSent = true
   }
 
   /** The thread has looked for the partners of these markets, and its findings are applied. */
   onFound(numbers: readonly number[]): void {
     for (const waiting of this.#waiting) {
-      if (!waiting.isGiven) continue
+      if (!waiting.isSent) continue
       for (const number of numbers) waiting.left.delete(number)
-      if (waiting.left.size === 0) waiting.answer(this.#judgedNow(waiting.word))
+      if (waiting.left.size === 0) waiting.answer(this.#currentScore(waiting.override))
     }
   }
 

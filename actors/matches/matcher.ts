@@ -5,25 +5,30 @@
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { EventListing, MarketNumber } from '../../engine/market/market.ts'
-import type { ChangeTask, MatchChanges, MatchTask, PairWord } from '../../engine/matching/task.ts'
+import type {
+  ChangeTask,
+  MatchChanges,
+  MatchTask,
+  PairOverride,
+} from '../../engine/matching/task.ts'
 import type { MatchPort } from '../../engine/matching/thread.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { leagueOfWord } from '../../engine/sports/leagues.ts'
-import { ownTurn } from '../../engine/steps.ts'
+import { yieldToEventLoop } from '../../engine/steps.ts'
 import { type MatchMarket, marketOfListing, type SubjectReader } from '../../engine/subject.ts'
-import type { TaughtTeam } from '../../engine/team-listing.ts'
-import { Turns } from '../turns.ts'
+import type { TeamEntry } from '../../engine/team-listing.ts'
+import { EventLoopYielder } from '../turns.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
-import { type WordAnswer, WordAnswers } from './answers.ts'
+import { type OverrideResult, OverrideResults } from './answers.ts'
 import { isMatchable } from './matches.ts'
 import { MatchResults, type ResultParts } from './results.ts'
-import type { MatchVerdicts } from './verdicts.ts'
+import type { MatchOverrides } from './verdicts.ts'
 
 /** Texts given to the thread in one turn: milliseconds of the loop, and their number. */
-const TURN_MS = 1.5
+const TIME_SLICE_MS = 1.5
 const PUT_MAX = 64
 /** Rows of lists of teams given in one task, and kept for a new thread: two venues' rows of our leagues are some 4,000. */
-const TEAMS_GIVEN_MAX = 256
+const TEAMS_PER_TASK_MAX = 256
 const TEAMS_MAX = 40_000
 /** Markets whose partners are looked for in one task: a change waits no longer than one task takes. */
 const FIND_MAX = 16
@@ -38,7 +43,7 @@ interface MatcherParts extends ResultParts {
   readonly port: MatchPort
   readonly clock: Clock
   readonly log: Log
-  readonly verdicts: MatchVerdicts
+  readonly overrides: MatchOverrides
   /** Every known market. */
   readonly markets: () => Iterable<MarketView>
   /** How the rows of a market's venue are read. */
@@ -53,15 +58,15 @@ export class Matcher implements CatalogWatcher {
   readonly #results: MatchResults
   /** Markets whose listing may have changed, each once: bounded by the markets. */
   readonly #changed = new Map<MarketNumber, MarketView>()
-  readonly #words: PairWord[] = []
+  readonly #overrides: PairOverride[] = []
   /** The thread has the verdicts on families as they are now. */
   #hasFamilies = false
   /** Rows of the venues' lists of teams, and how many of them the thread has. */
-  readonly #teams = new Map<string, TaughtTeam>()
-  #teamsGiven = 0
-  readonly #answers: WordAnswers
+  readonly #teams = new Map<string, TeamEntry>()
+  #teamsSent = 0
+  readonly #overrideResults: OverrideResults
   /** Markets that the thread has, with the hash of their texts. */
-  readonly #filed = new Map<MarketNumber, number>()
+  readonly #indexed = new Map<MarketNumber, number>()
   /** Markets given in the last change: their partners are looked for before those of all others. */
   readonly #fresh = new Set<MarketNumber>()
   /** Markets that the background match has still to look at. */
@@ -76,9 +81,9 @@ export class Matcher implements CatalogWatcher {
     this.#parts = parts
     this.#log = parts.log.child({ part: 'matcher' })
     this.#results = new MatchResults(parts)
-    this.#answers = new WordAnswers(parts.clock, ({ a, b }) => {
+    this.#overrideResults = new OverrideResults(parts.clock, ({ a, b }) => {
       const match = this.#parts.matches.matchOfFirst(a)
-      return match?.b.ref.number === b ? match.judged : null
+      return match?.b.ref.number === b ? match.pairScore : null
     })
   }
 
@@ -92,7 +97,7 @@ export class Matcher implements CatalogWatcher {
 
   /** Looks for the partners of all markets again, behind everything else. */
   rematch(): void {
-    this.#background = this.#filed.keys()
+    this.#background = this.#indexed.keys()
     this.#schedule()
   }
 
@@ -106,7 +111,7 @@ export class Matcher implements CatalogWatcher {
     for (const stop of this.#timers) stop()
     this.#stopRest()
     this.#changed.clear()
-    this.#answers.close()
+    this.#overrideResults.close()
     await this.#parts.port.close()
   }
 
@@ -119,7 +124,7 @@ export class Matcher implements CatalogWatcher {
     this.#schedule()
   }
 
-  onForgotten(market: MarketView): void {
+  onRemoved(market: MarketView): void {
     if (this.#state === 'new') return
     this.#results.endOf(market)
     this.#changed.set(market.ref.number, market)
@@ -131,19 +136,19 @@ export class Matcher implements CatalogWatcher {
   }
 
   /** Carries out a person's word on a pair; resolves to what became of it. */
-  hear(word: PairWord): Promise<WordAnswer> {
-    this.#results.hear(word)
-    this.#words.push(word)
+  applyOverride(override: PairOverride): Promise<OverrideResult> {
+    this.#results.applyOverride(override)
+    this.#overrides.push(override)
     this.#schedule()
-    return this.#answers.of(word)
+    return this.#overrideResults.of(override)
   }
 
   /** The pairs of now are judged again by the verdicts on families, then all markets are, behind them. */
-  hearFamilies(): void {
+  applyFamilyOverrides(): void {
     if (this.#state === 'new' || this.#state === 'closed') return
     this.#hasFamilies = false
     for (const { a, b } of this.#parts.matches.all()) {
-      for (const { ref } of [a, b]) if (this.#filed.has(ref.number)) this.#fresh.add(ref.number)
+      for (const { ref } of [a, b]) if (this.#indexed.has(ref.number)) this.#fresh.add(ref.number)
     }
     this.rematch()
   }
@@ -152,10 +157,10 @@ export class Matcher implements CatalogWatcher {
    * Takes rows of venues' lists of teams, a piece in each turn of the loop: the thread has them before markets that come
    * later, and all markets are matched again.
    */
-  async learnTeams(rows: readonly TaughtTeam[]): Promise<void> {
-    const turns = new Turns(this.#parts.clock)
+  async learnTeams(rows: readonly TeamEntry[]): Promise<void> {
+    const yielder = new EventLoopYielder(this.#parts.clock)
     for (const row of rows) {
-      await turns.next()
+      await yielder.yieldIfDue()
       const league = leagueOfWord(row.team.league)
       if (league === null || league.kind === 'player' || this.#teams.size >= TEAMS_MAX) continue
       this.#teams.set(JSON.stringify(Object.values(row.team)), row)
@@ -170,7 +175,7 @@ export class Matcher implements CatalogWatcher {
     this.#stopRest()
     // In a later turn, so that the markets of a page are given together.
     this.#state = 'scheduled'
-    void ownTurn().then(() => {
+    void yieldToEventLoop().then(() => {
       if (this.#state === 'scheduled') this.#work()
     })
   }
@@ -182,7 +187,7 @@ export class Matcher implements CatalogWatcher {
       return
     }
     this.#state = 'working'
-    this.#give(task)
+    this.#runTask(task)
   }
 
   /** Changes first, then partners of changed markets, then all markets in the background. */
@@ -193,9 +198,9 @@ export class Matcher implements CatalogWatcher {
       if (change !== null) return { seq, ...change }
     }
     // The first load comes before the first partners: it is no news, and leaves a processor to others.
-    if (this.#filed.size >= Math.max(BULK_MIN, this.#bulkOf * 2)) {
-      this.#bulkOf = this.#filed.size
-      this.#background = this.#filed.keys()
+    if (this.#indexed.size >= Math.max(BULK_MIN, this.#bulkOf * 2)) {
+      this.#bulkOf = this.#indexed.size
+      this.#background = this.#indexed.keys()
       this.#fresh.clear()
     }
     const numbers = this.#take(this.#fresh.values(), true)
@@ -219,46 +224,46 @@ export class Matcher implements CatalogWatcher {
 
   /** Null when no change was of what a market asks. */
   #nextChange(): ChangeTask | null {
-    const endMs = this.#parts.clock.monotonicMs() + TURN_MS
+    const endMs = this.#parts.clock.monotonicMs() + TIME_SLICE_MS
     const put: { number: MarketNumber; market: MatchMarket }[] = []
     const removed: MarketNumber[] = []
-    const words = this.#words.splice(0)
-    this.#answers.onGiven()
-    for (const { a, b } of words) for (const number of [a, b]) this.#fresh.add(number)
+    const overrides = this.#overrides.splice(0)
+    this.#overrideResults.onSent()
+    for (const { a, b } of overrides) for (const number of [a, b]) this.#fresh.add(number)
     for (const [number, market] of this.#changed) {
       if (put.length >= PUT_MAX || removed.length >= FIND_MAX * PUT_MAX) break
       if (put.length > 0 && this.#parts.clock.monotonicMs() > endMs) break
       this.#changed.delete(number)
       if (!isMatchable(market) || this.#parts.market(number) === null) {
-        if (this.#filed.delete(number)) removed.push(number)
+        if (this.#indexed.delete(number)) removed.push(number)
         this.#fresh.delete(number)
         continue
       }
       const subject = this.#subjectOf(market)
       const hash = crc32(JSON.stringify(subject))
-      if (this.#filed.get(number) === hash) continue
-      this.#filed.set(number, hash)
+      if (this.#indexed.get(number) === hash) continue
+      this.#indexed.set(number, hash)
       this.#fresh.add(number)
       put.push({ number, market: subject })
-      words.push(...this.#parts.verdicts.wordsOn(market))
+      overrides.push(...this.#parts.overrides.overridesOn(market))
     }
-    const families = this.#hasFamilies ? undefined : this.#parts.verdicts.families()
+    const families = this.#hasFamilies ? undefined : this.#parts.overrides.families()
     this.#hasFamilies = true
     const teams = this.#nextTeams()
-    if (put.length + removed.length + words.length > 0 || (families ?? teams) !== undefined) {
-      const given = { ...(families && { families }), ...(teams && { teams }) }
-      return { kind: 'change', put, removed, words, ...given }
+    if (put.length + removed.length + overrides.length > 0 || (families ?? teams) !== undefined) {
+      const extras = { ...(families && { families }), ...(teams && { teams }) }
+      return { kind: 'change', put, removed, overrides, ...extras }
     }
     // None of these changes mattered; goes on with the rest.
     return this.#changed.size === 0 ? null : this.#nextChange()
   }
 
-  #nextTeams(): readonly TaughtTeam[] | undefined {
-    const left = this.#teams.size - this.#teamsGiven
+  #nextTeams(): readonly TeamEntry[] | undefined {
+    const left = this.#teams.size - this.#teamsSent
     if (left === 0) return undefined
-    const teams = [...this.#teams.values()].slice(this.#teamsGiven).slice(0, TEAMS_GIVEN_MAX)
-    this.#teamsGiven += teams.length
-    if (teams.length === left && this.#filed.size > 0) this.#background = this.#filed.keys()
+    const teams = [...this.#teams.values()].slice(this.#teamsSent).slice(0, TEAMS_PER_TASK_MAX)
+    this.#teamsSent += teams.length
+    if (teams.length === left && this.#indexed.size > 0) this.#background = this.#indexed.keys()
     return teams
   }
 
@@ -267,15 +272,15 @@ export class Matcher implements CatalogWatcher {
     return marketOfListing(this.#parts.readerOf(market), listing, this.#parts.eventOf(market))
   }
 
-  async #give(task: MatchTask): Promise<void> {
+  async #runTask(task: MatchTask): Promise<void> {
     const startedMs = this.#parts.clock.monotonicMs()
     try {
       const result = await this.#parts.port.run(task)
       if (this.#state === 'closed') return
-      if (result === 'lost') this.#lose()
+      if (result === 'lost') this.#resetIndex()
       else this.#accept(task, result)
     } catch (error) {
-      this.#rest(error)
+      this.#onThreadFailed(error)
       return
     }
     if (this.#state !== 'working') return
@@ -289,8 +294,8 @@ export class Matcher implements CatalogWatcher {
 
   /** The thread lacks something that was told since. */
   get #isChanged(): boolean {
-    const teamsLeft = this.#teams.size - this.#teamsGiven
-    return this.#changed.size + this.#words.length + teamsLeft > 0
+    const teamsLeft = this.#teams.size - this.#teamsSent
+    return this.#changed.size + this.#overrides.length + teamsLeft > 0
   }
 
   /** A task waits that is not of the background. */
@@ -303,32 +308,32 @@ export class Matcher implements CatalogWatcher {
     this.#results.apply(changes)
     if (task.kind !== 'find') return
     this.#results.endUnfound(task.numbers)
-    this.#answers.onFound(task.numbers)
+    this.#overrideResults.onFound(task.numbers)
   }
 
   /** A new thread has no markets: all are given again. Pairs stay until their partners are looked for again. */
-  #lose(): void {
+  #resetIndex(): void {
     if (this.#state === 'closed') return
     this.#log.warn('the index of the matcher is lost and built again')
     this.#seq = 0
     this.#bulkOf = 0
     this.#background = null
-    this.#filed.clear()
+    this.#indexed.clear()
     this.#hasFamilies = false
-    this.#teamsGiven = 0
+    this.#teamsSent = 0
     this.#fresh.clear()
-    this.#results.doubtAll()
+    this.#results.markAllUnconfirmed()
     for (const market of this.#parts.markets()) this.#changed.set(market.ref.number, market)
   }
 
-  #rest(error: unknown): void {
+  #onThreadFailed(error: unknown): void {
     if (this.#state === 'closed') return
     this.#log.error({ err: error }, 'the thread of the matcher failed')
     this.#state = 'down'
     this.#timers.push(
       this.#parts.clock.after(RESTART_AFTER_MS, () => {
         if (this.#state !== 'down') return
-        this.#lose()
+        this.#resetIndex()
         this.#work()
       }),
     )

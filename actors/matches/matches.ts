@@ -38,7 +38,7 @@ type EventTitle = (market: MarketView) => string | null
 export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   readonly #byMarket = new Map<MarketNumber, MatchView>()
   /** By either market of the pair. */
-  readonly #twins = new Map<MarketNumber, MarketView>()
+  readonly #matchedMarkets = new Map<MarketNumber, MarketView>()
   readonly #rankings: Rankings
   readonly #eventTitle: EventTitle
   #highCount = 0
@@ -47,7 +47,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   constructor(
     parts: { readonly clock?: Pick<Clock, 'monotonicMs'>; readonly eventTitle?: EventTitle } = {},
   ) {
-    this.#rankings = new Rankings(parts.clock ?? STANDING)
+    this.#rankings = new Rankings(parts.clock ?? STOPPED_CLOCK)
     this.#eventTitle = parts.eventTitle ?? (() => null)
   }
 
@@ -57,7 +57,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
 
   /** Pairs of twins. */
   get count(): number {
-    return this.#twins.size / 2
+    return this.#matchedMarkets.size / 2
   }
 
   get total(): number {
@@ -68,8 +68,8 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return this.#highCount
   }
 
-  twinOf(market: MarketRef): MarketView | null {
-    return this.#twins.get(market.number) ?? null
+  matchedMarketOf(market: MarketRef): MarketView | null {
+    return this.#matchedMarkets.get(market.number) ?? null
   }
 
   matchOf(market: MarketRef): MatchView | null {
@@ -92,32 +92,32 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   put(
     one: MarketView,
     other: MarketView,
-    judged: PairScore = CERTAIN,
+    pairScore: PairScore = CERTAIN,
     matchedAtMs: TimeMs = timeMs(0),
   ): void {
     if (one.ref.venue === other.ref.venue) throw new Error('twins are of different venues')
     const [a, b] = isBefore(one.ref.venue, other.ref.venue) ? [one, other] : [other, one]
     const before = this.#byMarket.get(a.ref.number)
-    const hadTwin = this.#twins.get(a.ref.number) === b
-    const isTwin = areTwins(judged)
-    if (before?.b !== b || hadTwin !== isTwin) {
-      const parted = [this.#part(a.ref), this.#part(b.ref)]
-      if (parted.includes(true) || isTwin) this.#version += 1
-    } else if (before.judged.score >= MATCH_SCORE) {
+    const wasMatched = this.#matchedMarkets.get(a.ref.number) === b
+    const isMatched = isConfidentMatch(pairScore)
+    if (before?.b !== b || wasMatched !== isMatched) {
+      const unpaired = [this.#unpair(a.ref), this.#unpair(b.ref)]
+      if (unpaired.includes(true) || isMatched) this.#version += 1
+    } else if (before.pairScore.score >= MATCH_SCORE) {
       this.#highCount -= 1
     }
-    const match = { a, b, judged, matchedAtMs }
+    const match = { a, b, pairScore, matchedAtMs }
     this.#byMarket.set(a.ref.number, match)
     this.#byMarket.set(b.ref.number, match)
-    if (judged.score >= MATCH_SCORE) this.#highCount += 1
-    if (!isTwin) return
-    this.#twins.set(a.ref.number, b)
-    this.#twins.set(b.ref.number, a)
+    if (pairScore.score >= MATCH_SCORE) this.#highCount += 1
+    if (!isMatched) return
+    this.#matchedMarkets.set(a.ref.number, b)
+    this.#matchedMarkets.set(b.ref.number, a)
   }
 
   /** Ends the pair of a market of either venue; does nothing when it has none. */
   remove(market: MarketRef): void {
-    if (this.#part(market)) this.#version += 1
+    if (this.#unpair(market)) this.#version += 1
   }
 
   listMatches(query: {
@@ -134,12 +134,12 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     const shared = isOfGaps ? null : this.#rankings.shared(key)
     const ranking =
       pin === null
-        ? (shared ?? this.#rankings.keep(key, this.#cut(filter, sortBy)))
+        ? (shared ?? this.#rankings.add(key, this.#select(filter, sortBy)))
         : this.#rankings.resume(pin, key)
     if (ranking === null) return 'expired'
     const { rows: matches, ...rest } = pageOf(ranking, query, (one) => {
       const match = this.matchOfFirst(one)
-      return match === null || !isWide(match, filter) ? null : match
+      return match === null || !hasMinGap(match, filter) ? null : match
     })
     return { matches, ...rest }
   }
@@ -147,31 +147,31 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   onListed(): void {}
 
   /** A pair ends with either of its markets. */
-  onForgotten(market: MarketView): void {
+  onRemoved(market: MarketView): void {
     this.remove(market.ref)
   }
 
   /** True when the two were twins. */
-  #part(market: MarketRef): boolean {
+  #unpair(market: MarketRef): boolean {
     const match = this.#byMarket.get(market.number)
     if (match === undefined) return false
     for (const { ref } of [match.a, match.b]) this.#byMarket.delete(ref.number)
-    if (match.judged.score >= MATCH_SCORE) this.#highCount -= 1
-    const wereTwins = this.#twins.delete(match.a.ref.number)
-    this.#twins.delete(match.b.ref.number)
-    return wereTwins
+    if (match.pairScore.score >= MATCH_SCORE) this.#highCount -= 1
+    const wasMatched = this.#matchedMarkets.delete(match.a.ref.number)
+    this.#matchedMarkets.delete(match.b.ref.number)
+    return wasMatched
   }
 
   /** Numbers of the pairs' first markets: in the order asked for, then by score, volume and number. */
-  #cut(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
+  #select(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
     const rank = RANKS[sortBy]
     const rows: { number: number; rank: number; score: number; volume: number }[] = []
     for (const match of this.all()) {
       if (!isWanted(match)) continue
-      const { a, judged } = match
-      const known = { score: judged.score, volume: volumeOf(match) }
-      rows.push({ number: a.ref.number, rank: rank(match), ...known })
+      const { a, pairScore } = match
+      const measures = { score: pairScore.score, volume: volumeOf(match) }
+      rows.push({ number: a.ref.number, rank: rank(match), ...measures })
     }
     rows.sort(
       (one, other) =>
@@ -185,19 +185,19 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
 }
 
 /** Dollars between the midpoints, either way; where that is not known, less than any. */
-function widthOf(match: MatchView): number {
+function gapWidthOf(match: MatchView): number {
   const gap = priceGapOf(match)
   return gap === null ? -1 : Math.abs(gap)
 }
 
-const isWide = (match: MatchView, { gapMin }: MatchFilter): boolean =>
-  gapMin === 0 || widthOf(match) >= gapMin
+const hasMinGap = (match: MatchView, { gapMin }: MatchFilter): boolean =>
+  gapMin === 0 || gapWidthOf(match) >= gapMin
 
 const volumeOf = ({ a, b }: MatchView): number => a.volume24h + b.volume24h
 
 const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
-  score: ({ judged }) => judged.score,
-  price_gap: widthOf,
+  score: ({ pairScore }) => pairScore.score,
+  price_gap: gapWidthOf,
   volume: volumeOf,
 }
 
@@ -207,26 +207,26 @@ export function isMatchable({ summary }: MarketView): boolean {
 }
 
 /** Whether the pair is certain enough that the first outcome of one counts as that of the other. */
-export function areTwins({ score, relation, inverted }: PairScore): boolean {
+export function isConfidentMatch({ score, relation, inverted }: PairScore): boolean {
   return score >= MATCH_SCORE && relation === 'identical' && inverted === false
 }
 
 function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView) => boolean {
-  const words = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
+  const terms = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
   const hasSlug = having(filter.slugs, ({ slug }) => slug)
   const hasEvent = having(filter.events, ({ event }) => event)
   return (match) => {
-    const { a, b, judged } = match
-    const { score, relation } = judged
+    const { a, b, pairScore } = match
+    const { score, relation } = pairScore
     if (score < filter.scoreMin) return false
     if (filter.relation !== null && relation !== filter.relation) return false
     if (filter.confidence !== null && confidenceOf(score) !== filter.confidence) return false
     if (!hasSlug([a, b]) || !hasEvent([a, b])) return false
-    if (!isWide(match, filter)) return false
-    if (words.length === 0) return true
+    if (!hasMinGap(match, filter)) return false
+    if (terms.length === 0) return true
     const texts = [a, b].flatMap((market) => [market.summary.question, eventTitle(market) ?? ''])
     const text = texts.join(' ').toLowerCase()
-    return words.every((word) => text.includes(word))
+    return terms.every((term) => text.includes(term))
   }
 }
 
@@ -245,4 +245,4 @@ function having(
 }
 
 /** For users that ask for no lists. */
-const STANDING: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }
+const STOPPED_CLOCK: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }

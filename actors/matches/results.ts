@@ -3,14 +3,14 @@
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/judge.ts'
-import type { MatchChanges, PairWord } from '../../engine/matching/task.ts'
+import type { MatchChanges, PairOverride } from '../../engine/matching/task.ts'
 import { type Relation, VETOES, type VetoReason } from '../../engine/matching/veto/vetoes.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
-import { tellPairing } from '../market/updates.ts'
+import { publishPairing } from '../market/updates.ts'
 import type { MarketView } from '../views.ts'
-import { areTwins, isMatchable, type Matches } from './matches.ts'
+import { isConfidentMatch, isMatchable, type Matches } from './matches.ts'
 import type { MatchView } from './views.ts'
 
 export interface ResultParts {
@@ -24,7 +24,7 @@ export interface ResultParts {
 export class MatchResults {
   readonly #parts: ResultParts
   /** First markets of pairs that an earlier run, or a lost thread, found and this one has not. */
-  readonly #doubted = new Set<MarketNumber>()
+  readonly #unconfirmed = new Set<MarketNumber>()
 
   constructor(parts: ResultParts) {
     this.#parts = parts
@@ -35,13 +35,13 @@ export class MatchResults {
     const { matches, table, market } = this.#parts
     for (const stored of [...table.all()]) {
       const [a, b] = [market(stored.a), market(stored.b)]
-      const judged = judgementOf(stored)
-      if (a === null || b === null || judged === null || !isMatchable(a) || !isMatchable(b)) {
+      const pairScore = pairScoreOf(stored)
+      if (a === null || b === null || pairScore === null || !isMatchable(a) || !isMatchable(b)) {
         table.remove(stored.a)
         continue
       }
-      matches.put(a, b, judged, stored.matchedAtMs)
-      this.#doubted.add(stored.a)
+      matches.put(a, b, pairScore, stored.matchedAtMs)
+      this.#unconfirmed.add(stored.a)
     }
   }
 
@@ -55,22 +55,22 @@ export class MatchResults {
       const [a, b] = [market(pair.a), market(pair.b)]
       // A market may have closed while the thread looked at it.
       if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
-      this.#doubted.delete(pair.a)
-      this.#begin(a, b, pair.judged)
+      this.#unconfirmed.delete(pair.a)
+      this.#begin(a, b, pair.pairScore)
     }
   }
 
   /** Ends pairs of an earlier run that were not found again. */
   endUnfound(numbers: readonly MarketNumber[]): void {
     for (const number of numbers) {
-      if (!this.#doubted.delete(number)) continue
+      if (!this.#unconfirmed.delete(number)) continue
       const match = this.#parts.matches.matchOfFirst(number)
       if (match !== null) this.#end(match)
     }
   }
 
-  doubtAll(): void {
-    for (const { a } of this.#parts.matches.all()) this.#doubted.add(a.ref.number)
+  markAllUnconfirmed(): void {
+    for (const { a } of this.#parts.matches.all()) this.#unconfirmed.add(a.ref.number)
   }
 
   /** Ends the pair of a market, if it has one. */
@@ -80,45 +80,46 @@ export class MatchResults {
   }
 
   /** Ends a rejected pair at once, before the thread is given the word. */
-  hear({ a, b, word }: PairWord): void {
+  applyOverride({ a, b, decision }: PairOverride): void {
     const match = this.#parts.matches.matchOfFirst(a)
-    if (word === 'rejected' && match?.b.ref.number === b) this.#end(match)
+    if (decision === 'rejected' && match?.b.ref.number === b) this.#end(match)
   }
 
-  #begin(a: MarketView, b: MarketView, judged: PairScore): void {
+  #begin(a: MarketView, b: MarketView, pairScore: PairScore): void {
     const { matches, table, nowMs } = this.#parts
     const before = matches.matchOfFirst(a.ref.number)
-    const isKnown = before?.b === b
+    const isSamePair = before?.b === b
     for (const other of [before, matches.matchOf(b.ref)]) {
       if (other !== null && !(other.a === a && other.b === b)) this.#end(other)
     }
-    const matchedAtMs = isKnown ? before.matchedAtMs : nowMs()
-    const wereTwins = isKnown && areTwins(before.judged)
-    matches.put(a, b, judged, matchedAtMs)
-    table.put({ a: a.ref.number, b: b.ref.number, matchedAtMs, ...judged })
-    if (wereTwins !== areTwins(judged)) this.#tell(wereTwins ? 'unmatched' : 'matched', a, b)
+    const matchedAtMs = isSamePair ? before.matchedAtMs : nowMs()
+    const wasMatched = isSamePair && isConfidentMatch(before.pairScore)
+    matches.put(a, b, pairScore, matchedAtMs)
+    table.put({ a: a.ref.number, b: b.ref.number, matchedAtMs, ...pairScore })
+    if (wasMatched !== isConfidentMatch(pairScore))
+      this.#publishPairings(wasMatched ? 'unmatched' : 'matched', a, b)
   }
 
-  #end({ a, b, judged }: MatchView): void {
+  #end({ a, b, pairScore }: MatchView): void {
     const { matches, table } = this.#parts
-    this.#doubted.delete(a.ref.number)
+    this.#unconfirmed.delete(a.ref.number)
     matches.remove(a.ref)
     table.remove(a.ref.number)
-    if (areTwins(judged)) this.#tell('unmatched', a, b)
+    if (isConfidentMatch(pairScore)) this.#publishPairings('unmatched', a, b)
   }
 
   /** Publishes an update of each of the two markets. */
-  #tell(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
+  #publishPairings(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
     const nowMs = this.#parts.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
     const { publisher } = this.#parts
-    tellPairing(publisher, a.ref, times, { event, facts: a.summary, twin: b.ref })
-    tellPairing(publisher, b.ref, times, { event, facts: b.summary, twin: a.ref })
+    publishPairing(publisher, a.ref, times, { event, facts: a.summary, matchedMarket: b.ref })
+    publishPairing(publisher, b.ref, times, { event, facts: b.summary, matchedMarket: a.ref })
   }
 }
 
 /** Null for a record with a relation that this program does not know. */
-export function judgementOf(stored: StoredMatch): PairScore | null {
+export function pairScoreOf(stored: StoredMatch): PairScore | null {
   const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
   if (!isRelation(relation)) return null
   const vetoes = stored.vetoes.filter(isVeto)

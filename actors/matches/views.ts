@@ -12,7 +12,7 @@ export interface MatchView {
   /** Markets of two venues, in the order of the table. */
   readonly a: MarketView
   readonly b: MarketView
-  readonly judged: PairScore
+  readonly pairScore: PairScore
   readonly matchedAtMs: TimeMs
 }
 
@@ -77,10 +77,10 @@ export function confidenceOf(score: number): Confidence {
 const MEDIUM_SCORE_MIN = 60
 
 /** The second market's midpoint less the first's, for what the first's first outcome means; null where one is not known. */
-export function priceGapOf({ a, b, judged }: MatchView): number | null {
+export function priceGapOf({ a, b, pairScore }: MatchView): number | null {
   const [one, other] = [midpointOf(a), midpointOf(b)]
-  if (one === null || other === null || judged.inverted === null) return null
-  const aligned = judged.inverted ? 2 * MICROS - other : other
+  if (one === null || other === null || pairScore.inverted === null) return null
+  const aligned = pairScore.inverted ? 2 * MICROS - other : other
   return (aligned - one) / (2 * MICROS)
 }
 

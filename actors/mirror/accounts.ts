@@ -3,17 +3,17 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { decodeRevocation } from '../../engine/cluster/asked.ts'
-import type { ClusterLog, StopReading } from '../../engine/cluster/log.ts'
+import type { ClusterLog, LogSubscription } from '../../engine/cluster/log.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { readAccountEntry } from '../../storage/cluster-accounts.ts'
 import type { AccountTable } from '../../storage/contract/storage.ts'
 import { Accounts } from '../accounts/accounts.ts'
-import type { Places } from '../accounts/places.ts'
+import type { ConnectionSlots } from '../accounts/places.ts'
 import type { AccountQuotas, QuotaKind } from '../accounts/quotas.ts'
 
-const elsewhere = (): Promise<never> =>
+const rejectForwarded = (): Promise<never> =>
   Promise.reject(new EngineError('UNAVAILABLE', 'accounts are changed at the engine'))
 
 /** Nothing is kept: records come anew at each start. */
@@ -21,17 +21,17 @@ const NO_TABLE: AccountTable = {
   accounts: () => [],
   keys: () => [],
   endedTokens: () => [],
-  putAccount: elsewhere,
-  removeAccount: elsewhere,
-  putKey: elsewhere,
-  removeKey: elsewhere,
-  putEndedToken: elsewhere,
-  removeEndedToken: elsewhere,
+  putAccount: rejectForwarded,
+  removeAccount: rejectForwarded,
+  putKey: rejectForwarded,
+  removeKey: rejectForwarded,
+  putEndedToken: rejectForwarded,
+  removeEndedToken: rejectForwarded,
 }
 const NO_PASSWORDS: PasswordPool = {
-  nobodys: '',
-  hash: elsewhere,
-  verify: elsewhere,
+  decoyHash: '',
+  hash: rejectForwarded,
+  verify: rejectForwarded,
   close: async () => undefined,
 }
 
@@ -44,18 +44,18 @@ export async function followAccounts(
     readonly jwtSecret: string
     readonly jwtSecretPrevious: string | null
     readonly quotas: (kind: QuotaKind) => AccountQuotas
-    readonly places: Places
+    readonly connectionSlots: ConnectionSlots
   },
 ): Promise<{ readonly accounts: Accounts; readonly stop: () => Promise<void> }> {
-  const { clock, log, jwtSecret, jwtSecretPrevious, quotas, places } = parts
+  const { clock, log, jwtSecret, jwtSecretPrevious, quotas, connectionSlots } = parts
   const secrets = { jwtSecret, jwtSecretPrevious }
   const accounts = new Accounts({
-    ...{ storage: NO_TABLE, clock, passwords: NO_PASSWORDS, quotas, places },
+    ...{ storage: NO_TABLE, clock, passwords: NO_PASSWORDS, quotas, connectionSlots },
     ...secrets,
   })
-  const readings: StopReading[] = []
-  readings.push(
-    cluster.hear('revoked', (body) => {
+  const subscriptions: LogSubscription[] = []
+  subscriptions.push(
+    cluster.subscribe('revoked', (body) => {
       const revocation = decodeRevocation(body)
       if (revocation === null) return log.warn('a revocation could not be read')
       accounts.directory.followEnd(revocation)
@@ -69,14 +69,14 @@ export async function followAccounts(
         if (read === null) log.error({ key: entry.key }, 'a record of an account could not be read')
         else accounts.directory.follow(read)
       },
-      onWhole: resolve,
+      onSnapshotEnd: resolve,
     })
-    watching.then((reading) => readings.push(reading), reject)
+    watching.then((subscription) => subscriptions.push(subscription), reject)
   })
   return {
     accounts,
     stop: async () => {
-      await Promise.all(readings.map((reading) => reading.stop()))
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()))
     },
   }
 }

@@ -34,7 +34,7 @@ import type { MarketView } from '../views.ts'
 const PAGE_MARKETS = 64
 /** While no engine leads. */
 const TRIES_MAX = 10
-const AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 /** The longest candle that is made of bars of a size. */
@@ -93,7 +93,7 @@ function recentOf(market: Pick<MarketView, 'bars'>, size: BarSize, nowMs: TimeMs
 }
 
 /** What is kept of a market; null: the engine did not say. */
-interface Kept {
+interface CachedBars {
   /** Of the newest trade that the bars contain. */
   seq: number
   readonly sizes: Record<BarSize, RecentBars>
@@ -102,10 +102,10 @@ interface Kept {
 /** A gateway's side. Bounded by the markets. */
 export class MirrorBars {
   readonly #clock: Clock
-  readonly #ask: (body: Uint8Array) => Promise<Uint8Array>
-  readonly #kept = new Map<MarketNumber, Kept | null>()
+  readonly #request: (body: Uint8Array) => Promise<Uint8Array>
+  readonly #cached = new Map<MarketNumber, CachedBars | null>()
   /** By the page's number: when it will be here, and the trades since it was asked for. */
-  readonly #coming = new Map<number, { arrival: Promise<void>; trades: TradeUpdate[] }>()
+  readonly #pending = new Map<number, { arrival: Promise<void>; trades: TradeUpdate[] }>()
   /** Of which the engine has read more than was told. */
   readonly #outdated = new Set<MarketNumber>()
   /** The page that is asked for anew, and the trades since. */
@@ -114,27 +114,27 @@ export class MirrorBars {
   /** `ask`: the engine's answer of {@link answerBars}. */
   constructor(parts: {
     readonly clock: Clock
-    readonly ask: (body: Uint8Array) => Promise<Uint8Array>
+    readonly request: (body: Uint8Array) => Promise<Uint8Array>
   }) {
     this.#clock = parts.clock
-    this.#ask = parts.ask
+    this.#request = parts.request
   }
 
   /** When the bars of a market have come or will not; asks for them. Null: they are here. */
   arrival(market: MarketNumber): Promise<void> | null {
-    if (this.#kept.has(market)) return null
+    if (this.#cached.has(market)) return null
     const page = pageOf(market)
-    const known = this.#coming.get(page)
-    if (known !== undefined) return known.arrival
+    const pending = this.#pending.get(page)
+    if (pending !== undefined) return pending.arrival
     const trades: TradeUpdate[] = []
     const arrival = this.#fetch(page, market, trades)
-    this.#coming.set(page, { arrival, trades })
+    this.#pending.set(page, { arrival, trades })
     return arrival
   }
 
   /** Bars that are here, of those asked for. */
   range(market: MarketNumber, { size, fromMs, toMs, order, limit }: BarQuery): readonly Bar[] {
-    const bars = this.#kept.get(market)?.sizes[size].bars ?? []
+    const bars = this.#cached.get(market)?.sizes[size].bars ?? []
     const found = bars.filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
     return (order === 'asc' ? found : found.reverse()).slice(0, limit)
   }
@@ -142,22 +142,22 @@ export class MirrorBars {
   /** A trade of the log, in its place. */
   note(update: TradeUpdate): void {
     const { number } = update.market
-    const kept = this.#kept.get(number)
+    const cached = this.#cached.get(number)
     const page = pageOf(number)
     if (this.#renewing?.page === page) this.#renewing.trades.push(update)
-    if (kept === undefined) this.#coming.get(page)?.trades.push(update)
-    else if (kept !== null) add(kept, update)
+    if (cached === undefined) this.#pending.get(page)?.trades.push(update)
+    else if (cached !== null) add(cached, update)
   }
 
-  forget(market: MarketNumber): void {
-    this.#kept.delete(market)
+  remove(market: MarketNumber): void {
+    this.#cached.delete(market)
   }
 
   /** The engine has read trades of these markets that no update carries: what is kept of them is shown until all is here. */
   renew(markets: readonly MarketNumber[]): void {
     for (const number of markets) {
-      const isAsked = this.#kept.has(number) || this.#coming.has(pageOf(number))
-      if (isAsked) this.#outdated.add(number)
+      const isRequested = this.#cached.has(number) || this.#pending.has(pageOf(number))
+      if (isRequested) this.#outdated.add(number)
     }
     if (this.#renewing === null) void this.#renewAll()
   }
@@ -167,15 +167,15 @@ export class MirrorBars {
       const page = pageOf(first)
       const trades: TradeUpdate[] = []
       this.#renewing = { page, trades }
-      await this.#coming.get(page)?.arrival
+      await this.#pending.get(page)?.arrival
       const numbers = [...this.#outdated].filter((number) => pageOf(number) === page)
       for (const number of numbers) this.#outdated.delete(number)
       const rows = await this.#rows(page)
       for (const number of numbers) {
         const row = rows?.get(number)
         // What is not whole is not shown; who comes later asks anew.
-        if (row === undefined) this.#kept.delete(number)
-        else if (this.#kept.get(number)) this.#kept.set(number, row)
+        if (row === undefined) this.#cached.delete(number)
+        else if (this.#cached.get(number)) this.#cached.set(number, row)
       }
       this.#renewing = null
       for (const update of trades) this.note(update)
@@ -184,25 +184,26 @@ export class MirrorBars {
 
   async #fetch(page: number, wanted: MarketNumber, trades: readonly TradeUpdate[]): Promise<void> {
     const rows = await this.#rows(page)
-    this.#coming.delete(page)
-    for (const [number, row] of rows ?? []) if (!this.#kept.has(number)) this.#kept.set(number, row)
+    this.#pending.delete(page)
+    for (const [number, row] of rows ?? [])
+      if (!this.#cached.has(number)) this.#cached.set(number, row)
     for (const update of trades) this.note(update)
-    if (this.#kept.has(wanted)) return
-    this.#kept.set(wanted, null)
+    if (this.#cached.has(wanted)) return
+    this.#cached.set(wanted, null)
     // Who comes later asks anew.
-    this.#clock.after(AGAIN_MS, () => {
-      if (this.#kept.get(wanted) === null) this.#kept.delete(wanted)
+    this.#clock.after(RETRY_MS, () => {
+      if (this.#cached.get(wanted) === null) this.#cached.delete(wanted)
     })
   }
 
   /** The engine's answer; null: there is none. */
-  async #rows(page: number): Promise<ReadonlyMap<MarketNumber, Kept> | null> {
+  async #rows(page: number): Promise<ReadonlyMap<MarketNumber, CachedBars> | null> {
     const body = packr.pack(page * PAGE_MARKETS)
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       try {
-        return rowsIn(await this.#ask(body))
+        return rowsIn(await this.#request(body))
       } catch {
-        await pause(this.#clock, AGAIN_MS)
+        await pause(this.#clock, RETRY_MS)
       }
     }
     return null
@@ -212,11 +213,11 @@ export class MirrorBars {
 const pageOf = (market: MarketNumber): number => Math.floor(market / PAGE_MARKETS)
 
 /** Adds a trade that is not among the bars. */
-function add(kept: Kept, { trade, seq }: Pick<TradeUpdate, 'trade' | 'seq'>): void {
-  if (seq <= kept.seq) return
-  kept.seq = seq
+function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'seq'>): void {
+  if (seq <= cached.seq) return
+  cached.seq = seq
   if (trade.isBlock) return
-  for (const size of SIZES) kept.sizes[size] = extended(kept.sizes[size], size, trade)
+  for (const size of SIZES) cached.sizes[size] = extended(cached.sizes[size], size, trade)
 }
 
 function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
@@ -224,10 +225,10 @@ function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
   // Of a bar before these not all is known.
   if (bar.startMs < recent.fromMs) return recent
   const at = recent.bars.findLastIndex(({ startMs }) => startMs <= bar.startMs)
-  const known = recent.bars[at]
+  const previous = recent.bars[at]
   const bars =
-    known?.startMs === bar.startMs
-      ? recent.bars.with(at, joined(known, bar))
+    previous?.startMs === bar.startMs
+      ? recent.bars.with(at, joined(previous, bar))
       : recent.bars.toSpliced(at + 1, 0, bar)
   if (bars.length <= BARS_MAX[size]) return { fromMs: recent.fromMs, bars }
   const [, next] = bars
@@ -244,8 +245,8 @@ function fieldsOf(bar: Bar): readonly number[] {
 const BAR_FIELDS = 13
 
 /** Throws for an answer that is none. */
-function rowsIn(bytes: Uint8Array): ReadonlyMap<MarketNumber, Kept> {
-  const rows = new Map<MarketNumber, Kept>()
+function rowsIn(bytes: Uint8Array): ReadonlyMap<MarketNumber, CachedBars> {
+  const rows = new Map<MarketNumber, CachedBars>()
   for (const row of new FieldReader([packr.unpack(bytes)]).lists()) {
     const fields = new FieldReader(row)
     const [number, seq] = [fields.number(), fields.number()]

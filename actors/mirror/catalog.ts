@@ -9,13 +9,13 @@ import type { TimeMs } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { EventTable } from '../../storage/contract/storage.ts'
 import type { LogItem } from '../../storage/records/log-items.ts'
-import type { OwnedMarket } from '../catalog/known-markets.ts'
+import type { MarketEntry } from '../catalog/known-markets.ts'
 import type { SearchIndex } from '../catalog/lists.ts'
-import { CatalogLooks } from '../catalog/looks.ts'
+import { CatalogLookup } from '../catalog/looks.ts'
 import { MirrorMarket, type MirrorParts } from './market.ts'
-import type { MirrorTexts } from './texts.ts'
+import type { MirrorDescriptions } from './texts.ts'
 
-type Row<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
+type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
 /** Details of events stay at the engine. */
 const NO_TABLE: EventTable = {
@@ -26,14 +26,14 @@ const NO_TABLE: EventTable = {
   count: () => 0,
 }
 
-export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
+export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
   readonly recordsSinceMs: TimeMs
   readonly #publisher: Publisher
   readonly #market: MirrorParts
   /** Of the newest row of each market and event; those of forgotten ones too: bounded by the rows of one epoch. */
   readonly #versions = new Map<MarketNumber | string, number>()
   /** Told before their markets' rows. */
-  readonly descriptions: MirrorTexts
+  readonly descriptions: MirrorDescriptions
 
   constructor(parts: {
     names: VenueTable
@@ -42,7 +42,7 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     publisher: Publisher
     market: Omit<MirrorParts, 'description' | 'volumeUnit'>
     recordsSinceMs: TimeMs
-    descriptions: MirrorTexts
+    descriptions: MirrorDescriptions
   }) {
     super({ ...parts, table: NO_TABLE })
     this.recordsSinceMs = parts.recordsSinceMs
@@ -57,7 +57,7 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
 
   /** The market of a number; null: no row has listed it yet, or it was forgotten. */
   mirrorOf(number: MarketNumber): MirrorMarket | null {
-    return this.knownMarkets.get(number)?.actor ?? null
+    return this.registry.get(number)?.actor ?? null
   }
 
   refOf(number: MarketNumber): MarketRef | null {
@@ -67,49 +67,49 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
   /** Books of a venue that are known and not stale by themselves. */
   bookCount(venue: VenueKey): number {
     let count = 0
-    for (const { actor } of this.knownMarkets.all()) {
+    for (const { actor } of this.registry.all()) {
       if (actor.ref.venue === venue && actor.hasFreshBook) count += 1
     }
     return count
   }
 
   /** Whether a row has told of this market, which may be forgotten again. */
-  hasHeardOf(number: MarketNumber): boolean {
+  hasSeen(number: MarketNumber): boolean {
     return this.#versions.has(number)
   }
 
-  takeListed({ version, market: number, summary, quoted }: Row<'listed'>): void {
-    if (!this.#isNews(number, version) || !this.names.has(summary.venue)) return
-    const known = this.mirrorOf(number)
-    if (known !== null) {
-      known.list(summary, quoted)
-      return this.note(known)
+  takeListed({ version, market: number, summary, quoted }: Item<'listed'>): void {
+    if (!this.#isNewer(number, version) || !this.names.has(summary.venue)) return
+    const existing = this.mirrorOf(number)
+    if (existing !== null) {
+      existing.list(summary, quoted)
+      return this.note(existing)
     }
     const { venue, nativeId } = summary
     const [id, platform] = [this.names.marketId(venue, nativeId), this.names.platform(venue)]
     const ref = { id, number, venue, platform, nativeId }
-    this.adopt({ actor: new MirrorMarket(ref, { summary, quoted }, this.#market) })
+    this.register({ actor: new MirrorMarket(ref, { summary, quoted }, this.#market) })
   }
 
-  takeForgotten({ version, market }: Row<'forgotten'>): void {
-    if (!this.#isNews(market, version)) return
-    this.descriptions.forget(market)
-    const known = this.mirrorOf(market)
-    if (known !== null) this.drop(known, this.#publisher)
+  takeRemoved({ version, market }: Item<'forgotten'>): void {
+    if (!this.#isNewer(market, version)) return
+    this.descriptions.remove(market)
+    const existing = this.mirrorOf(market)
+    if (existing !== null) this.unregister(existing, this.#publisher)
   }
 
   /** An event's row; `hasMarkets` of it may come behind it. */
-  takeEventRow({ version, event }: Row<'event'>): void {
-    if (!this.#isNews(`${event.venue}${event.nativeId}`, version)) return
+  takeEventRow({ version, event }: Item<'event'>): void {
+    if (!this.#isNewer(`${event.venue}${event.nativeId}`, version)) return
     this.takeEvent({ ...event, description: null, native: {} })
   }
 
   /** The venue's figures of a market were read. */
-  takeQuoted({ market: number, quoted }: Row<'quoted'>): void {
-    const known = this.mirrorOf(number)
-    if (known === null) return
-    known.quote(quoted)
-    this.note(known)
+  takeQuoted({ market: number, quoted }: Item<'quoted'>): void {
+    const existing = this.mirrorOf(number)
+    if (existing === null) return
+    existing.quote(quoted)
+    this.note(existing)
   }
 
   /** A market's volumes moved by a trade. */
@@ -117,7 +117,7 @@ export class MirrorCatalog extends CatalogLooks<OwnedMarket<MirrorMarket>> {
     this.note(market)
   }
 
-  #isNews(key: MarketNumber | string, version: number): boolean {
+  #isNewer(key: MarketNumber | string, version: number): boolean {
     if (version <= (this.#versions.get(key) ?? -1)) return false
     this.#versions.set(key, version)
     return true

@@ -4,34 +4,34 @@
 import { EngineError } from '../../engine/errors.ts'
 import type { EngineView } from '../views.ts'
 
-function elsewhere(): never {
+function forwarded(): never {
   throw new EngineError('UNAVAILABLE', 'only the engine knows')
 }
-const later = async (): Promise<never> => elsewhere()
+const forwardedAsync = async (): Promise<never> => forwarded()
 
-type Elsewhere = 'arbitrage' | 'pastPrices' | 'webhooks' | 'wallets'
+type ForwardedView = 'arbitrage' | 'pastPrices' | 'webhooks' | 'wallets'
 
-export const ELSEWHERE: Pick<EngineView, Elsewhere> = {
+export const FORWARDED_VIEWS: Pick<EngineView, ForwardedView> = {
   arbitrage: {
-    list: elsewhere,
-    find: elsewhere,
-    ofMarket: elsewhere,
-    quote: elsewhere,
-    past: elsewhere,
-    oldestPastMs: elsewhere,
+    list: forwarded,
+    find: forwarded,
+    ofMarket: forwarded,
+    quote: forwarded,
+    past: forwarded,
+    oldestPastMs: forwarded,
   },
-  pastPrices: { at: later, range: later },
+  pastPrices: { at: forwardedAsync, range: forwardedAsync },
   webhooks: {
-    delivery: elsewhere,
-    list: elsewhere,
-    get: elsewhere,
-    create: later,
-    change: later,
-    remove: later,
-    rotateSecret: later,
-    test: later,
-    deliveries: elsewhere,
-    retry: later,
+    delivery: forwarded,
+    list: forwarded,
+    get: forwarded,
+    create: forwardedAsync,
+    change: forwardedAsync,
+    remove: forwardedAsync,
+    rotateSecret: forwardedAsync,
+    test: forwardedAsync,
+    deliveries: forwarded,
+    retry: forwardedAsync,
   },
-  wallets: { open: later, ranking: elsewhere, count: 0 },
+  wallets: { open: forwardedAsync, ranking: forwarded, count: 0 },
 }

@@ -12,14 +12,14 @@ import type {
   WhaleRow,
 } from '../../storage/contract/storage.ts'
 import type { RunView, TradeLogView, WhaleLogView } from '../views.ts'
-import type { OlderTrades, TradePlace, TradeRow } from './older-trades.ts'
+import type { OlderTrades, RunOffset, TradeRow } from './older-trades.ts'
 
-interface Placed {
+interface WithOffset {
   readonly offset: number
 }
 
 /** Rows of several runs by offset. */
-class OffsetRows<Row extends Placed> {
+class OffsetRows<Row extends WithOffset> {
   readonly #capacity: number
   readonly #runs = new Map<number, Row[]>()
   #count = 0
@@ -33,23 +33,23 @@ class OffsetRows<Row extends Placed> {
     const rows = this.#runs.get(run)
     if (rows === undefined) this.#runs.set(run, [row])
     else {
-      const at = placeBehind(rows, row.offset)
+      const at = indexAfter(rows, row.offset)
       if (rows[at - 1]?.offset === row.offset) return
       rows.splice(at, 0, row)
     }
     this.#count += 1
-    if (this.#count > this.#capacity * 1.1) this.#forget()
+    if (this.#count > this.#capacity * 1.1) this.#evict()
   }
 
   /** At most `limit` rows of a run behind an offset, in order. */
   range({ run, offset, limit }: OffsetQuery): readonly Row[] {
     const rows = this.#runs.get(run) ?? []
-    const at = placeBehind(rows, offset)
+    const at = indexAfter(rows, offset)
     return rows.slice(at, at + limit)
   }
 
   /** A tenth at once, so that a row in a full log costs no copy of it. */
-  #forget(): void {
+  #evict(): void {
     for (const [run, rows] of [...this.#runs].sort(([one], [other]) => one - other)) {
       const surplus = this.#count - this.#capacity
       if (surplus <= 0) return
@@ -60,7 +60,7 @@ class OffsetRows<Row extends Placed> {
 }
 
 /** Where the first row behind an offset is. */
-function placeBehind(rows: readonly Placed[], offset: number): number {
+function indexAfter(rows: readonly WithOffset[], offset: number): number {
   let [low, high] = [0, rows.length]
   // Rows come in order, nearly always: the last is looked at first.
   if ((rows.at(-1)?.offset ?? -1) <= offset) return high
@@ -96,32 +96,32 @@ export class MirrorTradeLog implements TradeLogView {
   }
 
   range(query: OffsetQuery): readonly TradeOfMarket[] {
-    return this.#behind(query)
+    return this.#rowsAfter(query)
   }
 
-  arrival(place: TradePlace): Promise<void> | null {
-    if (this.#older === null || this.#holds(place)) return null
-    const end = this.#runs.find(({ number }) => number === place.run)?.endOffset ?? null
-    return end !== null && place.offset >= end ? null : this.#older.arrival(place)
+  arrival(position: RunOffset): Promise<void> | null {
+    if (this.#older === null || this.#holds(position)) return null
+    const end = this.#runs.find(({ number }) => number === position.run)?.endOffset ?? null
+    return end !== null && position.offset >= end ? null : this.#older.arrival(position)
   }
 
-  #holds({ run, offset }: TradePlace): boolean {
+  #holds({ run, offset }: RunOffset): boolean {
     return this.#rows.range({ run, offset, limit: 1 })[0]?.offset === offset + 1
   }
 
   /** Up to the first hole, so that the engine is asked for what it has there. */
-  #behind(query: OffsetQuery): readonly TradeRow[] {
+  #rowsAfter(query: OffsetQuery): readonly TradeRow[] {
     const rows = this.#rows.range(query)
     const { offset, limit } = query
-    const hole = rows.findIndex((row, index) => row.offset !== offset + 1 + index)
-    if (hole > 0) return rows.slice(0, hole)
-    if (hole < 0 && rows.length > 0) return rows
-    const older = this.#older?.behind(query) ?? []
+    const gapIndex = rows.findIndex((row, index) => row.offset !== offset + 1 + index)
+    if (gapIndex > 0) return rows.slice(0, gapIndex)
+    if (gapIndex < 0 && rows.length > 0) return rows
+    const older = this.#older?.tradesAfter(query) ?? []
     return older.length > 0 ? older.slice(0, limit) : rows
   }
 
   rangeOf({ isWanted, ...query }: Parameters<TradeLogView['rangeOf']>[0]) {
-    return this.#behind(query).map(({ offset, market, trade }) => ({
+    return this.#rowsAfter(query).map(({ offset, market, trade }) => ({
       offset,
       market,
       trade: isWanted(market) ? trade : null,
@@ -129,9 +129,9 @@ export class MirrorTradeLog implements TradeLogView {
   }
 
   /** Notes an announced loss with its place, for streams that were away; one that a checkpoint has may come by the log as well. */
-  lose(loss: TradeLoss): void {
-    const isKnown = this.#losses.some((known) => isSameLoss(known, loss))
-    if (!isKnown && this.#losses.length < LOSSES_MAX) this.#losses.push(loss)
+  addLoss(loss: TradeLoss): void {
+    const isDuplicate = this.#losses.some((other) => isSameLoss(other, loss))
+    if (!isDuplicate && this.#losses.length < LOSSES_MAX) this.#losses.push(loss)
   }
 
   losses({ run, offset }: { run: number; offset: number }): readonly TradeLoss[] {
@@ -149,11 +149,11 @@ const isSameLoss = (one: TradeLoss, other: TradeLoss): boolean =>
   one.fromMs === other.fromMs &&
   one.toMs === other.toMs
 
-interface PlacedWhale extends Placed, WhaleRow {}
+interface WhaleWithOffset extends WithOffset, WhaleRow {}
 
 export class MirrorWhaleLog implements WhaleLogView {
   readonly present: RunView
-  readonly #rows = new OffsetRows<PlacedWhale>(ringWhalesMax)
+  readonly #rows = new OffsetRows<WhaleWithOffset>(ringWhalesMax)
 
   constructor(present: RunView) {
     this.present = present

@@ -26,9 +26,9 @@ import type { MirrorBars } from './bars.ts'
 export interface MirrorParts {
   readonly publisher: Pick<Publisher, 'latest'>
   /** True while what is mirrored may be out of date: nothing was heard of the engine for too long. */
-  readonly isCut: () => boolean
+  readonly isDisconnected: () => boolean
   /** How often that has changed. */
-  readonly cutCount: () => number
+  readonly disconnectCount: () => number
   /** The listing's words that only details have. */
   readonly description: (market: MarketRef) => string | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
@@ -174,7 +174,7 @@ export class MirrorMarket implements MarketView {
   }
 
   get version(): number {
-    return this.#version + this.#parts.cutCount()
+    return this.#version + this.#parts.disconnectCount()
   }
 
   get tradesVersion(): number {
@@ -182,7 +182,7 @@ export class MirrorMarket implements MarketView {
   }
 
   get isBehind(): boolean {
-    return this.#parts.isCut()
+    return this.#parts.isDisconnected()
   }
 
   get bookConfirmedAtMs(): TimeMs | null {
@@ -213,7 +213,7 @@ export class MirrorMarket implements MarketView {
       asks: this.#levels.levels('ask', levelsMax),
       seq,
       offset,
-      isStale: this.#isStale || this.#parts.isCut(),
+      isStale: this.#isStale || this.#parts.isDisconnected(),
       venueTimeMs: this.#venueTimeMs,
       receivedAtMs: this.#receivedAtMs,
     }

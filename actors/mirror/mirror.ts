@@ -22,7 +22,7 @@ import type { EngineFigures } from '../../storage/records/log-standing.ts'
 import type { SearchIndex } from '../catalog/lists.ts'
 import { takeBlocks } from '../cluster/packed.ts'
 import { Matches } from '../matches/matches.ts'
-import { judgementOf } from '../matches/results.ts'
+import { pairScoreOf } from '../matches/results.ts'
 import { Sports } from '../sports/sports.ts'
 import type { RunView, VenueView } from '../views.ts'
 import { MirrorBars } from './bars.ts'
@@ -30,7 +30,7 @@ import { MirrorCatalog } from './catalog.ts'
 import { MirrorTradeLog, MirrorWhaleLog } from './logs.ts'
 import type { MirrorMarket } from './market.ts'
 import { OlderTrades } from './older-trades.ts'
-import { MirrorTexts } from './texts.ts'
+import { MirrorDescriptions } from './texts.ts'
 
 /** Why a mirror cannot go on. */
 export type MirrorFault =
@@ -61,7 +61,7 @@ const COUNTED: readonly CountedChannel[] = ['orderbook', ...SEQ_CHANNELS]
 const NO_FIGURES = { trades: 0, snapshots: 0, databaseBytes: 0, wallets: 0, coverage: {} }
 
 /** The items of a shard that were not taken yet. */
-class Waiting {
+class ItemQueue {
   #items: RawItem[] = []
   #next = 0
   /** The first, once it was read. */
@@ -129,11 +129,11 @@ export class Mirror {
   readonly #onFault: (fault: MirrorFault) => void
   readonly #bars: MirrorBars | null
   readonly #venues = new Map<VenueKey, VenueView>()
-  readonly #shards = new Map<ShardName, Waiting>()
+  readonly #shards = new Map<ShardName, ItemQueue>()
   readonly #run: number
   #fault: MirrorFault | null = null
-  #isCut = false
-  #cutCount = 0
+  #isDisconnected = false
+  #disconnectCount = 0
   /** Since when nothing was taken though something waits; null: nothing does. */
   #waitsSinceMs: number | null = null
   #figures: EngineFigures = NO_FIGURES
@@ -150,7 +150,7 @@ export class Mirror {
       readonly metrics: Metrics
       readonly index: SearchIndex
       /** Asks the engine for trades that did not come by the log, which else are lost, and for bars. */
-      readonly ask?: (subject: 'trades' | 'bars', body: Uint8Array) => Promise<Uint8Array>
+      readonly request?: (subject: 'trades' | 'bars', body: Uint8Array) => Promise<Uint8Array>
       /** Called once; the mirror takes nothing more. */
       readonly onFault: (fault: MirrorFault) => void
     },
@@ -173,17 +173,19 @@ export class Mirror {
     this.#onFault = parts.onFault
     this.#run = present.number
     this.publisher = new Publisher({ epoch: checkpoint.epoch, log, metrics })
-    const { ask } = parts
+    const { request } = parts
     this.#bars =
-      ask === undefined ? null : new MirrorBars({ clock, ask: (body) => ask('bars', body) })
+      request === undefined
+        ? null
+        : new MirrorBars({ clock, request: (body) => request('bars', body) })
     this.catalog = new MirrorCatalog({
       ...{ names, clock, index: parts.index, publisher: this.publisher },
       recordsSinceMs: checkpoint.recordsSinceMs,
-      descriptions: new MirrorTexts(() => this.#fail('damaged_item')),
+      descriptions: new MirrorDescriptions(() => this.#fail('damaged_item')),
       market: {
         publisher: this.publisher,
-        isCut: () => this.#isCut,
-        cutCount: () => this.#cutCount,
+        isDisconnected: () => this.#isDisconnected,
+        disconnectCount: () => this.#disconnectCount,
         bars: this.#bars,
       },
     })
@@ -199,11 +201,11 @@ export class Mirror {
     this.catalog.watch(this.sports)
     const refOf = (number: MarketNumber) => this.catalog.refOf(number)
     const older =
-      ask === undefined
+      request === undefined
         ? null
-        : new OlderTrades({ clock, ask: (body) => ask('trades', body), refOf })
+        : new OlderTrades({ clock, request: (body) => request('trades', body), refOf })
     this.tradeLog = new MirrorTradeLog(checkpoint.runs, present, older)
-    for (const loss of checkpoint.losses) this.tradeLog.lose(loss)
+    for (const loss of checkpoint.losses) this.tradeLog.addLoss(loss)
     this.whaleLog = new MirrorWhaleLog(present)
   }
 
@@ -231,16 +233,16 @@ export class Mirror {
     return this.#lagMs
   }
 
-  get isCut(): boolean {
-    return this.#isCut
+  get isDisconnected(): boolean {
+    return this.#isDisconnected
   }
 
   /** What is shown may be out of date from now on, or is known to be right again. Tells how the venues stand. */
-  setCut(isCut: boolean): void {
-    if (isCut === this.#isCut) return
-    this.#isCut = isCut
-    this.#cutCount += 1
-    for (const view of this.venues()) this.#tellStatus(view)
+  setDisconnected(isDisconnected: boolean): void {
+    if (isDisconnected === this.#isDisconnected) return
+    this.#isDisconnected = isDisconnected
+    this.#disconnectCount += 1
+    for (const view of this.venues()) this.#publishStatus(view)
   }
 
   /** Takes the items of a batch, or has them wait for those before them. A promise: too many wait. */
@@ -248,12 +250,12 @@ export class Mirror {
     if (this.#fault !== null) return
     let waiting = this.#shards.get(shard)
     if (waiting === undefined) {
-      waiting = new Waiting()
+      waiting = new ItemQueue()
       this.#shards.set(shard, waiting)
     }
-    const room = waiting.push(items)
+    const backlog = waiting.push(items)
     this.#advance()
-    return room
+    return backlog
   }
 
   /**
@@ -261,7 +263,7 @@ export class Mirror {
    * epoch that is not kept.
    */
   recall(epoch: string, items: readonly RawItem[]): void {
-    const run = this.tradeLog.runs().find((known) => known.epoch === epoch)
+    const run = this.tradeLog.runs().find((candidate) => candidate.epoch === epoch)
     if (run === undefined) return
     for (const raw of items) {
       const item = readItem(raw, (number) => this.catalog.refOf(number))
@@ -304,11 +306,11 @@ export class Mirror {
       if (item === 'damaged') throw new Error('the checkpoint has an item that cannot be read')
       if (item.kind === 'matched') later.push(item)
       else if (item.kind === 'teams') teams.push(...item.listings)
-      else this.#takeRow(item)
+      else this.#applyItem(item)
     }
     const { descriptions } = this.catalog
-    await takeBlocks(items, this.#clock, take, (texts) => descriptions.keep(texts))
-    for (const item of later) this.#takeRow(item)
+    await takeBlocks(items, this.#clock, take, (texts) => descriptions.addBlock(texts))
+    for (const item of later) this.#applyItem(item)
     void this.sports.learnTeams(teams)
     this.catalog.isLoaded = true
   }
@@ -331,18 +333,18 @@ export class Mirror {
   /** Takes what can be taken, from whichever shard. */
   #advance(): void {
     let hasMoved = false
-    for (let goesOn = true; goesOn && this.#fault === null; ) {
-      goesOn = false
+    for (let hasProgress = true; hasProgress && this.#fault === null; ) {
+      hasProgress = false
       for (const waiting of this.#shards.values()) {
-        while (this.#takeFirst(waiting)) goesOn = true
+        while (this.#takeFirst(waiting)) hasProgress = true
         if (this.#fault !== null) return
       }
-      hasMoved ||= goesOn
+      hasMoved ||= hasProgress
     }
     if (hasMoved) this.#waitsSinceMs = null
   }
 
-  #takeFirst(waiting: Waiting): boolean {
+  #takeFirst(waiting: ItemQueue): boolean {
     const item = waiting.read((raw) => readItem(raw, (number) => this.catalog.refOf(number)))
     if (item === null || item === 'unknown_market') return false
     if (item === 'damaged') {
@@ -350,16 +352,16 @@ export class Mirror {
       return false
     }
     if (item.kind === 'update' && this.#mustWait(item.update)) return false
-    if (item.kind === 'matched' && !this.#isKnown(item.match)) return false
+    if (item.kind === 'matched' && !this.#areListed(item.match)) return false
     waiting.shift()
     if (item.kind === 'update') this.#takeUpdate(item.update, item)
-    else this.#takeRow(item)
+    else this.#applyItem(item)
     return this.#fault === null
   }
 
   /** The row of a pair's second market comes in another shard. */
-  #isKnown({ a, b }: StoredMatch): boolean {
-    return this.catalog.hasHeardOf(a) && this.catalog.hasHeardOf(b)
+  #areListed({ a, b }: StoredMatch): boolean {
+    return this.catalog.hasSeen(a) && this.catalog.hasSeen(b)
   }
 
   /** Whether an update comes behind one that was not taken yet. */
@@ -370,15 +372,15 @@ export class Mirror {
     return update.offset > this.publisher.offset('orderbook')
   }
 
-  #takeRow(item: LogItem): void {
+  #applyItem(item: LogItem): void {
     switch (item.kind) {
       case 'listed':
         return this.catalog.takeListed(item)
       case 'quoted':
         return this.catalog.takeQuoted(item)
       case 'forgotten':
-        this.#bars?.forget(item.market)
-        return this.catalog.takeForgotten(item)
+        this.#bars?.remove(item.market)
+        return this.catalog.takeRemoved(item)
       case 'text':
         return this.catalog.descriptions.take(item)
       case 'packed':
@@ -414,9 +416,9 @@ export class Mirror {
 
   #match(match: StoredMatch): void {
     const [one, other] = [this.catalog.mirrorOf(match.a), this.catalog.mirrorOf(match.b)]
-    const judged = judgementOf(match)
-    if (one === null || other === null || judged === null) return
-    this.matches.put(one, other, judged, match.matchedAtMs)
+    const pairScore = pairScoreOf(match)
+    if (one === null || other === null || pairScore === null) return
+    this.matches.put(one, other, pairScore, match.matchedAtMs)
   }
 
   #takeFeed(feed: Extract<LogItem, { kind: 'feed' }>['feed']): void {
@@ -425,17 +427,17 @@ export class Mirror {
 
   #takeUpdate(update: Update, { book }: Extract<LogItem, { kind: 'update' }>): void {
     if (update.kind === 'status') {
-      const known = this.#venues.get(update.venue)
+      const current = this.#venues.get(update.venue)
       const { kind: _, ...feed } = update
       const open = { connectionsOpen: 0, connectionsWanted: 0, drift: [] }
-      const view = { ...open, ...known, ...feed }
+      const view = { ...open, ...current, ...feed }
       this.#venues.set(update.venue, view)
-      return this.#tellStatus(this.#shown(view))
+      return this.#publishStatus(this.#shown(view))
     }
     if (update.kind === 'gap') {
       const { market, venue, fromMs, toMs, count } = update
       const at = { run: this.#run, offset: this.publisher.offset('trades') }
-      this.tradeLog.lose({ ...at, venue, market: market?.number ?? null, fromMs, toMs, count })
+      this.tradeLog.addLoss({ ...at, venue, market: market?.number ?? null, fromMs, toMs, count })
       return this.publisher.publish(update)
     }
     this.#lagMs = Math.max(0, this.#clock.nowMs() - update.receivedAtMs)
@@ -455,14 +457,14 @@ export class Mirror {
     if (update.kind === 'trade') this.tradeLog.push(this.#run, update)
     if (update.kind === 'whale') this.whaleLog.push(this.#run, update)
     // What a checkpoint contains already: it was written while the engine went on.
-    const isKnown = update.seq <= this.publisher.latest(channel, update.market.number).seq
-    const isToldBefore = update.offset <= this.publisher.offset(channel)
+    const isAlreadyApplied = update.seq <= this.publisher.latest(channel, update.market.number).seq
+    const isAlreadyPublished = update.offset <= this.publisher.offset(channel)
     this.publisher.follow(channel, {
       ...{ offset: update.offset, market: update.market.number },
-      seq: isKnown ? 0 : update.seq,
+      seq: isAlreadyApplied ? 0 : update.seq,
     })
-    if (market !== null && !isKnown) this.#apply(market, update)
-    if (!isToldBefore && this.#fault === null) this.publisher.publish(update)
+    if (market !== null && !isAlreadyApplied) this.#apply(market, update)
+    if (!isAlreadyPublished && this.#fault === null) this.publisher.publish(update)
   }
 
   #apply(market: MirrorMarket, update: Update): void {
@@ -477,12 +479,12 @@ export class Mirror {
   }
 
   #shown(view: VenueView): VenueView {
-    if (!this.#isCut || view.state === 'down') return view
+    if (!this.#isDisconnected || view.state === 'down') return view
     const staleBooks = this.catalog.bookCount(view.venue)
     return { ...view, state: 'stale' satisfies FeedState, reason: 'no_leader', staleBooks }
   }
 
-  #tellStatus(view: VenueView): void {
+  #publishStatus(view: VenueView): void {
     const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = view
     const facts = { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource }
     const { reason, staleBooks } = view

@@ -19,7 +19,7 @@ export interface TradeRow {
 }
 
 /** Where a reader stands: behind an offset of a run. */
-export interface TradePlace {
+export interface RunOffset {
   readonly run: number
   readonly offset: number
 }
@@ -30,7 +30,7 @@ const PAGE_ROWS = 256
 const PAGES_MAX = 128
 /** While no engine leads. */
 const TRIES_MAX = 10
-const AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
@@ -43,8 +43,8 @@ export function answerOlderTrades({
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'ref'> | null }
 }) {
   return async (body: Uint8Array): Promise<Uint8Array> => {
-    const place: unknown = packr.unpack(body)
-    const [run, offset]: readonly unknown[] = Array.isArray(place) ? place : []
+    const position: unknown = packr.unpack(body)
+    const [run, offset]: readonly unknown[] = Array.isArray(position) ? position : []
     if (!isCount(run) || !isCount(offset)) throw new Error('no place among trades')
     const writer = new MsgpackWriter()
     writer.begin()
@@ -66,7 +66,7 @@ export function answerOlderTrades({
 /** A gateway's side. */
 export class OlderTrades {
   readonly #clock: Clock
-  readonly #ask: (body: Uint8Array) => Promise<Uint8Array>
+  readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #refOf: (market: MarketNumber) => MarketRef | null
   /** What is here, or when it will be. */
   readonly #pages = new Map<string, readonly TradeRow[] | Promise<void>>()
@@ -74,47 +74,50 @@ export class OlderTrades {
   /** `ask`: the engine's answer of {@link answerOlderTrades}. */
   constructor(parts: {
     readonly clock: Clock
-    readonly ask: (body: Uint8Array) => Promise<Uint8Array>
+    readonly request: (body: Uint8Array) => Promise<Uint8Array>
     readonly refOf: (market: MarketNumber) => MarketRef | null
   }) {
     this.#clock = parts.clock
-    this.#ask = parts.ask
+    this.#request = parts.request
     this.#refOf = parts.refOf
   }
 
   /** When the page of a place has come or will not; asks for it. Null: it is here. */
-  arrival(place: TradePlace): Promise<void> | null {
-    const key = keyOf(place)
+  arrival(position: RunOffset): Promise<void> | null {
+    const key = keyOf(position)
     let page = this.#pages.get(key)
     if (page === undefined) {
-      page = this.#fetch(key, { ...place, offset: startOf(place) })
+      page = this.#fetch(key, { ...position, offset: startOf(position) })
       this.#pages.set(key, page)
     }
     return page instanceof Promise ? page : null
   }
 
   /** The trades behind a place, as far as its page goes. */
-  behind(place: TradePlace): readonly TradeRow[] {
-    const page = this.#pages.get(keyOf(place))
+  tradesAfter(position: RunOffset): readonly TradeRow[] {
+    const page = this.#pages.get(keyOf(position))
     if (page === undefined || page instanceof Promise) return []
-    return page.filter(({ offset }) => offset > place.offset)
+    return page.filter(({ offset }) => offset > position.offset)
   }
 
-  async #fetch(key: string, place: TradePlace): Promise<void> {
+  async #fetch(key: string, position: RunOffset): Promise<void> {
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       try {
-        this.#keep(key, this.#read(await this.#ask(packr.pack([place.run, place.offset])), place))
+        this.#cache(
+          key,
+          this.#read(await this.#request(packr.pack([position.run, position.offset])), position),
+        )
         return
       } catch {
-        await pause(this.#clock, AGAIN_MS)
+        await pause(this.#clock, RETRY_MS)
       }
     }
-    this.#keep(key, [])
+    this.#cache(key, [])
     // Who comes later asks anew.
-    this.#clock.after(AGAIN_MS, () => this.#pages.delete(key))
+    this.#clock.after(RETRY_MS, () => this.#pages.delete(key))
   }
 
-  #keep(key: string, rows: readonly TradeRow[]): void {
+  #cache(key: string, rows: readonly TradeRow[]): void {
     this.#pages.delete(key)
     this.#pages.set(key, rows)
     for (const [oldest, page] of this.#pages) {
@@ -124,7 +127,7 @@ export class OlderTrades {
   }
 
   /** Throws for an answer that is none. */
-  #read(bytes: Uint8Array, { run }: TradePlace): readonly TradeRow[] {
+  #read(bytes: Uint8Array, { run }: RunOffset): readonly TradeRow[] {
     const batch = decodeBatch(bytes)
     if (batch === null) throw new Error('no page of trades')
     return batch.items.flatMap((raw) => {
@@ -141,10 +144,10 @@ export class OlderTrades {
 }
 
 /** Pages begin at fixed places, so that many streams share one. */
-function startOf({ offset }: TradePlace): number {
+function startOf({ offset }: RunOffset): number {
   return offset - (offset % PAGE_ROWS)
 }
 
-function keyOf(place: TradePlace): string {
-  return `${place.run} ${startOf(place)}`
+function keyOf(position: RunOffset): string {
+  return `${position.run} ${startOf(position)}`
 }

@@ -6,12 +6,12 @@ import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { isCount } from '../../engine/cluster/batch.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
-import { type Place, Places } from '../accounts/places.ts'
+import { type ConnectionSlot, ConnectionSlots } from '../accounts/places.ts'
 
 /** How often a gateway says that it is there. */
 const BEAT_MS = 1_000
 /** A gateway that was not heard for so long has nothing open: its clients come to others. */
-const GONE_MS = 3_000
+const EXPIRE_MS = 3_000
 /** Beats between two times that all is told, for whoever missed a change. */
 const ALL_BEATS = 10
 /** Accounts in one message, some 400 KB. */
@@ -20,19 +20,19 @@ const GATEWAYS_MAX = 1_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-interface Other {
-  heardAtMs: number
+interface OtherGateway {
+  lastSeenAtMs: number
   readonly open: Map<AccountId, number>
 }
 
-export class SharedPlaces extends Places {
+export class SharedConnectionSlots extends ConnectionSlots {
   readonly #clock: Clock
   readonly #name: string
-  readonly #tell: (body: Uint8Array) => void
-  readonly #onBeyond: (account: AccountId, most: number) => void
-  readonly #others = new Map<string, Other>()
+  readonly #announce: (body: Uint8Array) => void
+  readonly #onExcess: (account: AccountId, most: number) => void
+  readonly #others = new Map<string, OtherGateway>()
   /** What each account may have, as its newest handshake said; of accounts with a stream here. */
-  readonly #most = new Map<AccountId, number>()
+  readonly #limits = new Map<AccountId, number>()
   readonly #changed = new Set<AccountId>()
   #isPlanned = false
   #beats = 0
@@ -43,43 +43,43 @@ export class SharedPlaces extends Places {
     readonly clock: Clock
     /** Of this gateway; no two have one. */
     readonly name: string
-    readonly tell: (body: Uint8Array) => void
-    readonly onBeyond: (account: AccountId, most: number) => void
+    readonly announce: (body: Uint8Array) => void
+    readonly onExcess: (account: AccountId, most: number) => void
   }) {
     super()
     this.#clock = parts.clock
     this.#name = parts.name
-    this.#tell = parts.tell
-    this.#onBeyond = parts.onBeyond
+    this.#announce = parts.announce
+    this.#onExcess = parts.onExcess
     this.#stopTimer = parts.clock.every(BEAT_MS, () => this.#beat())
-    this.#say([], true)
+    this.#announceCounts([], true)
   }
 
-  override take(account: AccountId, most: number): Place | null {
-    if (this.count(account) + this.#elsewhere(account) >= most) return null
-    const place = super.take(account, most)
-    if (place === null) return null
-    this.#most.set(account, most)
+  override take(account: AccountId, most: number): ConnectionSlot | null {
+    if (this.count(account) + this.#countAtOthers(account) >= most) return null
+    const slot = super.take(account, most)
+    if (slot === null) return null
+    this.#limits.set(account, most)
     this.#note(account)
     return {
       release: () => {
-        place.release()
-        if (this.count(account) === 0) this.#most.delete(account)
+        slot.release()
+        if (this.count(account) === 0) this.#limits.delete(account)
         this.#note(account)
       },
     }
   }
 
   /** Takes what another gateway told; anything else is left out. */
-  hear(body: Uint8Array): void {
-    const [name, isAll, rows] = readTold(body)
+  receive(body: Uint8Array): void {
+    const [name, isAll, rows] = readCounts(body)
     if (name === null || name === this.#name || rows === null) return
     const isNew = !this.#others.has(name)
     if (isNew && this.#others.size >= GATEWAYS_MAX) return
-    const other = this.#others.get(name) ?? { heardAtMs: 0, open: new Map<AccountId, number>() }
-    other.heardAtMs = this.#clock.monotonicMs()
+    const other = this.#others.get(name) ?? { lastSeenAtMs: 0, open: new Map<AccountId, number>() }
+    other.lastSeenAtMs = this.#clock.monotonicMs()
     this.#others.set(name, other)
-    if (isNew) this.#sayAll()
+    if (isNew) this.#announceAll()
     if (isAll) other.open.clear()
     for (const [account, open] of rows) {
       if (open === 0) other.open.delete(account)
@@ -91,18 +91,18 @@ export class SharedPlaces extends Places {
   /** Nothing is open here any more. */
   stop(): void {
     this.#stopTimer()
-    this.#say([], true)
+    this.#announceCounts([], true)
   }
 
   #check(account: AccountId): void {
-    const most = this.#most.get(account)
+    const most = this.#limits.get(account)
     if (most === undefined) return
-    const left = Math.max(0, most - this.#elsewhere(account, this.#name))
-    if (this.count(account) > left) this.#onBeyond(account, left)
+    const left = Math.max(0, most - this.#countAtOthers(account, this.#name))
+    if (this.count(account) > left) this.#onExcess(account, left)
   }
 
   /** At other gateways, or only at those whose name comes before this one. */
-  #elsewhere(account: AccountId, before: string | null = null): number {
+  #countAtOthers(account: AccountId, before: string | null = null): number {
     let count = 0
     for (const [name, { open }] of this.#others) {
       if (before === null || name < before) count += open.get(account) ?? 0
@@ -117,45 +117,49 @@ export class SharedPlaces extends Places {
     // The handshakes of one turn are told together.
     this.#clock.soon(() => {
       this.#isPlanned = false
-      this.#sayChanged()
+      this.#announceChanged()
     })
   }
 
   #beat(): void {
     const nowMs = this.#clock.monotonicMs()
-    for (const [name, { heardAtMs }] of this.#others) {
-      if (nowMs - heardAtMs >= GONE_MS) this.#others.delete(name)
+    for (const [name, { lastSeenAtMs }] of this.#others) {
+      if (nowMs - lastSeenAtMs >= EXPIRE_MS) this.#others.delete(name)
     }
     this.#beats += 1
-    if (this.#beats % ALL_BEATS === 0) this.#sayAll()
-    else this.#sayChanged()
+    if (this.#beats % ALL_BEATS === 0) this.#announceAll()
+    else this.#announceChanged()
   }
 
-  #sayChanged(): void {
+  #announceChanged(): void {
     const changed = [...this.#changed]
     this.#changed.clear()
-    this.#say(changed, false)
+    this.#announceCounts(changed, false)
   }
 
-  #sayAll(): void {
+  #announceAll(): void {
     this.#changed.clear()
-    this.#say([...this.#most.keys()], true)
+    this.#announceCounts([...this.#limits.keys()], true)
   }
 
-  #say(accounts: readonly AccountId[], isAll: boolean): void {
+  #announceCounts(accounts: readonly AccountId[], isAll: boolean): void {
     let from = 0
     do {
       const some = accounts.slice(from, from + ROWS_MAX)
       const rows = some.map((account) => [account, this.count(account)])
-      this.#tell(packr.pack([this.#name, isAll && from === 0, rows]))
+      this.#announce(packr.pack([this.#name, isAll && from === 0, rows]))
       from += ROWS_MAX
     } while (from < accounts.length)
   }
 }
 
-type Told = readonly [string | null, boolean, readonly (readonly [AccountId, number])[] | null]
+type CountsMessage = readonly [
+  string | null,
+  boolean,
+  readonly (readonly [AccountId, number])[] | null,
+]
 
-function readTold(body: Uint8Array): Told {
+function readCounts(body: Uint8Array): CountsMessage {
   try {
     const value: unknown = packr.unpack(body)
     const [name, isAll, rows]: readonly unknown[] = Array.isArray(value) ? value : []

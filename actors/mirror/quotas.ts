@@ -20,9 +20,9 @@ const REPORT_MS = 100
 const IDLE_MS = 1_000
 /** A gateway that heard nothing for so long is alone; the engine counts on it somewhat sooner. */
 const ALONE_MS = 10_000
-const UNHEARD_MS = 8_000
+const MISSED_MS = 8_000
 /** A gateway that was not heard for so long holds nothing more: most likely it has ended without a word. */
-const GONE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
+const EXPIRE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
 /** A gateway's first share, and what it keeps when idle: four gateways' together are a twentieth of the limit. */
 const FIRST_SHARE = 80
 /** Accounts that are remembered, by the engine of each gateway. */
@@ -49,7 +49,7 @@ interface Report {
   readonly kind: QuotaKind
   readonly account: AccountId
   readonly used: number
-  readonly kept: number
+  readonly retained: number
   readonly isWanting: boolean
   readonly remaining: number
   readonly resetSeconds: number
@@ -58,15 +58,16 @@ interface Report {
 }
 
 function readReport(row: unknown): Report | null {
-  const [kindText, id, used, kept, isWanting, ...told]: readonly unknown[] = Array.isArray(row)
+  const [kindText, id, used, retained, isWanting, ...rest]: readonly unknown[] = Array.isArray(row)
     ? row
     : []
-  const [remaining, resetSeconds, reserve] = told
-  const kind = QUOTA_KINDS.find((known) => known === kindText)
-  if (kind === undefined || typeof id !== 'string' || !isCount(used) || !isCount(kept)) return null
+  const [remaining, resetSeconds, reserve] = rest
+  const kind = QUOTA_KINDS.find((kindName) => kindName === kindText)
+  if (kind === undefined || typeof id !== 'string' || !isCount(used) || !isCount(retained))
+    return null
   if (!isCount(remaining) || !isCount(resetSeconds)) return null
   const window = { remaining, resetSeconds, reserve: isCount(reserve) ? reserve : null }
-  return { kind, account: accountId(id), used, kept, isWanting: isWanting === true, ...window }
+  return { kind, account: accountId(id), used, retained, isWanting: isWanting === true, ...window }
 }
 
 /** What a gateway may let through of an account's window: now, and when the engine does not answer. */
@@ -77,7 +78,7 @@ interface Held {
 
 /** A gateway as the engine knows it. */
 interface Gateway {
-  heardAtMs: number
+  lastSeenAtMs: number
   readonly held: Map<string, Held>
   /** The number of the last answer. */
   answerNumber: number
@@ -88,7 +89,7 @@ interface Gateway {
 }
 
 /** The engine's side: counts, and says how much the asking gateway may let through. */
-export class QuotaOwner {
+export class QuotaServer {
   readonly #accounts: Pick<Accounts, 'countRequests'>
   readonly #clock: Clock
   readonly #gateways = new Map<string, Gateway>()
@@ -111,7 +112,7 @@ export class QuotaOwner {
       ? value
       : []
     if (typeof name !== 'string' || !Array.isArray(rows)) throw new Error('no reports of quotas')
-    this.#endGone()
+    this.#removeExpired()
     const gateway = this.#gatewayOf(name)
     if (lastAnswer === gateway.answerNumber) {
       for (const [key, reserve] of gateway.answered) hold(gateway.held, key, { reserve })
@@ -143,7 +144,7 @@ export class QuotaOwner {
   }
 
   #grant(gateway: Gateway, report: Report) {
-    const { kind, account, used, kept, isWanting } = report
+    const { kind, account, used, retained, isWanting } = report
     const { held } = gateway
     const key = `${kind} ${account}`
     const quota = this.#accounts.countRequests(kind, account, used)
@@ -151,17 +152,17 @@ export class QuotaOwner {
     let users = 1
     const remaining = Math.max(0, quota.remaining - this.#usedBefore(key, quota.limit, report))
     let free = remaining
-    const unheardMs = this.#clock.monotonicMs() - UNHEARD_MS
+    const missedMs = this.#clock.monotonicMs() - MISSED_MS
     let lost = 0
-    for (const { held: others, heardAtMs } of this.#gateways.values()) {
-      const isHeard = heardAtMs > unheardMs
-      const alone = isHeard ? 0 : aloneShare(quota.limit, this.#gateways.size)
+    for (const { held: others, lastSeenAtMs } of this.#gateways.values()) {
+      const isAlive = lastSeenAtMs > missedMs
+      const alone = isAlive ? 0 : aloneShare(quota.limit, this.#gateways.size)
       const { share: now, reserve: later } = others.get(key) ?? NONE
       const other = Math.max(now + later, alone)
       if (other === 0) continue
       users += 1
       free -= other
-      if (!isHeard) lost += other
+      if (!isAlive) lost += other
     }
     free = Math.max(0, free)
     const reserve = this.#reserveOf(gateway, report, {
@@ -170,9 +171,12 @@ export class QuotaOwner {
       users,
       remaining: remaining - lost,
     })
-    const share = isWanting ? Math.ceil((free - reserve) / (users + 1)) : kept
+    const share = isWanting ? Math.ceil((free - reserve) / (users + 1)) : retained
     // A share or reserve that shrinks is still held until the gateway reports that it has the answer.
-    const most = { share: Math.max(share, kept), reserve: Math.max(reserve, report.reserve ?? 0) }
+    const most = {
+      share: Math.max(share, retained),
+      reserve: Math.max(reserve, report.reserve ?? 0),
+    }
     if (held.size >= ACCOUNTS_MAX) for (const oldest of held.keys()) if (held.delete(oldest)) break
     hold(held, key, most)
     return [kind, account, share, remaining, quota.resetSeconds, reserve]
@@ -181,7 +185,7 @@ export class QuotaOwner {
   /** The reserve of the gateway. Larger ones of others become outdated. */
   #reserveOf(
     gateway: Gateway,
-    { kept, reserve, isWanting }: Report,
+    { retained, reserve, isWanting }: Report,
     {
       key,
       free,
@@ -197,7 +201,7 @@ export class QuotaOwner {
       if (other !== gateway && (other.held.get(key)?.reserve ?? 0) > most) other.outdated.add(key)
     }
     const own =
-      reserve === null ? 0 : Math.max(0, Math.min(most, Math.floor(free * part), free - kept))
+      reserve === null ? 0 : Math.max(0, Math.min(most, Math.floor(free * part), free - retained))
     gateway.answered.set(key, own)
     return own
   }
@@ -209,36 +213,36 @@ export class QuotaOwner {
       this.#before.clear()
       return 0
     }
-    const known = this.#before.get(key)
+    const before = this.#before.get(key)
     // A window of this engine ends later than any that was begun before.
     if (nowSeconds < resetSeconds && resetSeconds < this.#firstEndSeconds) {
-      const used = Math.max(limit - remaining, known?.used ?? 0)
+      const used = Math.max(limit - remaining, before?.used ?? 0)
       this.#before.set(key, { used, endsSeconds: resetSeconds })
       return used
     }
-    return known !== undefined && nowSeconds < known.endsSeconds ? known.used : 0
+    return before !== undefined && nowSeconds < before.endsSeconds ? before.used : 0
   }
 
   #gatewayOf(name: string): Gateway {
-    const heardAtMs = this.#clock.monotonicMs()
-    const known = this.#gateways.get(name)
-    if (known !== undefined) {
-      known.heardAtMs = heardAtMs
-      return known
+    const lastSeenAtMs = this.#clock.monotonicMs()
+    const existing = this.#gateways.get(name)
+    if (existing !== undefined) {
+      existing.lastSeenAtMs = lastSeenAtMs
+      return existing
     }
     if (this.#gateways.size >= GATEWAYS_MAX) throw new Error('too many gateways')
     // Not from 0: an answer of an engine before this one has another number.
     const answerNumber = this.#clock.nowMs()
     const changes = { answered: new Map<string, number>(), outdated: new Set<string>() }
-    const gateway: Gateway = { heardAtMs, held: new Map(), answerNumber, ...changes }
+    const gateway: Gateway = { lastSeenAtMs, held: new Map(), answerNumber, ...changes }
     this.#gateways.set(name, gateway)
     return gateway
   }
 
-  #endGone(): void {
+  #removeExpired(): void {
     const nowMs = this.#clock.monotonicMs()
-    for (const [name, { heardAtMs }] of this.#gateways) {
-      if (nowMs - heardAtMs >= GONE_MS) this.#gateways.delete(name)
+    for (const [name, { lastSeenAtMs }] of this.#gateways) {
+      if (nowMs - lastSeenAtMs >= EXPIRE_MS) this.#gateways.delete(name)
     }
   }
 }
@@ -256,7 +260,7 @@ function hold(held: Map<string, Held>, key: string, change: Partial<Held>): void
 const aloneShare = (limit: number, gateways: number): number => Math.floor(limit / gateways)
 
 /** An account's quota as a gateway knows it. */
-interface Known {
+interface AccountShare {
   readonly kind: QuotaKind
   readonly account: AccountId
   /** What may still be let through, and the share of the last answer. */
@@ -279,14 +283,14 @@ interface Known {
 export class QuotaShares {
   readonly #clock: Clock
   readonly #name: string
-  readonly #ask: (body: Uint8Array) => Promise<Uint8Array>
-  readonly #known = new Map<string, Known>()
+  readonly #request: (body: Uint8Array) => Promise<Uint8Array>
+  readonly #entries = new Map<string, AccountShare>()
   readonly #due = new Set<string>()
-  #asking: Promise<void> | null = null
+  #pendingReport: Promise<void> | null = null
   #isPlanned = false
   /** When the last report that was answered was sent. */
-  #heardAtMs: number
-  #saidAtMs = Number.NEGATIVE_INFINITY
+  #answeredAtMs: number
+  #reportedAtMs = Number.NEGATIVE_INFINITY
   /** The number of the last answer; null: none. */
   #lastAnswer: number | null = null
   /** How many gateways there are, as the engine said last; more than there may be while it has not. */
@@ -297,33 +301,33 @@ export class QuotaShares {
   constructor(parts: {
     clock: Clock
     name: string
-    ask: (body: Uint8Array) => Promise<Uint8Array>
+    request: (body: Uint8Array) => Promise<Uint8Array>
   }) {
     this.#clock = parts.clock
     this.#name = parts.name
-    this.#ask = parts.ask
-    this.#heardAtMs = parts.clock.monotonicMs()
+    this.#request = parts.request
+    this.#answeredAtMs = parts.clock.monotonicMs()
     this.#stopTimer = parts.clock.every(REPORT_MS, () => this.#tick())
   }
 
   /** Gives everything back, unless the engine is not heard. */
   async stop(): Promise<void> {
     this.#stopTimer()
-    for (const [key, known] of this.#known) {
-      if (known.share > 0 || known.unreported > 0) this.#due.add(key)
-      known.share = 0
-      known.reserve = null
+    for (const [key, entry] of this.#entries) {
+      if (entry.share > 0 || entry.unreported > 0) this.#due.add(key)
+      entry.share = 0
+      entry.reserve = null
     }
-    await this.#asking
+    await this.#pendingReport
     await this.#report(true)
   }
 
   get #isAlone(): boolean {
-    return this.#clock.monotonicMs() - this.#heardAtMs >= ALONE_MS
+    return this.#clock.monotonicMs() - this.#answeredAtMs >= ALONE_MS
   }
 
   get #isUnanswered(): boolean {
-    return this.#clock.monotonicMs() - this.#heardAtMs >= UNANSWERED_MS
+    return this.#clock.monotonicMs() - this.#answeredAtMs >= UNANSWERED_MS
   }
 
   /**
@@ -332,8 +336,8 @@ export class QuotaShares {
    */
   #isHeldBackFrom(seconds: number): boolean {
     if (!this.#isAlone) return false
-    const silentMs = this.#clock.monotonicMs() - this.#heardAtMs
-    return seconds === 0 || seconds * 1_000 >= this.#clock.nowMs() - silentMs + UNHEARD_MS
+    const unansweredMs = this.#clock.monotonicMs() - this.#answeredAtMs
+    return seconds === 0 || seconds * 1_000 >= this.#clock.nowMs() - unansweredMs + MISSED_MS
   }
 
   /** The quotas of a kind. */
@@ -351,75 +355,75 @@ export class QuotaShares {
   ): Quota {
     const key = `${kind} ${account}`
     const nowSeconds = this.#clock.nowMs() / 1_000
-    const fresh = this.#known.get(key) === undefined
-    const known = this.#known.get(key) ?? this.#begin(kind, account, limit)
-    if (nowSeconds >= known.resetSeconds) {
-      const isHeldBack = this.#isHeldBackFrom(known.resetSeconds)
-      known.remaining = limit
-      known.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
+    const fresh = this.#entries.get(key) === undefined
+    const entry = this.#entries.get(key) ?? this.#begin(kind, account, limit)
+    if (nowSeconds >= entry.resetSeconds) {
+      const isHeldBack = this.#isHeldBackFrom(entry.resetSeconds)
+      entry.remaining = limit
+      entry.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
       if (isHeldBack) {
-        known.share = Math.max(known.first, aloneShare(limit, this.#gateways))
+        entry.share = Math.max(entry.first, aloneShare(limit, this.#gateways))
         // What was let through of a window that is over counts for nothing any more.
-        known.unreported = 0
-        known.reserve = 0
+        entry.unreported = 0
+        entry.reserve = 0
       }
     }
-    if (this.#isUnanswered && known.reserve !== null) {
-      known.share += known.reserve
-      known.reserve = 0
+    if (this.#isUnanswered && entry.reserve !== null) {
+      entry.share += entry.reserve
+      entry.reserve = 0
     }
-    const isAllowed = amount === 0 || (limit > 0 && known.share >= amount)
+    const isAllowed = amount === 0 || (limit > 0 && entry.share >= amount)
     if (amount > 0) {
-      known.usedAtMs = this.#clock.monotonicMs()
-      known.reserve ??= 0
+      entry.usedAtMs = this.#clock.monotonicMs()
+      entry.reserve ??= 0
       if (isAllowed) {
-        known.unreported += amount
-        known.share -= amount
+        entry.unreported += amount
+        entry.share -= amount
       }
       this.#due.add(key)
       // The first requests, and those that use up half of a share, do not wait for the timer.
-      if (fresh || (known.granted > 0 && known.share * 2 <= known.granted)) this.#soon()
+      if (fresh || (entry.granted > 0 && entry.share * 2 <= entry.granted)) this.#soon()
     }
-    const left = Math.max(0, known.remaining - known.unreported - known.underWay)
-    return { isAllowed, limit, remaining: isAllowed ? left : 0, resetSeconds: known.resetSeconds }
+    const left = Math.max(0, entry.remaining - entry.unreported - entry.underWay)
+    return { isAllowed, limit, remaining: isAllowed ? left : 0, resetSeconds: entry.resetSeconds }
   }
 
-  #begin(kind: QuotaKind, account: AccountId, limit: number): Known {
-    if (this.#known.size >= ACCOUNTS_MAX) this.#forget()
+  #begin(kind: QuotaKind, account: AccountId, limit: number): AccountShare {
+    if (this.#entries.size >= ACCOUNTS_MAX) this.#evict()
     const first = Math.max(1, Math.floor(limit / FIRST_SHARE))
-    const known = {
+    const entry = {
       ...{ kind, account, share: first, granted: first, first, reserve: 0 },
       ...{ unreported: 0, underWay: 0 },
       ...{ usedAtMs: this.#clock.monotonicMs(), remaining: limit, resetSeconds: 0 },
     }
-    this.#known.set(`${kind} ${account}`, known)
-    return known
+    this.#entries.set(`${kind} ${account}`, entry)
+    return entry
   }
 
   #tick(): void {
     const nowMs = this.#clock.monotonicMs()
-    const isTime = nowMs - this.#saidAtMs >= IDLE_MS
+    const isTime = nowMs - this.#reportedAtMs >= IDLE_MS
     if (isTime && !this.#isUnanswered) this.#giveBack(nowMs)
     if (isTime || this.#due.size > 0) void this.#report()
   }
 
   /** What is above the first share after a second without use, all of it and the reserve after a window. */
   #giveBack(nowMs: number): void {
-    for (const [key, known] of this.#known) {
-      const idleMs = nowMs - known.usedAtMs
-      const keeps = idleMs < IDLE_MS ? known.share : idleMs < WINDOW_MS ? known.first : 0
-      const hasReserve = (known.reserve ?? 0) > 0
-      if (idleMs >= WINDOW_MS) known.reserve = null
-      if (known.share > keeps || (hasReserve && known.reserve === null)) this.#due.add(key)
-      else if (idleMs >= WINDOW_MS && isReported(known) && !this.#due.has(key)) {
-        this.#known.delete(key)
+    for (const [key, entry] of this.#entries) {
+      const idleMs = nowMs - entry.usedAtMs
+      const retained = idleMs < IDLE_MS ? entry.share : idleMs < WINDOW_MS ? entry.first : 0
+      const hasReserve = (entry.reserve ?? 0) > 0
+      if (idleMs >= WINDOW_MS) entry.reserve = null
+      if (entry.share > retained || (hasReserve && entry.reserve === null)) this.#due.add(key)
+      else if (idleMs >= WINDOW_MS && isReported(entry) && !this.#due.has(key)) {
+        this.#entries.delete(key)
       }
-      known.share = Math.min(known.share, keeps)
+      entry.share = Math.min(entry.share, retained)
     }
   }
 
   #soon(): void {
-    if (this.#isPlanned || this.#asking !== null) return
+    if (this.#isPlanned || this.#pendingReport !== null) return
     this.#isPlanned = true
     this.#clock.soon(() => {
       this.#isPlanned = false
@@ -428,46 +432,51 @@ export class QuotaShares {
   }
 
   #report(isLeaving = false): Promise<void> {
-    this.#asking ??= this.#send(isLeaving).finally(() => {
-      this.#asking = null
+    this.#pendingReport ??= this.#send(isLeaving).finally(() => {
+      this.#pendingReport = null
     })
-    return this.#asking
+    return this.#pendingReport
   }
 
   async #send(isLeaving: boolean): Promise<void> {
     const sentAtMs = this.#clock.monotonicMs()
-    this.#saidAtMs = sentAtMs
-    const sent = new Map<string, { known: Known; kept: number }>()
+    this.#reportedAtMs = sentAtMs
+    const sent = new Map<string, { entry: AccountShare; retained: number }>()
     const rows: unknown[] = []
     for (const key of this.#due) {
-      const known = this.#known.get(key)
-      if (known === undefined) continue
-      const { kind, account, unreported: used, share: kept } = known
-      const isWanting = sentAtMs - known.usedAtMs < IDLE_MS
-      const told = [known.remaining, known.resetSeconds, known.reserve]
-      rows.push([kind, account, used, kept, isWanting, ...told])
-      known.underWay = used
-      known.unreported = 0
-      sent.set(key, { known, kept })
+      const entry = this.#entries.get(key)
+      if (entry === undefined) continue
+      const { kind, account, unreported: used, share: retained } = entry
+      const isWanting = sentAtMs - entry.usedAtMs < IDLE_MS
+      const windowFields = [entry.remaining, entry.resetSeconds, entry.reserve]
+      rows.push([kind, account, used, retained, isWanting, ...windowFields])
+      entry.underWay = used
+      entry.unreported = 0
+      sent.set(key, { entry, retained })
     }
     this.#due.clear()
     try {
-      const answer = await this.#ask(packr.pack([this.#name, rows, isLeaving, this.#lastAnswer]))
+      const answer = await this.#request(
+        packr.pack([this.#name, rows, isLeaving, this.#lastAnswer]),
+      )
       if (this.#clock.monotonicMs() - sentAtMs < ALONE_MS) {
-        this.#hear(answer, sent)
-        this.#heardAtMs = sentAtMs
+        this.#applyAnswer(answer, sent)
+        this.#answeredAtMs = sentAtMs
       }
     } catch {
       // Not heard: what was let through is reported again, and nothing beyond the share is let through meanwhile.
-      for (const [key, { known }] of sent) {
-        known.unreported += known.underWay
+      for (const [key, { entry }] of sent) {
+        entry.unreported += entry.underWay
         this.#due.add(key)
       }
     }
-    for (const { known } of sent.values()) known.underWay = 0
+    for (const { entry } of sent.values()) entry.underWay = 0
   }
 
-  #hear(body: Uint8Array, sent: ReadonlyMap<string, { known: Known; kept: number }>): void {
+  #applyAnswer(
+    body: Uint8Array,
+    sent: ReadonlyMap<string, { entry: AccountShare; retained: number }>,
+  ): void {
     const rows: unknown = packr.unpack(body)
     if (!Array.isArray(rows)) return
     for (const row of rows) {
@@ -481,29 +490,29 @@ export class QuotaShares {
         this.#lastAnswer = isCount(share) ? share : null
       }
       if (kind === RESERVE_ROW && typeof id === 'string' && isCount(share)) {
-        const known = this.#known.get(id)
-        if (known?.reserve !== undefined && known.reserve !== null)
-          known.reserve = Math.min(known.reserve, share)
+        const entry = this.#entries.get(id)
+        if (entry?.reserve !== undefined && entry.reserve !== null)
+          entry.reserve = Math.min(entry.reserve, share)
       }
-      const asked = sent.get(`${kind} ${id}`)
-      if (asked === undefined) continue
+      const report = sent.get(`${kind} ${id}`)
+      if (report === undefined) continue
       if (!isCount(share) || !isCount(remaining) || !isCount(resetSeconds)) continue
-      const { known, kept } = asked
+      const { entry, retained } = report
       // What was let through since the report came out of what was kept.
-      known.share = share < kept ? Math.min(known.share, share) : known.share + share - kept
-      Object.assign(known, { granted: share, remaining, resetSeconds })
-      if (known.reserve !== null) known.reserve = isCount(reserve) ? reserve : 0
+      entry.share = share < retained ? Math.min(entry.share, share) : entry.share + share - retained
+      Object.assign(entry, { granted: share, remaining, resetSeconds })
+      if (entry.reserve !== null) entry.reserve = isCount(reserve) ? reserve : 0
     }
   }
 
-  #forget(): void {
-    for (const [key, known] of this.#known) {
-      if (this.#known.size <= ACCOUNTS_MAX * 0.9) return
-      if (isReported(known)) this.#known.delete(key)
+  #evict(): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#entries.size <= ACCOUNTS_MAX * 0.9) return
+      if (isReported(entry)) this.#entries.delete(key)
     }
   }
 }
 
-function isReported({ unreported, underWay }: Known): boolean {
+function isReported({ unreported, underWay }: AccountShare): boolean {
   return unreported + underWay === 0
 }

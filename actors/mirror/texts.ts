@@ -5,7 +5,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import { readItem, type TextItem } from '../../storage/records/log-items.ts'
 import { itemsIn, type PackedTexts } from '../cluster/packed.ts'
 
-export class MirrorTexts {
+export class MirrorDescriptions {
   readonly #texts = new Map<MarketNumber, string>()
   /** Those that were not opened yet, ascending as their markets do. */
   readonly #packed: PackedTexts[] = []
@@ -17,7 +17,7 @@ export class MirrorTexts {
   }
 
   /** Keeps a block of a checkpoint. */
-  keep({ from, to, packed }: PackedTexts): void {
+  addBlock({ from, to, packed }: PackedTexts): void {
     // A copy, beside which the rest of the checkpoint can go.
     this.#packed.push({ from, to, packed: Uint8Array.from(packed) })
   }
@@ -32,21 +32,21 @@ export class MirrorTexts {
     this.#put({ market, from, text })
   }
 
-  forget(market: MarketNumber): void {
+  remove(market: MarketNumber): void {
     this.#open(market)
     this.#texts.delete(market)
   }
 
   #put({ market, from, text }: Omit<TextItem, 'kind'>): void {
-    const whole = (this.#texts.get(market) ?? '').slice(0, from) + text
-    if (whole === '') this.#texts.delete(market)
-    else this.#texts.set(market, whole)
+    const complete = (this.#texts.get(market) ?? '').slice(0, from) + text
+    if (complete === '') this.#texts.delete(market)
+    else this.#texts.set(market, complete)
   }
 
   /** Opens the block in which this market's text may be. */
   #open(market: MarketNumber): void {
-    const place = this.#packed.findIndex(({ from, to }) => from <= market && market < to)
-    const [block] = place < 0 ? [] : this.#packed.splice(place, 1)
+    const index = this.#packed.findIndex(({ from, to }) => from <= market && market < to)
+    const [block] = index < 0 ? [] : this.#packed.splice(index, 1)
     if (block === undefined) return
     try {
       for (const raw of itemsIn(block.packed)) {

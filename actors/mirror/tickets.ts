@@ -8,7 +8,7 @@ import { FieldReader } from '../../storage/records/records.ts'
 import type { Caller } from '../views.ts'
 
 /** A ticket was issued, or somebody came in with it; `id` is its hash. */
-export type TicketNews =
+export type TicketMessage =
   | {
       readonly kind: 'issued'
       readonly id: string
@@ -20,24 +20,25 @@ export type TicketNews =
 const TIERS = ['free', 'pro', 'enterprise'] as const
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-export function encodeTicketNews(news: TicketNews): Uint8Array {
-  if (news.kind === 'taken') return packr.pack([news.kind, news.id])
-  const { caller, id, leftMs } = news
+export function encodeTicketMessage(message: TicketMessage): Uint8Array {
+  if (message.kind === 'taken') return packr.pack([message.kind, message.id])
+  const { caller, id, leftMs } = message
   const { accountId: account, email, tier, createdAtMs, requestsPerMinute, socketsMax } = caller
   const { keyId: key, token, scopes } = caller
-  const whose = [account, email, tier, createdAtMs, requestsPerMinute, socketsMax]
+  const callerFields = [account, email, tier, createdAtMs, requestsPerMinute, socketsMax]
   const tokenFields =
     token === null ? [null, 0, 0] : [token.id, token.generation, token.expiresAtMs]
-  return packr.pack([news.kind, id, leftMs, ...whose, key, ...tokenFields, scopes])
+  return packr.pack([message.kind, id, leftMs, ...callerFields, key, ...tokenFields, scopes])
 }
 
 /** Null unless the bytes are such news. */
-export function decodeTicketNews(bytes: Uint8Array): TicketNews | null {
+export function decodeTicketMessage(bytes: Uint8Array): TicketMessage | null {
   try {
     const fields = new FieldReader(packr.unpack(bytes))
     const [kind, id] = [fields.choice(['issued', 'taken'] as const), fields.text()]
-    const news: TicketNews = kind === 'taken' ? { kind, id } : { kind, id, ...readIssued(fields) }
-    return fields.isAtEnd() ? news : null
+    const message: TicketMessage =
+      kind === 'taken' ? { kind, id } : { kind, id, ...readIssued(fields) }
+    return fields.isAtEnd() ? message : null
   } catch {
     return null
   }
@@ -45,7 +46,7 @@ export function decodeTicketNews(bytes: Uint8Array): TicketNews | null {
 
 function readIssued(fields: FieldReader): { caller: Caller; leftMs: number } {
   const leftMs = fields.number()
-  const whose = {
+  const callerFields = {
     accountId: accountId(fields.text()),
     email: fields.text(),
     tier: fields.choice(TIERS),
@@ -60,7 +61,7 @@ function readIssued(fields: FieldReader): { caller: Caller; leftMs: number } {
   return {
     leftMs,
     caller: {
-      ...whose,
+      ...callerFields,
       keyId: key === null ? null : keyId(key),
       token,
       scopes: fields.choices(KEY_SCOPES),

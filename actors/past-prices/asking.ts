@@ -5,11 +5,11 @@ import { EngineError } from '../../engine/errors.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import {
-  pastAskMsMax,
-  pastAsksOfOneMax,
-  pastAsksPerMinute,
-  pastAsksRunningMax,
-  pastAsksWaitingMax,
+  pastQueriesPerMinute,
+  pastQueriesPerRequesterMax,
+  pastQueriesRunningMax,
+  pastQueriesWaitingMax,
+  pastQueryMsMax,
 } from '../../engine/limits.ts'
 import { onAbort } from '../../engine/on-abort.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
@@ -20,7 +20,7 @@ import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
 import type { CatalogView, MarketView, PricePoint } from '../views.ts'
 
-export interface PastAskingParts {
+export interface VenuePriceRequestParts {
   readonly events: Pick<CatalogView, 'event'>
   /** Null: the venue is not open. */
   readonly pastPricesOf: (venue: VenueKey) => VenuePastPrices | null
@@ -41,26 +41,26 @@ export interface Deadline {
 
 const TOO_MANY = 'too many past prices are being asked for'
 
-export class PastAsking {
-  readonly #parts: PastAskingParts
+export class VenuePriceRequests {
+  readonly #parts: VenuePriceRequestParts
   readonly #slots = new Slots({
-    runningMax: pastAsksRunningMax,
-    waitingMax: pastAsksWaitingMax,
-    runningOfOneMax: pastAsksOfOneMax,
+    runningMax: pastQueriesRunningMax,
+    waitingMax: pastQueriesWaitingMax,
+    runningOfOneMax: pastQueriesPerRequesterMax,
   })
   readonly #budget: VenueBudget
   readonly #stopping = new AbortController()
   readonly #sampler = new LogSampler()
 
-  constructor(parts: PastAskingParts) {
+  constructor(parts: VenuePriceRequestParts) {
     this.#parts = parts
-    this.#budget = new VenueBudget(parts.clock, pastAsksPerMinute, 'past prices of venues')
+    this.#budget = new VenueBudget(parts.clock, pastQueriesPerMinute, 'past prices of venues')
   }
 
   /** A question about this market begins now; `end` must be called. */
   deadline({ ref }: MarketView): Deadline {
     const late = new AbortController()
-    const stopTimer = this.#parts.clock.after(pastAskMsMax, () => late.abort())
+    const stopTimer = this.#parts.clock.after(pastQueryMsMax, () => late.abort())
     const stopListening = onAbort(this.#stopping.signal, () => late.abort())
     const { signal } = late
     const refuse = () => unavailable(`${ref.platform} does not answer`)
@@ -68,8 +68,8 @@ export class PastAsking {
       signal,
       wait: (work) =>
         new Promise((resolve, reject) => {
-          const forget = onAbort(signal, () => reject(refuse()))
-          work.then(resolve, reject).finally(forget)
+          const unsubscribe = onAbort(signal, () => reject(refuse()))
+          work.then(resolve, reject).finally(unsubscribe)
         }),
       end: () => {
         stopTimer()
@@ -95,10 +95,10 @@ export class PastAsking {
     if (this.#slots.isFull(requester)) throw this.#refusal(TOO_MANY)
     this.#budget.take(requester)
     try {
-      const asked = this.#pastMarket(market)
+      const pastMarket = this.#pastMarket(market)
       const points = await this.#slots.run(
         signal,
-        () => prices.read(asked, range, signal),
+        () => prices.read(pastMarket, range, signal),
         requester,
       )
       signal.throwIfAborted()

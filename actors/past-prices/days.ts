@@ -22,7 +22,7 @@ export function startOf(day: number): TimeMs {
 export function pastDay(
   day: number,
   points: readonly PricePoint[],
-  known: {
+  fields: {
     readonly readAtMs: TimeMs
     readonly toMs: TimeMs
     readonly carried: PriceMicros | null
@@ -30,9 +30,9 @@ export function pastDay(
 ): PastDay {
   const seconds: number[] = []
   const prices: PriceMicros[] = []
-  if (known.carried !== null) {
+  if (fields.carried !== null) {
     seconds.push(0)
-    prices.push(known.carried)
+    prices.push(fields.carried)
   }
   for (const { timeMs: atMs, price } of points) {
     if (dayOf(atMs) !== day) continue
@@ -43,7 +43,7 @@ export function pastDay(
       prices.push(price)
     }
   }
-  return { readAtMs: known.readAtMs, knownToMs: known.toMs, seconds, prices }
+  return { readAtMs: fields.readAtMs, completeToMs: fields.toMs, seconds, prices }
 }
 
 /** The newest price of a day at or before a time; null when the day has none so early. */

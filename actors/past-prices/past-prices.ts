@@ -11,11 +11,11 @@ import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
 import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
-import { type Deadline, PastAsking, type PastAskingParts } from './asking.ts'
+import { type Deadline, type VenuePriceRequestParts, VenuePriceRequests } from './asking.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
 import { joinedPoints, PastRanges } from './ranges.ts'
 
-interface PastPricesParts extends PastAskingParts {
+interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
   /** Since when the venue's feed is live, every book within a minute; null while it is not. */
   readonly liveSinceMs: (venue: VenueView['venue']) => TimeMs | null
@@ -24,15 +24,15 @@ interface PastPricesParts extends PastAskingParts {
 /** A venue's history shows its newest minute late: a day is not surely known up to now. */
 const VENUE_LATE_MS = 60_000
 /** An answer is believed for so long beyond the time up to which it is surely known. */
-const BELIEVED_MS = 60_000
+const FRESH_MS = 60_000
 /** Empty answers are believed for so long at most. */
-const EMPTY_BELIEVED_MS_MAX = DAY_MS
+const EMPTY_FRESH_MS_MAX = DAY_MS
 /** Days whose empty answers are counted; full: the oldest count is forgotten. */
 const EMPTY_DAYS_MAX = 10_000
 /** So many days before a day without a price are looked at. */
 const DAYS_BACK = 14
 /** The day, and the days before it. */
-const ASKS_MAX = 2
+const REQUESTS_MAX = 2
 
 /** What the venue must be asked for to know a price: a day, or the days before one that has no price so early. */
 interface Missing {
@@ -52,46 +52,48 @@ interface VenueAnswer {
   readonly readAtMs: TimeMs
   readonly points: readonly PricePoint[]
 }
-type Recalled = { readonly kind: 'known'; readonly point: PricePoint | null } | Missing
+type CacheLookup = { readonly kind: 'known'; readonly point: PricePoint | null } | Missing
 
 export class PastPrices implements PastPricesView {
   readonly #parts: PastPricesParts
-  readonly #asking: PastAsking
+  readonly #requests: VenuePriceRequests
   readonly #ranges: PastRanges
   /** Questions under way; as many as PastAsking lets run and wait. */
-  readonly #coming = new Map<string, Promise<void>>()
+  readonly #pending = new Map<string, Promise<void>>()
   /** How often in a row a day came back empty, by market and day. */
   readonly #emptyCounts = new Map<string, number>()
-  readonly #doubts: ByVenue<Doubts>
+  readonly #suspectAnswers: ByVenue<Doubts>
 
   constructor(parts: PastPricesParts) {
     this.#parts = parts
-    this.#asking = new PastAsking(parts)
+    this.#requests = new VenuePriceRequests(parts)
     const { metrics, log } = parts
-    this.#doubts = new ByVenue((venue) => new Doubts({ metrics, log, venue }))
-    const doubt = ({ ref: { venue, nativeId } }: MarketView, detail: string) =>
-      this.#doubts.of(venue).note(new AnswerDoubt('prices', 'empty', `${nativeId}, ${detail}`))
-    this.#ranges = new PastRanges({ asking: this.#asking, clock: parts.clock, doubt })
+    this.#suspectAnswers = new ByVenue((venue) => new Doubts({ metrics, log, venue }))
+    const reportSuspect = ({ ref: { venue, nativeId } }: MarketView, detail: string) =>
+      this.#suspectAnswers
+        .of(venue)
+        .note(new AnswerDoubt('prices', 'empty', `${nativeId}, ${detail}`))
+    this.#ranges = new PastRanges({ requests: this.#requests, clock: parts.clock, reportSuspect })
   }
 
   /** See PastPricesView; no promise when the venue need not be asked. */
   at(
     market: MarketView,
-    askedMs: TimeMs,
+    requestedMs: TimeMs,
     requester: Requester = SYSTEM,
   ): PricePoint | null | Promise<PricePoint | null> {
     const nowMs = this.#parts.clock.nowMs()
-    const atMs = askedMs < nowMs ? askedMs : nowMs
+    const atMs = requestedMs < nowMs ? requestedMs : nowMs
     // No market is that old; a listing without times would have the venue asked.
     if (atMs <= 0) return null
     const own = market.priceAt(atMs)
-    if (own !== null && this.#isSure(market, own, atMs)) return own
-    const known = this.#present(market, atMs) ?? settlementAt(market.summary, atMs)
-    if (known !== null) return known
-    if (atMs < bornMs(market.summary)) return own
-    const recalled = this.#recall(market, atMs)
-    if (recalled.kind === 'known') return recalled.point
-    return this.#ask(market, { atMs, first: recalled, requester })
+    if (own !== null && this.#isUnchanged(market, own, atMs)) return own
+    const current = this.#present(market, atMs) ?? settlementAt(market.summary, atMs)
+    if (current !== null) return current
+    if (atMs < existsFromMs(market.summary)) return own
+    const cached = this.#lookUp(market, atMs)
+    if (cached.kind === 'known') return cached.point
+    return this.#request(market, { atMs, first: cached, requester })
   }
 
   /** See PastPricesView. */
@@ -100,7 +102,7 @@ export class PastPrices implements PastPricesView {
     range: PriceRange,
     requester: Requester = SYSTEM,
   ): Promise<readonly PricePoint[]> {
-    const fromMs = timeMs(Math.max(range.fromMs, bornMs(market.summary)))
+    const fromMs = timeMs(Math.max(range.fromMs, existsFromMs(market.summary)))
     return fromMs > range.toMs
       ? Promise.resolve([])
       : this.#ranges.read(market, { ...range, fromMs }, requester)
@@ -108,11 +110,11 @@ export class PastPrices implements PastPricesView {
 
   /** Ends the questions under way; their callers are refused. */
   stop(): void {
-    this.#asking.stop()
+    this.#requests.stop()
   }
 
   /** Whether the price cannot have changed between our tick and that time. */
-  #isSure(market: MarketView, own: PricePoint, atMs: TimeMs): boolean {
+  #isUnchanged(market: MarketView, own: PricePoint, atMs: TimeMs): boolean {
     if (atMs - own.timeMs <= priceAgeMsMax) return true
     const { venue } = market.ref
     const sinceMs = this.#parts.liveSinceMs(venue)
@@ -138,13 +140,13 @@ export class PastPrices implements PastPricesView {
   }
 
   /** The answer, or the first days that it needs and that are not kept. */
-  #recall(market: MarketView, atMs: TimeMs): Recalled {
+  #lookUp(market: MarketView, atMs: TimeMs): CacheLookup {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
     const own = market.priceAt(atMs)
     const day = dayOf(atMs)
     const past = pastPrices.get(number, day)
-    if (past === null || !this.#isKnown(past, atMs, emptyKey(number, day))) {
+    if (past === null || !this.#isFresh(past, atMs, emptyKey(number, day))) {
       return { kind: 'day', day, fromDay: day, toDay: day }
     }
     const theirs = newestOf(past, day, atMs)
@@ -154,7 +156,7 @@ export class PastPrices implements PastPricesView {
     for (let back = toDay; back >= fromDay; back -= 1) {
       const endMs = startOf(back + 1)
       const before = pastPrices.get(number, back)
-      if (before === null || !this.#isKnown(before, endMs, emptyKey(number, back))) {
+      if (before === null || !this.#isFresh(before, endMs, emptyKey(number, back))) {
         return { kind: 'before', day, fromDay, toDay: back }
       }
       const last = newestOf(before, back, timeMs(endMs - 1))
@@ -165,12 +167,12 @@ export class PastPrices implements PastPricesView {
   }
 
   /** Whether the kept day is known up to this time; shortly after it was read it counts as known wholly. */
-  #isKnown({ knownToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
+  #isFresh({ completeToMs: knownToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
     if (atMs <= knownToMs) return true
     const emptyCount = this.#emptyCounts.get(key) ?? 1
-    const believedMs = Math.min(BELIEVED_MS * 2 ** (emptyCount - 1), EMPTY_BELIEVED_MS_MAX)
+    const freshMs = Math.min(FRESH_MS * 2 ** (emptyCount - 1), EMPTY_FRESH_MS_MAX)
     // Both ways: the calendar may be put back a little.
-    return Math.abs(this.#parts.clock.nowMs() - readAtMs) < believedMs
+    return Math.abs(this.#parts.clock.nowMs() - readAtMs) < freshMs
   }
 
   /** Counts empty answers in a row for each day, so that the day is asked for less and less. */
@@ -187,105 +189,111 @@ export class PastPrices implements PastPricesView {
       }
     }
     const detail = `${nativeId}, days ${fromDay} to ${toDay}`
-    if (isEmpty) this.#doubts.of(venue).note(new AnswerDoubt('prices', 'empty', detail))
+    if (isEmpty) this.#suspectAnswers.of(venue).note(new AnswerDoubt('prices', 'empty', detail))
   }
 
   /** Callers that miss the same days wait for the same answer. */
-  async #ask(market: MarketView, question: Question): Promise<PricePoint | null> {
-    const deadline = this.#asking.deadline(market)
+  async #request(market: MarketView, question: Question): Promise<PricePoint | null> {
+    const deadline = this.#requests.deadline(market)
     try {
-      return await this.#askUntil(deadline, market, question)
+      return await this.#requestUntil(deadline, market, question)
     } finally {
       deadline.end()
     }
   }
 
-  async #askUntil(
+  async #requestUntil(
     deadline: Deadline,
     market: MarketView,
     { atMs, first, requester }: Question,
   ): Promise<PricePoint | null> {
     let missing = first
-    for (let asks = 0; ; ) {
+    for (let requestCount = 0; ; ) {
       const key = `${missing.kind} ${missing.day} ${market.ref.number}`
-      let coming = this.#coming.get(key)
-      if (coming === undefined) {
-        if (asks === ASKS_MAX) return market.priceAt(atMs)
-        asks += 1
+      let pending = this.#pending.get(key)
+      if (pending === undefined) {
+        if (requestCount === REQUESTS_MAX) return market.priceAt(atMs)
+        requestCount += 1
         const fetched = this.#fetch(market, missing, { signal: deadline.signal, requester })
-        coming = fetched.finally(() => this.#coming.delete(key))
-        this.#coming.set(key, coming)
+        pending = fetched.finally(() => this.#pending.delete(key))
+        this.#pending.set(key, pending)
       }
-      await deadline.wait(coming)
-      const recalled = this.#recall(market, atMs)
-      if (recalled.kind === 'known') return recalled.point
-      missing = recalled
+      await deadline.wait(pending)
+      const cached = this.#lookUp(market, atMs)
+      if (cached.kind === 'known') return cached.point
+      missing = cached
     }
   }
 
   async #fetch(
     market: MarketView,
     missing: Missing,
-    asked: { readonly signal: AbortSignal; readonly requester: Requester },
+    options: { readonly signal: AbortSignal; readonly requester: Requester },
   ): Promise<void> {
     const nowMs = this.#parts.clock.nowMs()
     const { fromDay, toDay } = missing
     const toMs = timeMs(Math.min(startOf(toDay + 1) - 1, nowMs))
-    const points = await this.#asking.prices(market, { fromMs: startOf(fromDay), toMs }, asked)
+    const points = await this.#requests.prices(market, { fromMs: startOf(fromDay), toMs }, options)
     const answer = { readAtMs: nowMs, points }
     const isOver = lastDayOf(market.summary, missing.day) < missing.day && missing.kind === 'day'
     this.#noteEmpty(market, points.length === 0 && !isOver, missing)
-    if (missing.kind === 'before') this.#keepBefore(market, missing, answer)
-    else this.#keepDay(market, missing.day, answer)
+    if (missing.kind === 'before') this.#storeBefore(market, missing, answer)
+    else this.#storeDay(market, missing.day, answer)
   }
 
-  #keepDay(market: MarketView, day: number, { readAtMs, points }: VenueAnswer): void {
+  #storeDay(market: MarketView, day: number, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number, venue, nativeId } = market.ref
     const before = lastBefore(points, startOf(day))
-    const kept = pastPrices.get(number, day)
-    const keptPoints = kept === null ? [] : pointsOf(kept, day)
-    const isOlder = (points.at(-1)?.timeMs ?? 0) < (keptPoints.at(-1)?.timeMs ?? 0)
+    const stored = pastPrices.get(number, day)
+    const storedPoints = stored === null ? [] : pointsOf(stored, day)
+    const isOlder = (points.at(-1)?.timeMs ?? 0) < (storedPoints.at(-1)?.timeMs ?? 0)
     if (isOlder && points.length > 0) {
-      this.#doubts.of(venue).note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
+      this.#suspectAnswers
+        .of(venue)
+        .note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
     }
     // After its end a market has no prices: an empty answer is right.
     const isOver = lastDayOf(market.summary, day) < day
-    const isProof = isOver || (points.length > 0 && !isOlder)
-    const toMs = isProof ? knownTo(market, day, readAtMs) : (kept?.knownToMs ?? startOf(day))
+    const isConclusive = isOver || (points.length > 0 && !isOlder)
+    const toMs = isConclusive
+      ? completeTo(market, day, readAtMs)
+      : (stored?.completeToMs ?? startOf(day))
     // The carried price is not looked for again each time more of the day is read.
-    const stood = kept?.seconds[0] === 0 ? (kept.prices[0] ?? null) : null
-    const carried = before === null ? stood : this.#standing(market, before, day)
-    const all = joined(keptPoints, points, startOf(day))
+    const carriedBefore = stored?.seconds[0] === 0 ? (stored.prices[0] ?? null) : null
+    const carried = before === null ? carriedBefore : this.#carriedPrice(market, before, day)
+    const all = joined(storedPoints, points, startOf(day))
     pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
   }
 
   /** Keeps the last price before the day as its carried price; keeps as well that there was none. */
-  #keepBefore(market: MarketView, missing: Missing, { readAtMs, points }: VenueAnswer): void {
+  #storeBefore(market: MarketView, missing: Missing, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
     const { day, fromDay, toDay } = missing
     let last = lastBefore(points, startOf(toDay + 1))
     for (let back = toDay; back >= fromDay; back -= 1) {
-      const kept = pastPrices.get(number, back)
+      const stored = pastPrices.get(number, back)
       const endMs = startOf(back + 1)
       if (last === null) {
-        const keptPoints = kept === null ? [] : pointsOf(kept, back)
+        const storedPoints = stored === null ? [] : pointsOf(stored, back)
         const toMs =
-          points.length > 0 ? knownTo(market, back, readAtMs) : (kept?.knownToMs ?? startOf(back))
-        pastPrices.put(number, back, pastDay(back, keptPoints, { readAtMs, toMs, carried: null }))
-      } else if (kept !== null)
-        last = newerOf(newestOf(kept, back, timeMs(endMs - 1)), last) ?? last
+          points.length > 0
+            ? completeTo(market, back, readAtMs)
+            : (stored?.completeToMs ?? startOf(back))
+        pastPrices.put(number, back, pastDay(back, storedPoints, { readAtMs, toMs, carried: null }))
+      } else if (stored !== null)
+        last = newerOf(newestOf(stored, back, timeMs(endMs - 1)), last) ?? last
     }
-    const kept = pastPrices.get(number, day)
-    if (last === null || kept === null) return
-    const carried = this.#standing(market, last, day)
-    const known = { readAtMs: kept.readAtMs, toMs: kept.knownToMs, carried }
-    pastPrices.put(number, day, pastDay(day, pointsOf(kept, day), known))
+    const stored = pastPrices.get(number, day)
+    if (last === null || stored === null) return
+    const carried = this.#carriedPrice(market, last, day)
+    const fields = { readAtMs: stored.readAtMs, toMs: stored.completeToMs, carried }
+    pastPrices.put(number, day, pastDay(day, pointsOf(stored, day), fields))
   }
 
   /** The price that held when a day began: the venue's last before it, or ours when it is newer. */
-  #standing(market: MarketView, theirs: PricePoint, day: number) {
+  #carriedPrice(market: MarketView, theirs: PricePoint, day: number) {
     return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), theirs) ?? theirs).price
   }
 }
@@ -299,24 +307,24 @@ function emptyKey(market: MarketNumber, day: number): string {
  * carried price is left out.
  */
 function joined(
-  kept: readonly PricePoint[],
+  stored: readonly PricePoint[],
   answered: readonly PricePoint[],
   dayStartMs: TimeMs,
 ): readonly PricePoint[] {
   return joinedPoints(
-    kept.filter(({ timeMs: atMs }) => atMs > dayStartMs),
+    stored.filter(({ timeMs: atMs }) => atMs > dayStartMs),
     answered,
   )
 }
 
 /** Before this time the market did not exist; 0 when the listing does not say. */
-function bornMs({ createdAtMs, openAtMs }: MarketSummary): number {
+function existsFromMs({ createdAtMs, openAtMs }: MarketSummary): number {
   const times = [createdAtMs, openAtMs].filter((atMs) => atMs !== null)
   return times.length === 0 ? 0 : Math.max(0, Math.min(...times))
 }
 
 /** Up to when a day that is read now is surely known: to its end once no further price can come. */
-function knownTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs {
+function completeTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs {
   const endMs = startOf(day + 1)
   const isOver = summary.status === 'resolved' || lastDayOf(summary, day) < day
   return isOver ? endMs : timeMs(Math.min(nowMs - VENUE_LATE_MS, endMs))
@@ -335,8 +343,8 @@ function lastDayOf({ status, closeAtMs }: MarketSummary, day: number): number {
 function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDay: number } {
   const lastDay = lastDayOf(market, day)
   const toDay = lastDay < day - DAYS_BACK ? lastDay : day - 1
-  const bornDay = Math.floor(bornMs(market) / DAY_MS)
-  return { fromDay: Math.max(toDay - DAYS_BACK + 1, bornDay), toDay }
+  const firstDay = Math.floor(existsFromMs(market) / DAY_MS)
+  return { fromDay: Math.max(toDay - DAYS_BACK + 1, firstDay), toDay }
 }
 
 /** Whether a price was known when an interval began: seen within it, or so shortly before. */

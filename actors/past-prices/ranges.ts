@@ -7,17 +7,17 @@ import type { Requester } from '../../engine/fair-queue.ts'
 import { pastRangePointsMax, pastRangesMax } from '../../engine/limits.ts'
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
-import type { PastAsking } from './asking.ts'
+import type { VenuePriceRequests } from './asking.ts'
 
 /** An answer is believed for so long. */
-const BELIEVED_MS = 60_000
+const FRESH_MS = 60_000
 /** What a venue gives at once: a day by the minute, fifteen days in longer steps. */
 const FINE_WINDOW_MS = DAY_MS
 const COARSE_WINDOW_MS = 15 * DAY_MS
 /** Of one question: half a year in long steps. */
 const WINDOWS_MAX = 12
 
-interface Kept {
+interface CachedRange {
   readonly fromMs: number
   readonly toMs: number
   readonly readAtMs: TimeMs
@@ -25,17 +25,17 @@ interface Kept {
 }
 
 interface PastRangesParts {
-  readonly asking: PastAsking
+  readonly requests: VenuePriceRequests
   readonly clock: Clock
   /** The venue answered less than it did before. */
-  readonly doubt: (market: MarketView, detail: string) => void
+  readonly reportSuspect: (market: MarketView, detail: string) => void
 }
 
 export class PastRanges {
   readonly #parts: PastRangesParts
   /** By market and step; the one that was used last is the last. */
-  readonly #kept = new Map<string, Kept>()
-  readonly #coming = new Map<string, Promise<readonly PricePoint[]>>()
+  readonly #cached = new Map<string, CachedRange>()
+  readonly #pending = new Map<string, Promise<readonly PricePoint[]>>()
 
   constructor(parts: PastRangesParts) {
     this.#parts = parts
@@ -49,78 +49,79 @@ export class PastRanges {
   ): Promise<readonly PricePoint[]> {
     const nowMs = this.#parts.clock.nowMs()
     const key = `${market.ref.number} ${range.stepMs}`
-    const kept = this.#kept.get(key) ?? null
+    const cached = this.#cached.get(key) ?? null
     const toMs = Math.min(range.toMs, nowMs)
-    if (kept !== null && isEnough(kept, { ...range, toMs: timeMs(toMs) }, nowMs)) {
-      this.#keep(key, kept)
-      return kept.points
+    if (cached !== null && isFreshFor(cached, { ...range, toMs: timeMs(toMs) }, nowMs)) {
+      this.#store(key, cached)
+      return cached.points
     }
     const question = `${key} ${range.fromMs}`
-    const coming =
-      this.#coming.get(question) ?? this.#ask(market, { ...range, toMs: timeMs(toMs) }, requester)
-    this.#coming.set(question, coming)
+    const pending =
+      this.#pending.get(question) ??
+      this.#fetch(market, { ...range, toMs: timeMs(toMs) }, requester)
+    this.#pending.set(question, pending)
     try {
-      return await coming
+      return await pending
     } finally {
-      this.#coming.delete(question)
+      this.#pending.delete(question)
     }
   }
 
-  async #ask(
+  async #fetch(
     market: MarketView,
     range: PriceRange,
     requester: Requester,
   ): Promise<readonly PricePoint[]> {
-    const { asking, clock, doubt } = this.#parts
+    const { requests, clock, reportSuspect } = this.#parts
     const readAtMs = clock.nowMs()
     const { fromMs, toMs, stepMs } = range
     const windowMs = stepMs < HOUR_MS ? FINE_WINDOW_MS : COARSE_WINDOW_MS
-    const deadline = asking.deadline(market)
+    const deadline = requests.deadline(market)
     const answered: PricePoint[] = []
     let endMs: number = toMs
     try {
-      for (let asked = 0; asked < WINDOWS_MAX && endMs >= fromMs; asked += 1) {
+      for (let request = 0; request < WINDOWS_MAX && endMs >= fromMs; request += 1) {
         const window = {
           fromMs: timeMs(Math.max(fromMs, endMs - windowMs + 1)),
           toMs: timeMs(endMs),
         }
-        const asked = { signal: deadline.signal, requester }
-        answered.push(...(await asking.prices(market, { ...window, stepMs }, asked)))
+        const request = { signal: deadline.signal, requester }
+        answered.push(...(await requests.prices(market, { ...window, stepMs }, request)))
         endMs = window.fromMs - 1
       }
     } finally {
       deadline.end()
     }
     const key = `${market.ref.number} ${stepMs}`
-    const before = this.#kept.get(key)?.points ?? []
+    const before = this.#cached.get(key)?.points ?? []
     if (answered.length === 0 && before.length > 0)
-      doubt(market, `${before.length} prices are kept`)
+      reportSuspect(market, `${before.length} prices are kept`)
     const points = joinedPoints(before, answered).slice(-pastRangePointsMax)
-    this.#keep(key, { fromMs: endMs + 1, toMs, readAtMs, points })
+    this.#store(key, { fromMs: endMs + 1, toMs, readAtMs, points })
     return points
   }
 
-  #keep(key: string, kept: Kept): void {
-    this.#kept.delete(key)
-    this.#kept.set(key, kept)
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > pastRangesMax && oldest !== undefined) this.#kept.delete(oldest)
+  #store(key: string, cached: CachedRange): void {
+    this.#cached.delete(key)
+    this.#cached.set(key, cached)
+    const [oldest] = this.#cached.keys()
+    if (this.#cached.size > pastRangesMax && oldest !== undefined) this.#cached.delete(oldest)
   }
 }
 
 /** The newest minute of a stretch may be missing. */
-const isEnough = (kept: Kept, { fromMs, toMs }: PriceRange, nowMs: TimeMs): boolean =>
-  kept.fromMs <= fromMs &&
-  Math.abs(nowMs - kept.readAtMs) < BELIEVED_MS &&
-  kept.toMs >= Math.min(toMs, nowMs - BELIEVED_MS)
+const isFreshFor = (cached: CachedRange, { fromMs, toMs }: PriceRange, nowMs: TimeMs): boolean =>
+  cached.fromMs <= fromMs &&
+  Math.abs(nowMs - cached.readAtMs) < FRESH_MS &&
+  cached.toMs >= Math.min(toMs, nowMs - FRESH_MS)
 
 /** Both in one order; the second wins where both have a price of a moment. */
 export function joinedPoints(
-  kept: readonly PricePoint[],
+  cached: readonly PricePoint[],
   answered: readonly PricePoint[],
 ): readonly PricePoint[] {
   const moments = new Map<TimeMs, PricePoint>()
-  for (const point of kept) moments.set(point.timeMs, point)
+  for (const point of cached) moments.set(point.timeMs, point)
   for (const point of answered) moments.set(point.timeMs, point)
   return [...moments.values()].sort((one, other) => one.timeMs - other.timeMs)
 }

@@ -17,7 +17,7 @@ export interface Column<Values> {
   values: Values
 }
 
-interface Stretched {
+interface Growable {
   grow(capacity: number): void
   move(from: number, to: number): void
 }
@@ -31,10 +31,10 @@ interface MoveWatcher {
 
 /** Bounded by the rows that its user adds; four bytes stay for each number that was ever used. */
 export class Columns {
-  readonly #columns: Stretched[] = []
+  readonly #columns: Growable[] = []
   readonly #watchers: MoveWatcher[] = []
   readonly #numbers: Column<Uint32Array>
-  readonly #isGone: Column<Uint8Array>
+  readonly #isRemoved: Column<Uint8Array>
   #slots = new Int32Array(CAPACITY_FIRST).fill(-1)
   #capacity = CAPACITY_FIRST
   #length = 0
@@ -42,22 +42,22 @@ export class Columns {
 
   constructor() {
     this.#numbers = this.integers()
-    this.#isGone = this.bytes()
+    this.#isRemoved = this.bytes()
   }
 
   bytes(): Column<Uint8Array> {
-    return this.#stretch((capacity) => new Uint8Array(capacity))
+    return this.#column((capacity) => new Uint8Array(capacity))
   }
 
   integers(): Column<Uint32Array> {
-    return this.#stretch((capacity) => new Uint32Array(capacity))
+    return this.#column((capacity) => new Uint32Array(capacity))
   }
 
   floats(): Column<Float64Array> {
-    return this.#stretch((capacity) => new Float64Array(capacity))
+    return this.#column((capacity) => new Float64Array(capacity))
   }
 
-  #stretch<Values extends Uint8Array | Uint32Array | Float64Array>(
+  #column<Values extends Uint8Array | Uint32Array | Float64Array>(
     make: (capacity: number) => Values,
   ): Column<Values> {
     const column = { values: make(this.#capacity) }
@@ -101,8 +101,8 @@ export class Columns {
   }
 
   /** 1 for a hole. */
-  get isGone(): Uint8Array {
-    return this.#isGone.values
+  get isRemoved(): Uint8Array {
+    return this.#isRemoved.values
   }
 
   /** -1 for a number that has no row. Slots are good until the next `add` or `remove`. */
@@ -126,7 +126,7 @@ export class Columns {
     const slot = this.#length
     this.#length += 1
     this.numbers[slot] = number
-    this.isGone[slot] = 0
+    this.isRemoved[slot] = 0
     this.#slots[number] = slot
     return slot
   }
@@ -141,7 +141,7 @@ export class Columns {
     const slot = this.slot(number)
     if (slot < 0) return
     this.#slots[number] = -1
-    this.isGone[slot] = 1
+    this.isRemoved[slot] = 1
     this.#holeCount += 1
     const isHollow = this.#holeCount * HOLES_SHARE > this.#length
     if (this.#holeCount >= HOLES_MIN && isHollow) this.#closeHoles()
@@ -156,7 +156,7 @@ export class Columns {
     const movedTo = new Uint32Array(this.#length)
     let to = 0
     for (let from = 0; from < this.#length; from += 1) {
-      if (this.isGone[from] === 1) continue
+      if (this.isRemoved[from] === 1) continue
       if (from !== to) {
         for (const column of this.#columns) column.move(from, to)
         this.#slots[this.numbers[to] ?? 0] = to

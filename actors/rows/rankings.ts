@@ -5,7 +5,7 @@
 import type { Clock } from '../../engine/clock.ts'
 
 const SHARED_MS = 5_000
-const KEPT_MS = 300_000
+const RETAINED_MS = 300_000
 const BYTES_MAX = 64 * 2 ** 20
 const PIN_OVERHEAD_BYTES = 512
 /** The first slab is small, since few catalogues are large; each next one twice as large. */
@@ -16,7 +16,7 @@ export interface Ranking {
   readonly pin: number
   /** The filter and order for which it was cut. */
   readonly key: string
-  readonly cutAtMs: number
+  readonly createdAtMs: number
   /** Best first; overwritten some time after the ranking ended. */
   readonly numbers: Uint32Array
 }
@@ -48,15 +48,15 @@ export function pageOf<Row>(
   return { rows, total, next: null }
 }
 
-interface Kept extends Ranking {
-  readonly memory: KeptNumbers
+interface StoredRanking extends Ranking {
+  readonly memory: SlabNumbers
 }
 
 /** Rankings by pin; a pin is an integer that is never used twice in a run. */
 export class Rankings {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #slabs = new NumberSlabs()
-  readonly #pins = new Map<number, Kept>()
+  readonly #pins = new Map<number, StoredRanking>()
   readonly #newest = new Map<string, Ranking>()
   #bytes = 0
   #lastPin = 0
@@ -70,26 +70,26 @@ export class Rankings {
     const nowMs = this.#clock.monotonicMs()
     this.#expire(nowMs)
     const shared = this.#newest.get(key)
-    return shared !== undefined && nowMs - shared.cutAtMs < SHARED_MS ? shared : null
+    return shared !== undefined && nowMs - shared.createdAtMs < SHARED_MS ? shared : null
   }
 
   /** Keeps a copy of a ranking that was cut just now; an equal one before it is renewed instead. */
-  keep(key: string, cut: Uint32Array): Ranking {
+  add(key: string, numbers: Uint32Array): Ranking {
     const nowMs = this.#clock.monotonicMs()
     const before = this.#pins.get(this.#newest.get(key)?.pin ?? 0)
-    if (before !== undefined && isSame(before.numbers, cut)) {
-      const renewed = { ...before, cutAtMs: nowMs }
+    if (before !== undefined && isSame(before.numbers, numbers)) {
+      const renewed = { ...before, createdAtMs: nowMs }
       this.#pins.delete(before.pin)
       this.#pins.set(before.pin, renewed)
       this.#newest.set(key, renewed)
       return renewed
     }
     this.#lastPin += 1
-    const memory = this.#slabs.keep(cut)
+    const memory = this.#slabs.copy(numbers)
     const ranking = {
       pin: this.#lastPin,
       key,
-      cutAtMs: nowMs,
+      createdAtMs: nowMs,
       numbers: memory.numbers,
       memory,
     }
@@ -109,7 +109,7 @@ export class Rankings {
 
   #expire(nowMs: number): void {
     for (const ranking of this.#pins.values()) {
-      const isOld = nowMs - ranking.cutAtMs >= KEPT_MS
+      const isOld = nowMs - ranking.createdAtMs >= RETAINED_MS
       if (!isOld && (this.#bytes <= BYTES_MAX || this.#pins.size === 1)) return
       this.#pins.delete(ranking.pin)
       this.#bytes -= bytesOf(ranking)
@@ -134,11 +134,11 @@ function bytesOf({ numbers, key }: Ranking): number {
 interface Slab {
   readonly values: Uint32Array
   usedCount: number
-  keptCount: number
+  listCount: number
 }
 
 /** A copy; `numbers` are overwritten some time after `end`, which is called once. */
-export interface KeptNumbers {
+export interface SlabNumbers {
   readonly numbers: Uint32Array
   end(): void
 }
@@ -152,11 +152,11 @@ export class NumberSlabs {
   #current = newSlab(SLAB_LENGTH_FIRST)
   readonly #free: Slab[] = []
 
-  keep(numbers: Uint32Array): KeptNumbers {
+  copy(numbers: Uint32Array): SlabNumbers {
     const slab = this.#slabFor(numbers.length)
     const start = slab.usedCount
     slab.usedCount += numbers.length
-    slab.keptCount += 1
+    slab.listCount += 1
     slab.values.set(numbers, start)
     return {
       numbers: slab.values.subarray(start, slab.usedCount),
@@ -167,17 +167,17 @@ export class NumberSlabs {
   #slabFor(length: number): Slab {
     const full = this.#current
     if (full.values.length - full.usedCount >= length) return full
-    const place = this.#free.findIndex(({ values }) => values.length >= length)
-    const [free] = place < 0 ? [] : this.#free.splice(place, 1)
+    const index = this.#free.findIndex(({ values }) => values.length >= length)
+    const [free] = index < 0 ? [] : this.#free.splice(index, 1)
     const wanted = Math.min(full.values.length * 2, SLAB_LENGTH_MAX)
     this.#current = free ?? newSlab(Math.max(wanted, length))
-    if (full.keptCount === 0) this.#recycle(full)
+    if (full.listCount === 0) this.#recycle(full)
     return this.#current
   }
 
   #end(slab: Slab): void {
-    slab.keptCount -= 1
-    if (slab.keptCount > 0) return
+    slab.listCount -= 1
+    if (slab.listCount > 0) return
     if (slab === this.#current) slab.usedCount = 0
     else this.#recycle(slab)
   }
@@ -190,5 +190,5 @@ export class NumberSlabs {
 }
 
 function newSlab(length: number): Slab {
-  return { values: new Uint32Array(length), usedCount: 0, keptCount: 0 }
+  return { values: new Uint32Array(length), usedCount: 0, listCount: 0 }
 }

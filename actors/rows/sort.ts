@@ -60,10 +60,10 @@ function splitKeys(keys: Float64Array, count: number, order: 'asc' | 'desc'): nu
     const key = keys[position] ?? Number.NaN
     const distance = order === 'asc' ? key - least : most - key
     // NaN is not at least 0.
-    const place = distance >= 0 ? distance : unknown
-    const upper = Math.floor(place / WORD)
+    const shifted = distance >= 0 ? distance : unknown
+    const upper = Math.floor(shifted / WORD)
     high[position] = upper
-    low[position] = place - upper * WORD
+    low[position] = shifted - upper * WORD
   }
   return unknown
 }
@@ -78,8 +78,8 @@ function sortByWord(words: Uint32Array, count: number, bits: number): void {
     const mask = 2 ** digitBits - 1
     if (!countDigits(words, count, shift, mask)) continue
     const { positions, sorted } = scratch
-    for (let place = 0; place < count; place += 1) {
-      const position = positions[place] ?? 0
+    for (let index = 0; index < count; index += 1) {
+      const position = positions[index] ?? 0
       const digit = ((words[position] ?? 0) >>> shift) & mask
       const start = starts[digit] ?? 0
       starts[digit] = start + 1

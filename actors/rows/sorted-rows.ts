@@ -23,9 +23,9 @@ export class SortedRows {
   readonly #live = new Uint32Array(CHANGED_MAX)
   readonly #liveKeys = new Float64Array(CHANGED_MAX)
   #changedCount = 0
-  #merged = makePlaces(0)
+  #merged = makeOrder(0)
   /** The arrays of the merge before, for the next one: fresh ones would be megabytes of garbage. */
-  #spare = makePlaces(0)
+  #spare = makeOrder(0)
   #count = 0
   #knownCount = 0
 
@@ -57,20 +57,20 @@ export class SortedRows {
     if (this.#changedCount > 0) this.#merge()
     const { slots, keys } = this.#merged
     const { numbers } = this.#rows
-    const known = this.#knownCount
+    const knownEnd = this.#knownCount
     let count = 0
     const selectRun = (start: number, end: number) => {
-      for (let place = start; place < end; place += 1) {
-        const slot = slots[place] ?? 0
+      for (let index = start; index < end; index += 1) {
+        const slot = slots[index] ?? 0
         if (isMarked[slot] !== 1) continue
         into[count] = numbers[slot] ?? 0
         count += 1
       }
     }
-    if (order === 'asc') selectRun(0, known)
+    if (order === 'asc') selectRun(0, knownEnd)
     else {
       // Equal keys stay in ascending order, so that a run of them is walked forward.
-      for (let end = known; end > 0; ) {
+      for (let end = knownEnd; end > 0; ) {
         let start = end - 1
         const key = keys[start]
         while (start > 0 && keys[start - 1] === key) start -= 1
@@ -78,13 +78,13 @@ export class SortedRows {
         end = start
       }
     }
-    selectRun(known, this.#count)
+    selectRun(knownEnd, this.#count)
     return count
   }
 
   /** Puts the changed rows at the places of their keys, and drops those that are gone. */
   #merge(): void {
-    const { length, isGone } = this.#rows
+    const { length, isRemoved: isGone } = this.#rows
     const { values } = this.#values
     const { values: isChanged } = this.#isChanged
     // Slots ascend, so that the sort, which is stable, leaves equal keys in order of slot.
@@ -96,7 +96,7 @@ export class SortedRows {
       this.#liveKeys[liveCount] = values[slot] ?? Number.NaN
       liveCount += 1
     }
-    if (this.#spare.slots.length < length) this.#spare = makePlaces(this.#rows.numbers.length)
+    if (this.#spare.slots.length < length) this.#spare = makeOrder(this.#rows.numbers.length)
     this.#mergeInto(this.#spare, sortedPositions(this.#liveKeys, liveCount, 'asc'))
     const before = this.#merged
     this.#merged = this.#spare
@@ -105,16 +105,16 @@ export class SortedRows {
     this.#changedCount = 0
   }
 
-  #mergeInto(places: Places, positions: Uint32Array): void {
+  #mergeInto(target: RowOrder, positions: Uint32Array): void {
     const { values: isChanged } = this.#isChanged
     const { slots, keys } = this.#merged
-    const { slots: toSlots, keys: toKeys } = places
+    const { slots: toSlots, keys: toKeys } = target
     let to = 0
     let next = 0
-    for (let place = 0; place < this.#count; place += 1) {
-      const slot = slots[place] ?? 0
+    for (let index = 0; index < this.#count; index += 1) {
+      const slot = slots[index] ?? 0
       if (isChanged[slot] === 1) continue
-      const key = keys[place] ?? Number.NaN
+      const key = keys[index] ?? Number.NaN
       for (; next < positions.length; next += 1) {
         const position = positions[next] ?? 0
         const changedKey = this.#liveKeys[position] ?? Number.NaN
@@ -141,18 +141,18 @@ export class SortedRows {
   /** Holes were closed: every row keeps its place here under another slot. */
   #move(movedTo: Uint32Array): void {
     const { slots } = this.#merged
-    for (let place = 0; place < this.#count; place += 1) {
-      slots[place] = movedTo[slots[place] ?? 0] ?? 0
+    for (let index = 0; index < this.#count; index += 1) {
+      slots[index] = movedTo[slots[index] ?? 0] ?? 0
     }
   }
 }
 
-interface Places {
+interface RowOrder {
   readonly slots: Uint32Array
   readonly keys: Float64Array
 }
 
-function makePlaces(length: number): Places {
+function makeOrder(length: number): RowOrder {
   return { slots: new Uint32Array(length), keys: new Float64Array(length) }
 }
 

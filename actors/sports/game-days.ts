@@ -10,16 +10,16 @@ import {
   pairVenueGames,
   type VenueGames,
 } from '../../engine/sports/game-pairs.ts'
-import { arenaOf } from '../../engine/sports/leagues.ts'
+import { competitionOf } from '../../engine/sports/leagues.ts'
 import type { TeamTable } from '../../engine/sports/team-table.ts'
 import type { VenueGame } from '../../engine/sports/venue-games.ts'
-import type { Steps } from '../../engine/steps.ts'
+import type { SlicedWork } from '../../engine/steps.ts'
 import type { MarketView } from '../views.ts'
 
 /** A date's games depend on listings of this many days before and after (game-pairs.ts). */
 const AROUND_DAYS = 2
 /** Grouped days that are kept; full: the one grouped first is forgotten, and grouped again when asked for. */
-const KEPT_MAX = 64
+const CACHED_MAX = 64
 
 /** An event that is about a game, with its markets. */
 export interface GameEvent {
@@ -41,7 +41,7 @@ export class GameDays {
   readonly #table: TeamTable
   /** By `arena/date`; those without events have no day. */
   readonly #days = new Map<string, Day>()
-  readonly #kept = new Map<string, { stamp: string; games: readonly Game[] }>()
+  readonly #cached = new Map<string, { stamp: string; games: readonly Game[] }>()
   #changeCount = 0
   #tableVersion = 0
 
@@ -49,7 +49,7 @@ export class GameDays {
     this.#table = table
   }
 
-  place(event: GameEvent): void {
+  add(event: GameEvent): void {
     const { venue, league, sides } = event.clue
     // Names are read now, one listing at a time, and not at a request for the day.
     for (const side of sides) this.#table.team(league, { venue, ...side })
@@ -67,7 +67,7 @@ export class GameDays {
     this.#touch(day)
   }
 
-  unplace(event: GameEvent): void {
+  remove(event: GameEvent): void {
     const key = dayKey(event.clue)
     const day = this.#days.get(key)
     if (day === undefined) return
@@ -87,28 +87,28 @@ export class GameDays {
   }
 
   /** Whether a date's games are known without grouping. */
-  isKept(arena: string, date: string): boolean {
-    return this.#kept.get(`${arena}/${date}`)?.stamp === this.#stamp(arena, date)
+  isCached(competition: string, date: string): boolean {
+    return this.#cached.get(`${competition}/${date}`)?.stamp === this.#stamp(competition, date)
   }
 
   /**
    * The games of one arena around a date, grouped once until something about them changes; a change during the grouping is
    * seen by the next call.
    */
-  *games(arena: string, date: string): Steps<readonly Game[]> {
-    const stamp = this.#stamp(arena, date)
-    const key = `${arena}/${date}`
-    const kept = this.#kept.get(key)
-    if (kept?.stamp === stamp) return kept.games
+  *games(competition: string, date: string): SlicedWork<readonly Game[]> {
+    const stamp = this.#stamp(competition, date)
+    const key = `${competition}/${date}`
+    const cached = this.#cached.get(key)
+    if (cached?.stamp === stamp) return cached.games
     const byVenue = new ByVenue((): VenueGame[] => [])
-    for (const near of around(arena, date)) {
+    for (const near of around(competition, date)) {
       for (const [venue, games] of yield* this.#gathered(near)) byVenue.of(venue).push(...games)
     }
     const games = yield* pairVenueGames(new Map(byVenue.entries()), this.#table)
-    this.#kept.delete(key)
-    this.#kept.set(key, { stamp, games })
-    const oldest = this.#kept.keys().next().value
-    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
+    this.#cached.delete(key)
+    this.#cached.set(key, { stamp, games })
+    const oldest = this.#cached.keys().next().value
+    if (this.#cached.size > CACHED_MAX && oldest !== undefined) this.#cached.delete(oldest)
     return games
   }
 
@@ -132,7 +132,7 @@ export class GameDays {
   }
 
   /** Each venue's games of one `arena/date`. */
-  *#gathered(key: string): Steps<VenueGames> {
+  *#gathered(key: string): SlicedWork<VenueGames> {
     const day = this.#days.get(key)
     if (day === undefined) return new Map()
     if (day.gathered !== null) return day.gathered
@@ -151,17 +151,18 @@ export class GameDays {
     day.gathered = null
   }
 
-  #stamp(arena: string, date: string): string {
-    const versions = around(arena, date).map((near) => this.#days.get(near)?.version ?? 0)
+  #stamp(competition: string, date: string): string {
+    const versions = around(competition, date).map((near) => this.#days.get(near)?.version ?? 0)
     return `${this.#tableVersion}/${versions.join('/')}`
   }
 }
 
-function around(arena: string, date: string): readonly string[] {
+function around(competition: string, date: string): readonly string[] {
   const days: string[] = []
-  for (let by = -AROUND_DAYS; by <= AROUND_DAYS; by += 1) days.push(`${arena}/${addDays(date, by)}`)
+  for (let by = -AROUND_DAYS; by <= AROUND_DAYS; by += 1)
+    days.push(`${competition}/${addDays(date, by)}`)
   return days
 }
 
-const dayKey = ({ league, date }: GameClue): string => `${arenaOf(league)}/${date}`
+const dayKey = ({ league, date }: GameClue): string => `${competitionOf(league)}/${date}`
 const anchorKey = ({ venue, anchor }: GameClue): string => `${venue}/${anchor}`

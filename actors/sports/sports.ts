@@ -9,7 +9,7 @@ import type { EventFacts, GameClue } from '../../engine/sports/game-clue.ts'
 import type { Game } from '../../engine/sports/game-pairs.ts'
 import { clueOfGolf, mayBeGolf, TOURNAMENT_DAYS } from '../../engine/sports/golf-clue.ts'
 import {
-  arenaOf,
+  competitionOf,
   LEAGUES,
   leagueOfSeries,
   leagueOfWord,
@@ -18,7 +18,7 @@ import {
 import { clueOfSlug } from '../../engine/sports/slug-clue.ts'
 import { TeamTable } from '../../engine/sports/team-table.ts'
 import { clueOfTicker } from '../../engine/sports/ticker-clue.ts'
-import { advance, inPieces, type Steps } from '../../engine/steps.ts'
+import { runInSlices, runSlice, type SlicedWork } from '../../engine/steps.ts'
 import type { TeamListing } from '../../engine/venues/venue.ts'
 import { Slots } from '../slots.ts'
 import type {
@@ -37,7 +37,7 @@ interface Entry {
   readonly handles: HandleForm
   readonly markets: Map<number, MarketView>
   /** As it stands in its day; null while its ticker names no two teams, which a list of teams may change. */
-  readonly placed: GameEvent | null
+  readonly gameEvent: GameEvent | null
 }
 
 export class Sports implements SportsView, CatalogWatcher {
@@ -65,18 +65,18 @@ export class Sports implements SportsView, CatalogWatcher {
     const key = eventKey(market)
     const before = this.#eventOfMarket.get(number)
     if (before !== undefined && before !== key) this.#remove(number, before)
-    const known = this.#entries.get(key)
+    const existing = this.#entries.get(key)
     const { handles } = this.#catalog.names.of(market.ref.venue)
-    if (known === undefined && !mayBeGame(market, handles)) return
+    if (existing === undefined && !mayBeGame(market, handles)) return
     const facts = this.#factsOf(market, handles)
-    const markets = known?.markets ?? new Map<number, MarketView>()
+    const markets = existing?.markets ?? new Map<number, MarketView>()
     const isNew = !markets.has(number)
     markets.set(number, market)
     this.#eventOfMarket.set(number, key)
-    const isSame = known !== undefined && isSameFacts(known.facts, facts)
+    const isSame = existing !== undefined && isSameFacts(existing.facts, facts)
     if (!isSame) return this.#put(key, { facts, handles, markets }, markets.values())
     // A further market's ticker may name what the known ones do not.
-    if (known.placed === null && isNew) this.#put(key, { facts, handles, markets }, [market])
+    if (existing.gameEvent === null && isNew) this.#put(key, { facts, handles, markets }, [market])
   }
 
   /** An event's facts are the same for all its markets: one market of each event is enough. */
@@ -89,7 +89,7 @@ export class Sports implements SportsView, CatalogWatcher {
     }
   }
 
-  onForgotten(market: MarketView): void {
+  onRemoved(market: MarketView): void {
     const { number } = market.ref
     const key = this.#eventOfMarket.get(number)
     if (key !== undefined) this.#remove(number, key)
@@ -100,10 +100,10 @@ export class Sports implements SportsView, CatalogWatcher {
    * again; a piece in each turn of the loop.
    */
   learnTeams(listings: readonly TeamListing[]): Promise<void> {
-    return inPieces(this.#clock, this.#learning(listings))
+    return runInSlices(this.#clock, this.#learning(listings))
   }
 
-  *#learning(listings: readonly TeamListing[]): Steps<void> {
+  *#learning(listings: readonly TeamListing[]): SlicedWork<void> {
     for (const listing of listings) {
       this.#table.learn(listing, this.#catalog.names.of(listing.venue).handles)
       yield
@@ -123,16 +123,18 @@ export class Sports implements SportsView, CatalogWatcher {
   }
 
   games(sport: Sport, date: string): GamesView | Promise<GamesView> {
-    const arenas = new Set(LEAGUES.filter((league) => league.sport === sport).map(arenaOf))
-    const days: { arena: string; date: string }[] = []
-    for (const arena of arenas) {
+    const competitions = new Set(
+      LEAGUES.filter((league) => league.sport === sport).map(competitionOf),
+    )
+    const days: { competition: string; date: string }[] = []
+    for (const competition of competitions) {
       for (let back = 0; back < (sport === 'pga' ? TOURNAMENT_DAYS : 1); back += 1) {
-        days.push({ arena, date: addDays(date, -back) })
+        days.push({ competition, date: addDays(date, -back) })
       }
     }
-    const isKept = days.every((day) => this.#days.isKept(day.arena, day.date))
-    if (isKept || this.#grouping.isIdle) {
-      const done = advance(this.#clock, this.#found(days))
+    const isCached = days.every((day) => this.#days.isCached(day.competition, day.date))
+    if (isCached || this.#grouping.isIdle) {
+      const done = runSlice(this.#clock, this.#found(days))
       if (done !== null) return done.result
     }
     if (this.#grouping.isFull()) {
@@ -140,13 +142,15 @@ export class Sports implements SportsView, CatalogWatcher {
       return Promise.reject(new EngineError('UNAVAILABLE', detail, { retryAfterSeconds: 1 }))
     }
     const { signal } = new AbortController()
-    return this.#grouping.run(signal, () => inPieces(this.#clock, this.#found(days)))
+    return this.#grouping.run(signal, () => runInSlices(this.#clock, this.#found(days)))
   }
 
-  *#found(days: readonly { readonly arena: string; readonly date: string }[]): Steps<GamesView> {
+  *#found(
+    days: readonly { readonly competition: string; readonly date: string }[],
+  ): SlicedWork<GamesView> {
     const found: Game[] = []
-    for (const { arena, date } of days) {
-      const games = yield* this.#days.games(arena, date)
+    for (const { competition, date } of days) {
+      const games = yield* this.#days.games(competition, date)
       for (const game of games) if (game.date === date) found.push(game)
     }
     found.sort((left, right) => (left.key < right.key ? -1 : 1))
@@ -168,7 +172,7 @@ export class Sports implements SportsView, CatalogWatcher {
     entry.markets.delete(number)
     if (entry.markets.size > 0) return
     this.#entries.delete(key)
-    if (entry.placed !== null) this.#days.unplace(entry.placed)
+    if (entry.gameEvent !== null) this.#days.remove(entry.gameEvent)
   }
 
   /** Reads an event from some of its markets, and moves it when it is about another game than before. */
@@ -177,14 +181,14 @@ export class Sports implements SportsView, CatalogWatcher {
     { facts, handles, markets }: Pick<Entry, 'facts' | 'handles' | 'markets'>,
     read: Iterable<MarketView>,
   ): void {
-    const before = this.#entries.get(key)?.placed ?? null
+    const before = this.#entries.get(key)?.gameEvent ?? null
     const clue = this.#clueOf(facts, handles, [...read])
     const isSame = clue !== null && before !== null && isSameClue(before.clue, clue)
-    const placed = isSame ? before : clue === null ? null : { clue, markets }
-    this.#entries.set(key, { facts, handles, markets, placed })
+    const gameEvent = isSame ? before : clue === null ? null : { clue, markets }
+    this.#entries.set(key, { facts, handles, markets, gameEvent })
     if (isSame) return
-    if (before !== null) this.#days.unplace(before)
-    if (placed !== null) this.#days.place(placed)
+    if (before !== null) this.#days.remove(before)
+    if (gameEvent !== null) this.#days.add(gameEvent)
   }
 
   #factsOf({ ref, summary }: MarketView, handles: HandleForm): EventFacts {

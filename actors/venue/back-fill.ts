@@ -16,7 +16,7 @@ import type { VenueFeed } from '../../engine/venues/venue.ts'
 /** Clocks differ and times are of whole seconds: this much more is read on both sides. */
 const OVERLAP_MS = 5_000
 /** A venue's REST may show a trade later than its stream: the same range is read again after this. */
-const SECOND_LOOK_MS = 15_000
+const SECOND_CHECK_MS = 15_000
 /** Losses within this time share a second look: many losses make few timers. */
 const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
@@ -30,7 +30,7 @@ const SHOWN_LATE_MS = 60_000
 const PART_MS = 120_000
 /** The next part is read after so long even if the trades of this one are not stored yet. */
 const SETTLE_MS_MAX = 10_000
-const SETTLE_LOOK_MS = 50
+const SETTLE_CHECK_MS = 50
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 30_000
 /** A range that REST refuses for so long is given up and announced. */
@@ -43,7 +43,7 @@ interface Range {
   readonly missingFromMs: TimeMs | null
 }
 
-interface Look {
+interface PendingCheck {
   range: Range
   readonly atMs: number
 }
@@ -56,20 +56,20 @@ export class TradeBackFill {
   readonly #isHandled: () => boolean
   readonly #committed: () => Promise<void>
   readonly #abort = new AbortController()
-  readonly #doubts: Doubts
-  readonly #knownSinceMs: () => TimeMs | null
-  readonly #newestKnownMs: (untilMs: TimeMs) => TimeMs | null
+  readonly #suspectAnswers: Doubts
+  readonly #oldestStoredMs: () => TimeMs | null
+  readonly #newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly #ranges: Count
-  readonly #firstLookMs: number
+  readonly #firstCheckMs: number
   /** Timers of the look once a minute and of second looks. */
   readonly #timers = new Set<StopTimer>()
   /** The newest second look, which further ranges may join. */
-  #newestLook: Look | null = null
+  #newestCheck: PendingCheck | null = null
   /** Second looks not yet taken; bounded by GATHER_MS. */
-  readonly #looks = new Set<Look>()
+  readonly #checks = new Set<PendingCheck>()
   #running: Promise<void> = Promise.resolve()
   #waiting: Range | null = null
-  #reading: Range | null = null
+  #inProgress: Range | null = null
   #readToMs: TimeMs | null = null
   /** Up to here the venue does not have what is missing: a doubted answer is not asked for again. */
   #abandonedToMs = Number.NEGATIVE_INFINITY
@@ -81,11 +81,11 @@ export class TradeBackFill {
     log: Log
     metrics: Metrics
     venue: VenueKey
-    doubts: Doubts
+    suspectAnswers: Doubts
     /** Time of the venue's oldest stored trade; null: none is stored. */
-    knownSinceMs: () => TimeMs | null
+    oldestStoredMs: () => TimeMs | null
     /** Time of the venue's newest stored trade up to a time; null: none is stored. */
-    newestKnownMs: (untilMs: TimeMs) => TimeMs | null
+    newestStoredMs: (untilMs: TimeMs) => TimeMs | null
     onLost: (fromMs: TimeMs, toMs: TimeMs) => void
     /** Whether no message waits in any mailbox. */
     isHandled: () => boolean
@@ -95,14 +95,15 @@ export class TradeBackFill {
     this.#feed = parts.feed
     this.#clock = parts.clock
     this.#log = parts.log
-    this.#doubts = parts.doubts
-    this.#knownSinceMs = parts.knownSinceMs
-    this.#newestKnownMs = parts.newestKnownMs
+    this.#suspectAnswers = parts.suspectAnswers
+    this.#oldestStoredMs = parts.oldestStoredMs
+    this.#newestStoredMs = parts.newestStoredMs
     this.#onLost = parts.onLost
     this.#isHandled = parts.isHandled
     this.#committed = parts.committed
-    const place = VENUE_KEYS.indexOf(parts.venue)
-    this.#firstLookMs = RECONCILE_EVERY_MS + ((place * RECONCILE_APART_MS) % RECONCILE_EVERY_MS)
+    const venueIndex = VENUE_KEYS.indexOf(parts.venue)
+    this.#firstCheckMs =
+      RECONCILE_EVERY_MS + ((venueIndex * RECONCILE_APART_MS) % RECONCILE_EVERY_MS)
     this.#ranges = parts.metrics.count('trade_recoveries_total', 'Ranges read again over REST.', {
       venue: parts.venue,
     })
@@ -110,15 +111,15 @@ export class TradeBackFill {
 
   /** Starts the look once a minute. */
   start(): void {
-    const look = () => {
+    const check = () => {
       const nowMs = this.#clock.nowMs()
       const fromMs = timeMs(nowMs - RECONCILE_SPAN_MS)
       this.#read({ fromMs, toMs: nowMs, missingFromMs: null })
     }
-    const stop = this.#clock.after(this.#firstLookMs, () => {
+    const stop = this.#clock.after(this.#firstCheckMs, () => {
       this.#timers.delete(stop)
-      look()
-      this.#timers.add(this.#clock.every(RECONCILE_EVERY_MS, look))
+      check()
+      this.#timers.add(this.#clock.every(RECONCILE_EVERY_MS, check))
     })
     this.#timers.add(stop)
   }
@@ -131,17 +132,17 @@ export class TradeBackFill {
     const atMs = this.#clock.monotonicMs()
     const lateFromMs = Math.max(range.fromMs, range.toMs - RECONCILE_SPAN_MS)
     const late = { fromMs: timeMs(lateFromMs), toMs: range.toMs, missingFromMs: timeMs(lateFromMs) }
-    if (this.#newestLook !== null && atMs - this.#newestLook.atMs < GATHER_MS) {
-      this.#newestLook.range = join(this.#newestLook.range, late)
+    if (this.#newestCheck !== null && atMs - this.#newestCheck.atMs < GATHER_MS) {
+      this.#newestCheck.range = join(this.#newestCheck.range, late)
       return
     }
-    const look: Look = { range: late, atMs }
-    this.#newestLook = look
-    this.#looks.add(look)
-    const stop = this.#clock.after(SECOND_LOOK_MS, () => {
+    const check: PendingCheck = { range: late, atMs }
+    this.#newestCheck = check
+    this.#checks.add(check)
+    const stop = this.#clock.after(SECOND_CHECK_MS, () => {
       this.#timers.delete(stop)
-      this.#looks.delete(look)
-      this.#read(look.range)
+      this.#checks.delete(check)
+      this.#read(check.range)
     })
     this.#timers.add(stop)
   }
@@ -156,16 +157,16 @@ export class TradeBackFill {
    * not be later, or the rest would never be read after a kill.
    */
   get unreadSinceMs(): TimeMs | null {
-    const ranges = [...this.#looks].map(({ range }) => range)
-    for (const range of [this.#waiting, this.#reading]) if (range !== null) ranges.push(range)
+    const ranges = [...this.#checks].map(({ range }) => range)
+    for (const range of [this.#waiting, this.#inProgress]) if (range !== null) ranges.push(range)
     if (ranges.length === 0) return null
     return timeMs(Math.min(...ranges.map(({ fromMs }) => fromMs)))
   }
 
   /** From here on trades of an outage are still missing; null: all were read, up to `readToMs`. */
   get missingSinceMs(): TimeMs | null {
-    const ranges: Range[] = [...this.#looks].map(({ range }) => range)
-    for (const range of [this.#waiting, this.#reading]) if (range !== null) ranges.push(range)
+    const ranges: Range[] = [...this.#checks].map(({ range }) => range)
+    for (const range of [this.#waiting, this.#inProgress]) if (range !== null) ranges.push(range)
     const times = ranges.flatMap(({ missingFromMs }) => missingFromMs ?? [])
     return times.length === 0 ? null : timeMs(Math.min(...times))
   }
@@ -194,12 +195,12 @@ export class TradeBackFill {
     while (this.#waiting !== null && !this.#abort.signal.aborted) {
       const range = this.#waiting
       this.#waiting = null
-      this.#reading = range
+      this.#inProgress = range
       this.#ranges.inc()
       await this.#readParts(range)
       // A range that `stop` interrupted counts as unread.
       if (this.#abort.signal.aborted) continue
-      this.#reading = null
+      this.#inProgress = null
       if (range.missingFromMs !== null) this.#readToMs = range.toMs
     }
     this.#isRunning = false
@@ -217,7 +218,7 @@ export class TradeBackFill {
       partMs = endMs
       if (!isSettled) continue
       const stillMs = missingFromMs === null ? null : timeMs(Math.max(missingFromMs, partMs))
-      this.#reading = { fromMs: partMs, toMs, missingFromMs: stillMs }
+      this.#inProgress = { fromMs: partMs, toMs, missingFromMs: stillMs }
     }
   }
 
@@ -232,7 +233,7 @@ export class TradeBackFill {
       const isHandled = this.#isHandled()
       const isCommitted = isHandled && (await this.#committed().then(yes, no))
       if (isCommitted) return true
-      await pause(this.#clock, SETTLE_LOOK_MS, signal)
+      await pause(this.#clock, SETTLE_CHECK_MS, signal)
     }
     return false
   }
@@ -245,34 +246,38 @@ export class TradeBackFill {
       try {
         const { fromMs, toMs } = range
         const untilMs = timeMs(toMs + OVERLAP_MS)
-        const { completeFromMs, doubt, newestMs } = await this.#feed.fetchTrades({
+        const {
+          completeFromMs,
+          doubt: suspicion,
+          newestMs,
+        } = await this.#feed.fetchTrades({
           market: null,
           // Where a venue's list has beginnings, another one makes another URL: a cache may keep the wrong answer of the same.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',
         })
-        const knownMs = doubt === null ? null : this.#knownSinceMs()
-        if (doubt !== null && knownMs !== null && knownMs < fromMs) {
-          throw new AnswerDoubt('trades', doubt, `nothing from before ${fromMs} in it`)
+        const oldestMs = suspicion === null ? null : this.#oldestStoredMs()
+        if (suspicion !== null && oldestMs !== null && oldestMs < fromMs) {
+          throw new AnswerDoubt('trades', suspicion, `nothing from before ${fromMs} in it`)
         }
-        const newestKnownMs = this.#newestKnownMs(untilMs) ?? Number.NEGATIVE_INFINITY
-        if (newestMs !== null && newestMs < newestKnownMs - SHOWN_LATE_MS) {
+        const newestStoredMs = this.#newestStoredMs(untilMs) ?? Number.NEGATIVE_INFINITY
+        if (newestMs !== null && newestMs < newestStoredMs - SHOWN_LATE_MS) {
           throw new AnswerDoubt('trades', 'older', `nothing after ${newestMs} in it`)
         }
         if (completeFromMs > fromMs) this.#onLost(fromMs, completeFromMs)
         return true
       } catch (error) {
         if (this.#abort.signal.aborted) return true
-        const isDoubted = error instanceof AnswerDoubt
-        if (isDoubted) this.#doubts.note(error)
-        const isAbandoned = isDoubted && range.toMs <= this.#abandonedToMs
+        const isSuspect = error instanceof AnswerDoubt
+        if (isSuspect) this.#suspectAnswers.note(error)
+        const isAbandoned = isSuspect && range.toMs <= this.#abandonedToMs
         if (isAbandoned || this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {
           this.#log.error({ err: error, ...range }, 'trades could not be brought back')
           this.#onLost(range.fromMs, range.toMs)
-          return !isDoubted
+          return !isSuspect
         }
-        if (!isDoubted) {
+        if (!isSuspect) {
           this.#log.warn({ err: error, ...range }, 'trades not read yet, trying again')
         }
         await pause(this.#clock, delayMs, this.#abort.signal)

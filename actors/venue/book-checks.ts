@@ -25,7 +25,7 @@ interface BookChecksParts {
   /** Whether the feed reads all books in turn anyway. */
   readonly isPolled: () => boolean
   /** Markets of matches and opportunities, whose books are read before all others. */
-  readonly first: () => Iterable<KnownMarket>
+  readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
 /** Books read in a second beside the rounds; the others wait, those asked for first before the rest. */
@@ -44,7 +44,7 @@ export class BookChecks {
   /** Bounded by the markets that the feed watches. */
   readonly #watched = new Set<KnownMarket>()
   /** When each is due, on the monotonic clock. */
-  readonly #wanted = new Map<KnownMarket, number>()
+  readonly #requested = new Map<KnownMarket, number>()
   readonly #readAtMs = new Map<KnownMarket, number>()
   readonly #waiting = new Map<MarketNumber, (() => void)[]>()
   /** The present round goes on where it was; markets may come and go meanwhile. */
@@ -74,18 +74,18 @@ export class BookChecks {
 
   remove(market: KnownMarket): void {
     this.#watched.delete(market)
-    this.#wanted.delete(market)
+    this.#requested.delete(market)
     this.#readAtMs.delete(market)
     this.settle(market.actor.ref.number)
   }
 
   /** The book is read in so many milliseconds, or sooner; not when it has just been read. */
-  want(market: KnownMarket, delayMs = 0): void {
+  requestCheck(market: KnownMarket, delayMs = 0): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const readAtMs = this.#readAtMs.get(market)
     if (readAtMs !== undefined && nowMs + delayMs - readAtMs < READ_AGAIN_MS) return
-    const dueMs = Math.min(this.#wanted.get(market) ?? Number.POSITIVE_INFINITY, nowMs + delayMs)
-    this.#wanted.set(market, dueMs)
+    const dueMs = Math.min(this.#requested.get(market) ?? Number.POSITIVE_INFINITY, nowMs + delayMs)
+    this.#requested.set(market, dueMs)
     if (delayMs > 0 || this.#stopGathering !== null) return
     this.#stopGathering = this.#parts.clock.after(GATHER_MS, () => {
       this.#stopGathering = null
@@ -97,7 +97,7 @@ export class BookChecks {
   confirm(market: KnownMarket): Promise<void> | null {
     const { number } = market.actor.ref
     if (!this.#waiting.has(number) && this.#waiting.size >= WAITING_MAX) return null
-    this.want(market)
+    this.requestCheck(market)
     return new Promise((resolve) => {
       const waiters = this.#waiting.get(number) ?? []
       this.#waiting.set(number, waiters)
@@ -116,15 +116,15 @@ export class BookChecks {
 
   /** Reads what is due, and the next part of the round. */
   everySecond(): void {
-    const { clock, limits, first, isPolled } = this.#parts
+    const { clock, limits, priorityMarkets, isPolled } = this.#parts
     const nowMs = clock.monotonicMs()
     this.#readsLeft = READS_PER_SECOND
     for (const [market, readAtMs] of this.#readAtMs) {
       if (nowMs - readAtMs < READ_AGAIN_MS) break
       this.#readAtMs.delete(market)
     }
-    for (const market of first())
-      if (this.#isOlderThan(market, limits.ageMsMax / 2)) this.want(market)
+    for (const market of priorityMarkets())
+      if (this.#isOlderThan(market, limits.ageMsMax / 2)) this.requestCheck(market)
     this.#readWanted()
     if (!isPolled()) this.#readRound(nowMs)
   }
@@ -137,10 +137,10 @@ export class BookChecks {
   #readWanted(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const markets: KnownMarket[] = []
-    for (const [market, dueMs] of this.#wanted) {
+    for (const [market, dueMs] of this.#requested) {
       if (this.#readsLeft === 0) break
       if (dueMs > nowMs) continue
-      this.#wanted.delete(market)
+      this.#requested.delete(market)
       if (!market.actor.isBookLive) {
         this.settle(market.actor.ref.number)
         continue

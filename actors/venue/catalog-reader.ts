@@ -7,7 +7,7 @@ import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { EventListing } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
-import { each, inPieces } from '../../engine/steps.ts'
+import { forEachSliced, runInSlices } from '../../engine/steps.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { AnswerDoubt, type Doubts, doubtOfList } from '../../engine/venues/answers.ts'
 import type { CatalogPage, VenueCatalog } from '../../engine/venues/venue.ts'
@@ -21,31 +21,31 @@ const RETRY_MAX_MS = 60_000
  * After so many doubted crawls the catalogue counts as loaded, with what is known; after the first one where nothing is
  * known.
  */
-const DOUBTS_UNTIL_LOADED = 3
+const SUSPECT_CRAWLS_UNTIL_LOADED = 3
 /** Markets taken in one step, a millisecond at most. */
 const SLICE_MARKETS = 16
 /** Of fewer known markets all may have gone by chance. */
-const OTHER_WORLD_MIN = 5
+const OTHER_ENVIRONMENT_MIN = 5
 /** The wait before a market is asked for; doubled for each answer that lacked it. */
-const ASK_DELAY_MS = 250
-const ASK_BATCH = 100
+const FETCH_DELAY_MS = 250
+const FETCH_BATCH = 100
 /** A market that messages name may take a moment to appear over REST. */
-const ASK_TRIES_MAX = 6
+const FETCH_TRIES_MAX = 6
 /** Markets waiting to be asked for; beyond it the next refresh must find them. */
-const ASK_WAITING_MAX = 10_000
+const FETCH_WAITING_MAX = 10_000
 
 export class CatalogReader {
   readonly #catalog: VenueCatalog
   readonly #clock: Clock
   readonly #log: Log
   readonly #onPage: (page: CatalogPage) => void
-  readonly #doubts: Doubts
+  readonly #suspectAnswers: Doubts
   readonly #expected: () => Iterable<NativeMarketId>
-  readonly #onOtherWorld: (known: number, got: number) => void
+  readonly #onOtherEnvironment: (knownCount: number, got: number) => void
   readonly #abort = new AbortController()
-  readonly #asked = new Map<NativeMarketId, number>()
-  #isAsking = false
-  #askTask: Promise<void> = Promise.resolve()
+  readonly #requested = new Map<NativeMarketId, number>()
+  #isFetching = false
+  #fetchTask: Promise<void> = Promise.resolve()
   #task: Promise<void> = Promise.resolve()
 
   constructor(parts: {
@@ -53,19 +53,19 @@ export class CatalogReader {
     clock: Clock
     log: Log
     onPage: (page: CatalogPage) => void
-    doubts: Doubts
+    suspectAnswers: Doubts
     /** The markets that a whole crawl must list. */
     expected: () => Iterable<NativeMarketId>
     /** A whole crawl listed markets, and none of the open ones that are known. */
-    onOtherWorld: (known: number, got: number) => void
+    onOtherEnvironment: (knownCount: number, got: number) => void
   }) {
     this.#catalog = parts.catalog
     this.#clock = parts.clock
     this.#log = parts.log
     this.#onPage = parts.onPage
-    this.#doubts = parts.doubts
+    this.#suspectAnswers = parts.suspectAnswers
     this.#expected = parts.expected
-    this.#onOtherWorld = parts.onOtherWorld
+    this.#onOtherEnvironment = parts.onOtherEnvironment
   }
 
   /** Starts reading; `onCrawled` is called once the first whole crawl is done. */
@@ -75,35 +75,37 @@ export class CatalogReader {
 
   async stop(): Promise<void> {
     this.#abort.abort()
-    await Promise.all([this.#task, this.#askTask])
+    await Promise.all([this.#task, this.#fetchTask])
   }
 
   /** Has a market read (again) soon; markets that are asked for at about the same time are read together. */
-  ask(market: NativeMarketId): void {
-    if (this.#asked.size >= ASK_WAITING_MAX || this.#asked.has(market)) return
-    this.#asked.set(market, 0)
-    if (!this.#isAsking) this.#askTask = this.#readAsked()
+  request(market: NativeMarketId): void {
+    if (this.#requested.size >= FETCH_WAITING_MAX || this.#requested.has(market)) return
+    this.#requested.set(market, 0)
+    if (!this.#isFetching) this.#fetchTask = this.#fetchRequested()
   }
 
   async #run(onCrawled: () => void): Promise<void> {
     const { signal } = this.#abort
-    let crawl = await this.#crawl(DOUBTS_UNTIL_LOADED)
+    let crawl = await this.#crawl(SUSPECT_CRAWLS_UNTIL_LOADED)
     if (crawl === null) return
     onCrawled()
     let refreshedAtMs: TimeMs = crawl.startedAtMs
-    let doubtDelayMs = RETRY_FIRST_MS
+    let retryDelayMs = RETRY_FIRST_MS
     while (!signal.aborted) {
-      const waitMs = crawl.isWhole ? REFRESH_EVERY_MS : Math.min(doubtDelayMs, REFRESH_EVERY_MS)
+      const waitMs = crawl.isComplete ? REFRESH_EVERY_MS : Math.min(retryDelayMs, REFRESH_EVERY_MS)
       await pause(this.#clock, waitMs, signal)
       if (signal.aborted) return
       const startedAtMs = this.#clock.nowMs()
-      const everyMs = crawl.isWhole ? CRAWL_EVERY_MS : doubtDelayMs
+      const everyMs = crawl.isComplete ? CRAWL_EVERY_MS : retryDelayMs
       if (startedAtMs - crawl.startedAtMs >= everyMs) {
-        doubtDelayMs = crawl.isWhole ? RETRY_FIRST_MS : Math.min(doubtDelayMs * 2, CRAWL_EVERY_MS)
+        retryDelayMs = crawl.isComplete
+          ? RETRY_FIRST_MS
+          : Math.min(retryDelayMs * 2, CRAWL_EVERY_MS)
         const next = await this.#crawl(1)
         if (next === null) return
         crawl = next
-        if (crawl.isWhole) refreshedAtMs = crawl.startedAtMs
+        if (crawl.isComplete) refreshedAtMs = crawl.startedAtMs
         continue
       }
       const sinceMs = timeMs(refreshedAtMs - REFRESH_OVERLAP_MS)
@@ -112,28 +114,28 @@ export class CatalogReader {
         refreshedAtMs = startedAtMs
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof AnswerDoubt) this.#doubts.note(error)
+        if (error instanceof AnswerDoubt) this.#suspectAnswers.note(error)
         else this.#log.warn({ err: error }, 'catalogue not refreshed')
       }
     }
   }
 
   /** Crawls until a crawl is believed, or `doubtsMax` were doubted; null when stopped. */
-  async #crawl(doubtsMax: number): Promise<Crawl | null> {
+  async #crawl(suspectMax: number): Promise<Crawl | null> {
     const { signal } = this.#abort
     let delayMs = RETRY_FIRST_MS
-    for (let doubts = 0; !signal.aborted; ) {
+    for (let suspectCount = 0; !signal.aborted; ) {
       const startedAtMs = this.#clock.nowMs()
       try {
-        await this.#crawlOnce(doubts + 1 === doubtsMax)
-        return signal.aborted ? null : { startedAtMs, isWhole: true }
+        await this.#crawlOnce(suspectCount + 1 === suspectMax)
+        return signal.aborted ? null : { startedAtMs, isComplete: true }
       } catch (error) {
         if (signal.aborted) return null
         if (error instanceof AnswerDoubt) {
-          this.#doubts.note(error)
-          doubts += 1
-          const hasKnown = !this.#expected()[Symbol.iterator]().next().done
-          if (doubts === doubtsMax || !hasKnown) return { startedAtMs, isWhole: false }
+          this.#suspectAnswers.note(error)
+          suspectCount += 1
+          const hasExpected = !this.#expected()[Symbol.iterator]().next().done
+          if (suspectCount === suspectMax || !hasExpected) return { startedAtMs, isComplete: false }
         } else this.#log.warn({ err: error, delayMs }, 'catalogue not read, trying again')
         await pause(this.#clock, delayMs, signal)
         delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)
@@ -148,22 +150,26 @@ export class CatalogReader {
    */
   async #crawlOnce(isLast: boolean): Promise<void> {
     const { signal } = this.#abort
-    const lacking = new Set(this.#expected())
-    const known = lacking.size
+    const missing = new Set(this.#expected())
+    const expectedCount = missing.size
     let got = 0
     await this.#catalog.crawl((page) => {
       got += page.markets.length
-      for (const { nativeId } of page.markets) lacking.delete(nativeId)
+      for (const { nativeId } of page.markets) missing.delete(nativeId)
       return this.#take(page)
     }, signal)
     if (signal.aborted) return
-    if (got > 0 && known >= OTHER_WORLD_MIN && lacking.size === known) {
-      this.#onOtherWorld(known, got)
+    if (got > 0 && expectedCount >= OTHER_ENVIRONMENT_MIN && missing.size === expectedCount) {
+      this.#onOtherEnvironment(expectedCount, got)
     }
-    const reason = doubtOfList({ got, lacking: lacking.size, known })
-    if (reason === null || isLast) for (const market of lacking) this.ask(market)
+    const reason = doubtOfList({ got, lacking: missing.size, known: expectedCount })
+    if (reason === null || isLast) for (const market of missing) this.request(market)
     if (reason === null) return
-    throw new AnswerDoubt('catalogue', reason, `${lacking.size} of ${known} open markets missing`)
+    throw new AnswerDoubt(
+      'catalogue',
+      reason,
+      `${missing.size} of ${expectedCount} open markets missing`,
+    )
   }
 
   /** Takes a page slice by slice, in turns of the loop between which sockets and timers have theirs. */
@@ -171,16 +177,16 @@ export class CatalogReader {
     const take = (slice: CatalogPage) => {
       if (!this.#abort.signal.aborted) this.#onPage(slice)
     }
-    return inPieces(this.#clock, each(slicesOf(page, SLICE_MARKETS), take))
+    return runInSlices(this.#clock, forEachSliced(slicesOf(page, SLICE_MARKETS), take))
   }
 
-  async #readAsked(): Promise<void> {
+  async #fetchRequested(): Promise<void> {
     const { signal } = this.#abort
-    this.#isAsking = true
-    while (this.#asked.size > 0 && !signal.aborted) {
-      const fewestTries = Math.min(...this.#asked.values())
-      await pause(this.#clock, ASK_DELAY_MS * 2 ** fewestTries, signal)
-      const batch = [...this.#asked].slice(0, ASK_BATCH)
+    this.#isFetching = true
+    while (this.#requested.size > 0 && !signal.aborted) {
+      const fewestTries = Math.min(...this.#requested.values())
+      await pause(this.#clock, FETCH_DELAY_MS * 2 ** fewestTries, signal)
+      const batch = [...this.#requested].slice(0, FETCH_BATCH)
       const markets = batch.map(([market]) => market)
       const listed = new Set<NativeMarketId>()
       try {
@@ -190,30 +196,34 @@ export class CatalogReader {
         await this.#take(page)
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof AnswerDoubt) this.#doubts.note(error)
+        if (error instanceof AnswerDoubt) this.#suspectAnswers.note(error)
         else this.#log.warn({ err: error }, 'markets not read, trying again')
       }
       let missing = 0
       for (const [market, tries] of batch) {
-        this.#asked.delete(market)
+        this.#requested.delete(market)
         if (listed.has(market)) continue
-        if (tries + 1 < ASK_TRIES_MAX) this.#asked.set(market, tries + 1)
+        if (tries + 1 < FETCH_TRIES_MAX) this.#requested.set(market, tries + 1)
         else missing += 1
       }
-      if (missing > 0) this.#doubts.note(doubtOfMarkets(markets), missing)
+      if (missing > 0) this.#suspectAnswers.note(suspectMarkets(markets), missing)
     }
-    this.#isAsking = false
+    this.#isFetching = false
   }
 }
 
 interface Crawl {
   readonly startedAtMs: TimeMs
   /** The crawl listed every market that must be listed. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
-function doubtOfMarkets(asked: readonly NativeMarketId[]): AnswerDoubt {
-  return new AnswerDoubt('market', 'empty', `not listed, of ${asked.length} from ${asked[0]} on`)
+function suspectMarkets(requested: readonly NativeMarketId[]): AnswerDoubt {
+  return new AnswerDoubt(
+    'market',
+    'empty',
+    `not listed, of ${requested.length} from ${requested[0]} on`,
+  )
 }
 
 /**

@@ -5,7 +5,7 @@
 // An owner, called directly, without a mailbox: it must look also while no turns run.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import { delayLookMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'
+import { delayCheckMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Readable } from '../../engine/venues/venue.ts'
@@ -14,28 +14,28 @@ import type { OwnDelay } from './delay.ts'
 
 /** A part that must know how late this process is. */
 export interface DelayWatcher {
-  lookAtDelay(own: OwnDelay): void
+  onDelay(own: OwnDelay): void
   /** From now on only `what` is read of the venue. */
   read(what: Readable): void
 }
 
 /** The longest wait is that of the last so many looks (two seconds); the loop's longest delay, of so many (five). */
-const WAIT_LOOKS = 20
-const LOOP_LOOKS = 50
+const WAIT_SAMPLES = 20
+const LOOP_SAMPLES = 50
 
 export class DelayWatch {
   readonly #clock: Clock
   readonly #log: Log
-  readonly #system: Pick<System, 'isFull' | 'lookAtAges'>
+  readonly #system: Pick<System, 'isFull' | 'sampleAges'>
   readonly #watchers: DelayWatcher[] = []
   readonly #waits: number[] = []
   readonly #loops: number[] = []
-  readonly #keptWaits: number[] = []
+  readonly #retainedWaits: number[] = []
   #areTradesPaused = false
   #read: Readable = 'all'
-  #lookedAtMs: number
+  #sampledAtMs: number
   /** The calendar less the monotonic clock, at the last look. */
-  #calendarMs: number
+  #wallOffsetMs: number
   #fullSinceMs: number | null = null
   #stopTimer: StopTimer = () => undefined
 
@@ -43,14 +43,14 @@ export class DelayWatch {
     clock: Clock
     log: Log
     metrics: Metrics
-    system: Pick<System, 'isFull' | 'lookAtAges'>
+    system: Pick<System, 'isFull' | 'sampleAges'>
   }) {
     const { clock, metrics, system } = parts
     this.#clock = clock
     this.#log = parts.log
     this.#system = system
-    this.#lookedAtMs = clock.monotonicMs()
-    this.#calendarMs = clock.nowMs() - this.#lookedAtMs
+    this.#sampledAtMs = clock.monotonicMs()
+    this.#wallOffsetMs = clock.nowMs() - this.#sampledAtMs
     const help = 'The longest wait for a turn or for the loop during the last two seconds.'
     metrics.gauge('engine_delay_ms', help, () => this.delayMs)
     const loopHelp = 'How late the loop was at most during the last five seconds.'
@@ -59,7 +59,7 @@ export class DelayWatch {
 
   /** The longest that a message waited for its turn, or for the loop, during the last two seconds. */
   get delayMs(): number {
-    return Math.max(0, ...this.#waits, ...this.#keptWaits, ...this.#loops.slice(-WAIT_LOOKS))
+    return Math.max(0, ...this.#waits, ...this.#retainedWaits, ...this.#loops.slice(-WAIT_SAMPLES))
   }
 
   /** Adds a watcher behind those already there. */
@@ -68,8 +68,8 @@ export class DelayWatch {
   }
 
   start(): void {
-    this.#lookedAtMs = this.#clock.monotonicMs()
-    this.#stopTimer = this.#clock.every(delayLookMs, () => this.#look())
+    this.#sampledAtMs = this.#clock.monotonicMs()
+    this.#stopTimer = this.#clock.every(delayCheckMs, () => this.#sample())
   }
 
   stop(): void {
@@ -77,7 +77,7 @@ export class DelayWatch {
   }
 
   /** Calls the watchers' `read` when what is to be read has changed. */
-  #chooseReading(): void {
+  #chooseReadable(): void {
     const what = this.#system.isFull ? 'nothing' : this.#areTradesPaused ? 'books' : 'all'
     if (what === this.#read) return
     this.#read = what
@@ -85,38 +85,38 @@ export class DelayWatch {
     for (const watcher of this.#watchers) watcher.read(what)
   }
 
-  #look(): void {
+  #sample(): void {
     const nowMs = this.#clock.monotonicMs()
-    const loopMs = Math.max(0, nowMs - this.#lookedAtMs - delayLookMs)
-    this.#lookedAtMs = nowMs
-    const calendarMs = this.#clock.nowMs() - nowMs
-    const calendarMovedMs = Math.abs(calendarMs - this.#calendarMs)
-    this.#calendarMs = calendarMs
-    keep(this.#loops, loopMs, LOOP_LOOKS)
-    const { perishableMs, keptMs } = this.#system.lookAtAges()
-    keep(this.#waits, perishableMs, WAIT_LOOKS)
-    keep(this.#keptWaits, keptMs, WAIT_LOOKS)
-    if (keptMs > tradeAgeMsMax) this.#areTradesPaused = true
-    else if (keptMs <= tradeAgeMsCalm) this.#areTradesPaused = false
-    this.#chooseReading()
+    const loopMs = Math.max(0, nowMs - this.#sampledAtMs - delayCheckMs)
+    this.#sampledAtMs = nowMs
+    const wallOffsetMs = this.#clock.nowMs() - nowMs
+    const wallClockShiftMs = Math.abs(wallOffsetMs - this.#wallOffsetMs)
+    this.#wallOffsetMs = wallOffsetMs
+    appendBounded(this.#loops, loopMs, LOOP_SAMPLES)
+    const { perishableMs, retainedMs } = this.#system.sampleAges()
+    appendBounded(this.#waits, perishableMs, WAIT_SAMPLES)
+    appendBounded(this.#retainedWaits, retainedMs, WAIT_SAMPLES)
+    if (retainedMs > tradeAgeMsMax) this.#areTradesPaused = true
+    else if (retainedMs <= tradeAgeMsCalm) this.#areTradesPaused = false
+    this.#chooseReadable()
     if (!this.#system.isFull) this.#fullSinceMs = null
     else this.#fullSinceMs ??= nowMs
     const own: OwnDelay = {
       nowMs,
       waitedMs: Math.max(...this.#waits),
-      keptMs: Math.max(...this.#keptWaits),
+      retainedMs: Math.max(...this.#retainedWaits),
       areTradesPaused: this.#areTradesPaused,
       loopMs,
       loopMsMax: Math.max(...this.#loops),
       pausedMs: this.#fullSinceMs === null ? 0 : Math.max(1, nowMs - this.#fullSinceMs),
-      calendarMovedMs,
+      wallClockShiftMs,
     }
-    for (const watcher of this.#watchers) watcher.lookAtDelay(own)
+    for (const watcher of this.#watchers) watcher.onDelay(own)
   }
 }
 
 /** Appends a value and drops the oldest beyond `countMax`. */
-function keep(values: number[], value: number, countMax: number): void {
+function appendBounded(values: number[], value: number, countMax: number): void {
   values.push(value)
   if (values.length > countMax) values.shift()
 }

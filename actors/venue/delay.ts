@@ -12,7 +12,7 @@ export interface OwnDelay {
   readonly nowMs: number
   /** The longest wait for a turn during the last two seconds: of perishable messages, and of kept ones. */
   readonly waitedMs: number
-  readonly keptMs: number
+  readonly retainedMs: number
   /** Whether trades are not being read, since they wait for too long. */
   readonly areTradesPaused: boolean
   /** How late the loop was at this look, and at most during the last five seconds. */
@@ -21,23 +21,23 @@ export interface OwnDelay {
   /** For how long the venues have not been read at all; 0 while books are. */
   readonly pausedMs: number
   /** By how much the calendar has moved against the monotonic clock since the last look. */
-  readonly calendarMovedMs: number
+  readonly wallClockShiftMs: number
 }
 
 /** The usual difference between our time and the venue's is the smallest of the last five to ten minutes in which
  * nothing lay unread: otherwise a long delay would become the usual one. */
 const FLOOR_EVERY_MS = 300_000
 /** A calendar that is set moves by at least so much; one that is slewed, by half a millisecond a second. */
-const CALENDAR_MS_MOVED = 250
+const WALL_CLOCK_SHIFT_MS = 250
 /** After so long without any slowness of ours, late messages are late at the venue, or by its clock. */
-const WELL_MS = 60_000
+const HEALTHY_MS = 60_000
 /** The loop is slow when it was late by so much; on an idle machine it is late by some milliseconds. */
 const LOOP_MS_SLOW = 100
 /** The venue is behind no more when its messages come at most so much later than usual at so many looks in a row. After
  * a late message a look without any message is no evidence; so many of them while we are not slow are. */
 const EXCESS_MS_CALM = 500
-const CALM_LOOKS = 3
-const SILENT_LOOKS = 20
+const CALM_SAMPLES = 3
+const EMPTY_SAMPLES = 20
 
 /** The delay of one venue. */
 export class VenueDelay {
@@ -51,16 +51,16 @@ export class VenueDelay {
   #floorSinceMs = Number.NEGATIVE_INFINITY
   #isBehind = false
   /** While behind: whether a message came late, and not only this process stood still. */
-  #hasComeLate = false
+  #hasLateMessage = false
   #behindSinceMs = 0
   /** The time of the last look, and whether this process was slow then. */
-  #lookedAtMs = 0
+  #sampledAtMs = 0
   #isSlow = false
-  #calmLooks = 0
-  #silentLooks = 0
+  #calmSamples = 0
+  #emptySamples = 0
   #reconnectedAtMs = Number.NEGATIVE_INFINITY
   #changeCount = 0
-  #wellSinceMs: number | null = null
+  #healthySinceMs: number | null = null
 
   /** Milliseconds from the venue to us, of late; null before the first change of a book. */
   get lagMs(): number | null {
@@ -96,41 +96,41 @@ export class VenueDelay {
   /** A slow loop looks late as well: while this process is slow, the first late change decides, not the next look. */
   #noteLate(differenceMs: number): void {
     if (differenceMs - Math.min(this.#floorMs, this.#olderFloorMs) <= messageAgeMsMax) return
-    this.#setBehind(true, this.#lookedAtMs)
-    this.#hasComeLate = true
+    this.#setBehind(true, this.#sampledAtMs)
+    this.#hasLateMessage = true
   }
 
   /** Weighs the evidence; called about ten times a second. */
-  look(own: OwnDelay): void {
-    const { nowMs, loopMs, loopMsMax, pausedMs, calendarMovedMs } = own
-    if (calendarMovedMs >= CALENDAR_MS_MOVED) this.#forgetFloor()
+  sample(own: OwnDelay): void {
+    const { nowMs, loopMs, loopMsMax, pausedMs, wallClockShiftMs } = own
+    if (wallClockShiftMs >= WALL_CLOCK_SHIFT_MS) this.#resetFloor()
     this.#moveFloor(nowMs)
     // Each look judges what came since the one before.
     const floorMs = Math.min(this.#floorMs, this.#olderFloorMs)
-    const isSilent = this.#latestMs === null
+    const isEmpty = this.#latestMs === null
     this.#excessMs = this.#latestMs === null ? 0 : Math.max(0, this.#latestMs - floorMs)
     this.#latestMs = null
     const isSlow = loopMsMax >= LOOP_MS_SLOW || pausedMs > 0
     this.#isSlow = isSlow
-    this.#lookedAtMs = nowMs
-    if (isSlow) this.#wellSinceMs = null
-    else this.#wellSinceMs ??= nowMs
-    const stoodStill = loopMs >= messageAgeMsMax || pausedMs >= messageAgeMsMax
-    const isLate = stoodStill || (isSlow && this.#excessMs > messageAgeMsMax)
+    this.#sampledAtMs = nowMs
+    if (isSlow) this.#healthySinceMs = null
+    else this.#healthySinceMs ??= nowMs
+    const wasBlocked = loopMs >= messageAgeMsMax || pausedMs >= messageAgeMsMax
+    const isLate = wasBlocked || (isSlow && this.#excessMs > messageAgeMsMax)
     if (isLate) {
-      this.#calmLooks = 0
-      this.#silentLooks = 0
+      this.#calmSamples = 0
+      this.#emptySamples = 0
       if (!this.#isBehind) this.#setBehind(true, nowMs)
-      this.#hasComeLate ||= this.#excessMs > messageAgeMsMax
+      this.#hasLateMessage ||= this.#excessMs > messageAgeMsMax
     } else if (this.#isBehind) {
       const isCalm = loopMs < messageAgeMsMax / 4 && pausedMs === 0
-      this.#silentLooks = isSilent && !isSlow ? this.#silentLooks + 1 : 0
-      if (!isCalm || this.#excessMs >= EXCESS_MS_CALM) this.#calmLooks = 0
-      else if (!isSilent || !this.#hasComeLate) this.#calmLooks += 1
-      const isWell = this.#wellSinceMs !== null && nowMs - this.#wellSinceMs >= WELL_MS
-      if (isWell) this.#forgetFloor()
-      const isOver = this.#calmLooks >= CALM_LOOKS || this.#silentLooks >= SILENT_LOOKS
-      if (isWell || isOver) this.#setBehind(false, nowMs)
+      this.#emptySamples = isEmpty && !isSlow ? this.#emptySamples + 1 : 0
+      if (!isCalm || this.#excessMs >= EXCESS_MS_CALM) this.#calmSamples = 0
+      else if (!isEmpty || !this.#hasLateMessage) this.#calmSamples += 1
+      const isHealthy = this.#healthySinceMs !== null && nowMs - this.#healthySinceMs >= HEALTHY_MS
+      if (isHealthy) this.#resetFloor()
+      const isOver = this.#calmSamples >= CALM_SAMPLES || this.#emptySamples >= EMPTY_SAMPLES
+      if (isHealthy || isOver) this.#setBehind(false, nowMs)
     }
   }
 
@@ -143,16 +143,16 @@ export class VenueDelay {
   }
 
   /** The usual difference is learnt again. */
-  #forgetFloor(): void {
+  #resetFloor(): void {
     this.#floorMs = Number.POSITIVE_INFINITY
     this.#olderFloorMs = Number.POSITIVE_INFINITY
   }
 
   #setBehind(isBehind: boolean, nowMs: number): void {
     this.#isBehind = isBehind
-    this.#hasComeLate = false
-    this.#calmLooks = 0
-    this.#silentLooks = 0
+    this.#hasLateMessage = false
+    this.#calmSamples = 0
+    this.#emptySamples = 0
     this.#behindSinceMs = nowMs
     this.#changeCount += 1
   }

@@ -6,14 +6,14 @@ import type { VenueKey } from '../../engine/ids.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Cell } from '../system.ts'
+import type { ActorRef } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'
 
 /** A venue, its actor, and the cell of that actor. */
 export interface OpenVenue {
   readonly venue: Venue
   readonly actor: VenueActor
-  readonly cell: Cell<VenueMessage>
+  readonly actorRef: ActorRef<VenueMessage>
 }
 
 export class EventRoutes {
@@ -21,7 +21,7 @@ export class EventRoutes {
   readonly #onWalletFill: (event: WalletFillEvent) => void
   readonly #venues = new Map<VenueKey, OpenVenue>()
   readonly #routed: Count
-  readonly #unowned: Count
+  readonly #unrouted: Count
 
   constructor(parts: {
     catalog: Catalog
@@ -31,7 +31,7 @@ export class EventRoutes {
     this.#catalog = parts.catalog
     this.#onWalletFill = parts.onWalletFill
     this.#routed = parts.metrics.count('events_routed_total', 'Venue events given to an owner.')
-    this.#unowned = parts.metrics.count('events_unowned_total', 'Venue events of unknown markets.')
+    this.#unrouted = parts.metrics.count('events_unowned_total', 'Venue events of unknown markets.')
   }
 
   add(venue: OpenVenue): void {
@@ -48,25 +48,25 @@ export class EventRoutes {
       case 'feedGap':
       case 'marketSeen':
         this.#routed.inc()
-        venue?.cell.tell(event)
+        venue?.actorRef.send(event)
         return
       case 'marketStatus': {
-        const market = this.#catalog.knownOfNative(event.venue, event.market)
-        if (market === null) return this.#unowned.inc()
+        const market = this.#catalog.entryOfNative(event.venue, event.market)
+        if (market === null) return this.#unrouted.inc()
         this.#routed.inc()
-        return market.tell(event)
+        return market.send(event)
       }
       case 'walletFill':
         this.#routed.inc()
         return this.#onWalletFill(event)
       default: {
-        const market = this.#catalog.knownOfOutcome(event.venue, event.outcome)
+        const market = this.#catalog.entryOfOutcome(event.venue, event.outcome)
         if (market !== null) {
           this.#routed.inc()
-          return market.tell(event)
+          return market.send(event)
         }
-        this.#unowned.inc()
-        if (event.kind === 'trade') venue?.cell.tell(event)
+        this.#unrouted.inc()
+        if (event.kind === 'trade') venue?.actorRef.send(event)
       }
     }
   }

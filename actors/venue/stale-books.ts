@@ -2,7 +2,7 @@
 // this process was slow wait apart, and are asked for a few at a time while there is room: all their snapshots at once
 // would make the next delay.
 
-import { lateBooksPerLookMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
+import { lateBooksPerCheckMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
 /** At most this many books are asked for in one call, the longest waiting first. */
@@ -10,14 +10,14 @@ const BATCH = 500
 
 export class StaleBooks {
   /** When each book was last asked for, on the monotonic clock. */
-  readonly #askedAtMs = new Map<KnownMarket, number>()
+  readonly #requestedAtMs = new Map<KnownMarket, number>()
   /** Late books that have not been asked for. */
   readonly #deferred = new Set<KnownMarket>()
   /** All books that went stale by delay. */
   readonly #late = new Set<KnownMarket>()
 
   get count(): number {
-    return this.#askedAtMs.size + this.#deferred.size
+    return this.#requestedAtMs.size + this.#deferred.size
   }
 
   /** Books that went stale by delay and are not fresh again. */
@@ -28,18 +28,18 @@ export class StaleBooks {
   /** The book is being asked for now, whether or not it was deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
-    if (!this.#askedAtMs.has(market)) this.#askedAtMs.set(market, nowMs)
+    if (!this.#requestedAtMs.has(market)) this.#requestedAtMs.set(market, nowMs)
   }
 
   /** The book went stale by delay: it is asked for when there is room. */
   defer(market: KnownMarket): void {
-    this.#askedAtMs.delete(market)
+    this.#requestedAtMs.delete(market)
     this.#deferred.add(market)
     this.#late.add(market)
   }
 
   remove(market: KnownMarket): void {
-    this.#askedAtMs.delete(market)
+    this.#requestedAtMs.delete(market)
     this.#deferred.delete(market)
     this.#late.delete(market)
   }
@@ -47,20 +47,20 @@ export class StaleBooks {
   /** Takes the books whose last request is over `staleRetryMs` ago; they count as asked for now. */
   takeDue(nowMs: number): KnownMarket[] {
     const due: KnownMarket[] = []
-    for (const [market, askedAtMs] of this.#askedAtMs) {
+    for (const [market, requestedAtMs] of this.#requestedAtMs) {
       if (due.length === BATCH) break
-      if (nowMs - askedAtMs >= staleRetryMs) due.push(market)
+      if (nowMs - requestedAtMs >= staleRetryMs) due.push(market)
     }
     for (const market of due) {
-      this.#askedAtMs.delete(market)
-      this.#askedAtMs.set(market, nowMs)
+      this.#requestedAtMs.delete(market)
+      this.#requestedAtMs.set(market, nowMs)
     }
     return due
   }
 
   /** Takes some deferred books, the longest waiting first; they count as asked for now. */
   takeDeferred(nowMs: number): KnownMarket[] {
-    const count = Math.max(lateBooksPerLookMax, Math.ceil(this.#deferred.size * lateBooksShare))
+    const count = Math.max(lateBooksPerCheckMax, Math.ceil(this.#deferred.size * lateBooksShare))
     const some = first(this.#deferred, count)
     for (const market of some) this.add(market, nowMs)
     return some

@@ -45,8 +45,8 @@ export class TeamReader {
 
   async #run({ key, teams }: Pick<Venue, 'key' | 'teams'>): Promise<void> {
     const { signal } = this.#abort
-    const doubts = new Doubts({ metrics: this.#metrics, log: this.#log, venue: key })
-    let knownCount = 0
+    const suspectAnswers = new Doubts({ metrics: this.#metrics, log: this.#log, venue: key })
+    let largestCount = 0
     let retryMs = RETRY_MS
     while (!signal.aborted) {
       let waitMs = READ_EVERY_MS
@@ -55,16 +55,17 @@ export class TeamReader {
         if (signal.aborted) return
         await this.#learn(listings)
         const got = listings.length
-        const lacking = Math.max(0, knownCount - got)
-        const reason = doubtOfList({ got, lacking, known: knownCount })
-        if (reason !== null) throw new AnswerDoubt('teams', reason, `${got}, before ${knownCount}`)
-        knownCount = Math.max(knownCount, got)
+        const missing = Math.max(0, largestCount - got)
+        const reason = doubtOfList({ got, lacking: missing, known: largestCount })
+        if (reason !== null)
+          throw new AnswerDoubt('teams', reason, `${got}, before ${largestCount}`)
+        largestCount = Math.max(largestCount, got)
         retryMs = RETRY_MS
       } catch (error) {
         if (signal.aborted) return
         waitMs = retryMs
         retryMs = Math.min(retryMs * 2, READ_EVERY_MS)
-        if (error instanceof AnswerDoubt) doubts.note(error)
+        if (error instanceof AnswerDoubt) suspectAnswers.note(error)
         else this.#log.warn({ err: error, venue: key }, 'teams not read, trying again')
       }
       await pause(this.#clock, waitMs, signal)

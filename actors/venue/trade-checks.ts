@@ -10,7 +10,7 @@ const WITHOUT_CHANGE_MS = 5_000
 /** Trades that come later than this tell nothing of the present book. */
 const TRADE_AGE_MS_MAX = 30_000
 /** A book that was contradicted is not held against trades for so long: some trades may pass it by. */
-const REST_MS = 30_000
+const COOLDOWN_MS = 30_000
 
 interface Watch {
   readonly dueMs: number
@@ -32,7 +32,7 @@ export interface Contradictions {
 export class TradeChecks {
   /** One watch a market, in the order in which they began. */
   readonly #watches = new Map<KnownMarket, Watch>()
-  readonly #resting = new Map<KnownMarket, number>()
+  readonly #coolingDown = new Map<KnownMarket, number>()
 
   /** Takes a live trade; `nowMs` is monotonic. */
   note(
@@ -41,7 +41,7 @@ export class TradeChecks {
     nowMs: number,
   ): void {
     if (trade.isBlock || receivedAtMs - venueTimeMs > TRADE_AGE_MS_MAX) return
-    if (!market.actor.isBookLive || this.#resting.has(market)) return
+    if (!market.actor.isBookLive || this.#coolingDown.has(market)) return
     const { price } = trade
     const watch = this.#watches.get(market)
     if (watch === undefined) {
@@ -58,9 +58,9 @@ export class TradeChecks {
   takeDue(nowMs: number): Contradictions {
     const contradicted: KnownMarket[] = []
     const suspect: KnownMarket[] = []
-    for (const [market, untilMs] of this.#resting) {
+    for (const [market, untilMs] of this.#coolingDown) {
       if (untilMs > nowMs) break
-      this.#resting.delete(market)
+      this.#coolingDown.delete(market)
     }
     for (const [market, watch] of this.#watches) {
       if (watch.dueMs > nowMs) break
@@ -71,16 +71,16 @@ export class TradeChecks {
       const isOld = bookConfirmedAtMs < watch.tradedAtMs - WITHOUT_CHANGE_MS
       const isOutside = isOutsideOf(market, watch)
       if (isOutside && isOld) {
-        this.#resting.set(market, nowMs + REST_MS)
+        this.#coolingDown.set(market, nowMs + COOLDOWN_MS)
         contradicted.push(market)
       } else if (isOutside || isOld) suspect.push(market)
     }
     return { contradicted, suspect }
   }
 
-  forget(market: KnownMarket): void {
+  remove(market: KnownMarket): void {
     this.#watches.delete(market)
-    this.#resting.delete(market)
+    this.#coolingDown.delete(market)
   }
 }
 

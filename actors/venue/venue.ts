@@ -32,10 +32,10 @@ import type {
 } from '../../engine/venues/venue.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { Catalog, KnownMarket } from '../catalog/catalog.ts'
-import { SECOND_READING_MS } from '../market/book.ts'
+import { SECOND_CHECK_MS } from '../market/book.ts'
 import { DELAYED } from '../market/parts.ts'
-import { tellStale } from '../market/updates.ts'
-import type { Actor, Turn } from '../system.ts'
+import { publishStale } from '../market/updates.ts'
+import type { Actor, ReceiveResult } from '../system.ts'
 import type { VenueView } from '../views.ts'
 import { TradeBackFill } from './back-fill.ts'
 import { type BookCheckLimits, BookChecks } from './book-checks.ts'
@@ -64,19 +64,19 @@ interface VenueActorParts {
   readonly isHandled: () => boolean
   readonly bookLimits: BookCheckLimits
   /** Markets of matches and opportunities, whose books are confirmed before all others. */
-  readonly first: () => Iterable<KnownMarket>
+  readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
 /** After so long without any data the feed counts as stale. */
-const SILENT_MS_MAX = 30_000
+const NO_DATA_MS_MAX = 30_000
 /** Trades of markets that are still being fetched; full: the newest is dropped and announced as a gap. */
 const HELD_TRADES_MAX = 10_000
 /** Trades wait so long for their market: several times what reading it takes. */
 const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
 /** Two looks for missed trades. REST with so many trades in that time, and the stream without any, is a lost stream. */
-const SILENT_TRADES_MS = 120_000
-const SILENT_TRADES_MIN = 20
+const NO_STREAM_TRADES_MS = 120_000
+const NO_STREAM_TRADES_MIN = 20
 /** The stream may lack trades this long after it came back. */
 const TRADES_UP_MS = 5_000
 /** The feed counts as stale for so long after the last late book, so that its state does not flap. */
@@ -95,7 +95,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly platform: string
   readonly name: string
   readonly #parts: VenueActorParts
-  readonly #doubts: Doubts
+  readonly #suspectAnswers: Doubts
   readonly #reader: CatalogReader
   readonly #backFill: TradeBackFill
   readonly #coverage: VenueCoverage
@@ -117,19 +117,19 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #resyncs = new Map<string, Count>()
   #heldCount = 0
   /** The state that was published last. */
-  #toldState: FeedState = 'down'
+  #publishedState: FeedState = 'down'
   #newestTradeMs = 0
   /** Trades by source since `sinceMs`; of those fetched, the ones that the stream should have delivered. */
   #tradeCounts = { sinceMs: 0, stream: 0, fetched: 0 }
   /** Since when the stream of trades is up, by the clock of day. */
   #upSinceMs = Number.POSITIVE_INFINITY
   /** Where the last run's trades end, until the trades since have been asked for. */
-  #unaskedSinceMs: TimeMs | null
+  #unrequestedSinceMs: TimeMs | null
   /** Since when the stream of trades is down; null: it is up. */
   #downSinceMs: TimeMs | null = null
-  #toldCompleteToMs: TimeMs | null = null
-  #toldTradesSource: TradesSource | null
-  #toldReason: StaleReason | null = null
+  #publishedCompleteToMs: TimeMs | null = null
+  #publishedTradesSource: TradesSource | null
+  #publishedReason: StaleReason | null = null
   #isCrawled = false
   #stopTimer: () => void = () => undefined
 
@@ -141,28 +141,34 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const { clock, metrics } = parts
     const log = parts.log.child({ venue: parts.platform })
     const { drift } = parts.venue
-    const doubts = new Doubts({ metrics, log, venue: this.venue, drift })
-    this.#doubts = doubts
+    const suspectAnswers = new Doubts({ metrics, log, venue: this.venue, drift })
+    this.#suspectAnswers = suspectAnswers
     this.#reader = new CatalogReader({
-      ...{ clock, log, doubts, catalog: parts.venue.catalog },
+      ...{ clock, log, suspectAnswers, catalog: parts.venue.catalog },
       onPage: (page) => this.#takePage(page),
       expected: () => this.#openMarkets(),
-      onOtherWorld: (known, got) => this.#abandonOld(known, got),
+      onOtherEnvironment: (knownCount, got) => this.#abandonMissing(knownCount, got),
     })
     this.#backFill = new TradeBackFill({
-      ...{ clock, log, metrics, doubts, feed: parts.venue.feed, venue: this.venue },
-      knownSinceMs: () => parts.storage.trades.extentOfVenue(this.venue)?.oldestMs ?? null,
-      newestKnownMs: (untilMs) => this.#newestStoredMs(untilMs),
+      ...{ clock, log, metrics, suspectAnswers, feed: parts.venue.feed, venue: this.venue },
+      oldestStoredMs: () => parts.storage.trades.extentOfVenue(this.venue)?.oldestMs ?? null,
+      newestStoredMs: (untilMs) => this.#newestStoredMs(untilMs),
       onLost: (fromMs, toMs) => this.#announceGap(fromMs, toMs, null),
       isHandled: parts.isHandled,
       committed: () => parts.storage.committed(),
     })
-    this.#unaskedSinceMs = this.#lastRunsTradeTime()
-    this.#toldTradesSource = this.tradesSource
+    this.#unrequestedSinceMs = this.#lastRunsTradeTime()
+    this.#publishedTradesSource = this.tradesSource
     const { coverage } = parts.storage
     this.#coverage = new VenueCoverage({ venue: this.venue, coverage, clock })
     this.#bookChecks = new BookChecks({
-      ...{ clock, metrics, venue: this.venue, limits: parts.bookLimits, first: parts.first },
+      ...{
+        clock,
+        metrics,
+        venue: this.venue,
+        limits: parts.bookLimits,
+        priorityMarkets: parts.priorityMarkets,
+      },
       read: (outcomes) => parts.venue.feed.readBooks(outcomes),
       isPolled: () => parts.venue.feed.health().bookDelayMs > 0,
     })
@@ -182,14 +188,14 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const { feed, drift } = this.#parts.venue
     drift.start()
     feed.start()
-    const kept: KnownMarket[] = []
-    for (const market of this.#parts.catalog.known()) {
-      if (market.actor.ref.venue === this.venue) kept.push(market)
+    const ownMarkets: KnownMarket[] = []
+    for (const market of this.#parts.catalog.entries()) {
+      if (market.actor.ref.venue === this.venue) ownMarkets.push(market)
     }
-    this.#watch(kept)
+    this.#watch(ownMarkets)
     this.#reader.start(() => {
       this.#isCrawled = true
-      this.#askForOverdue()
+      this.#requestOverdue()
       onCrawled()
     })
     this.#backFill.start()
@@ -199,13 +205,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   async stop(): Promise<void> {
     this.#stopTimer()
     this.#bookChecks.stop()
-    this.#rememberTradeTime()
+    this.#saveTradeTime()
     this.#coverage.end()
     this.#parts.venue.drift.stop()
     await Promise.all([this.#reader.stop(), this.#backFill.stop(), this.#parts.venue.feed.stop()])
   }
 
-  receive(message: VenueMessage): Turn {
+  receive(message: VenueMessage): ReceiveResult {
     switch (message.kind) {
       case 'feedUp':
       case 'feedDown':
@@ -216,7 +222,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
         else this.#takeTradesEvent(message)
         break
       case 'marketSeen':
-        this.#reader.ask(message.market)
+        this.#reader.request(message.market)
         break
       case 'trade':
         this.#hold(message)
@@ -240,12 +246,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /** Names a stream that claims to be up and delivers no trade while REST has many. */
-  #judgeTrades(): void {
+  #checkTradeStream(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { sinceMs, stream, fetched } = this.#tradeCounts
-    if (nowMs - sinceMs < SILENT_TRADES_MS) return
+    if (nowMs - sinceMs < NO_STREAM_TRADES_MS) return
     this.#tradeCounts = { sinceMs: nowMs, stream: 0, fetched: 0 }
-    if (stream > 0 || fetched < SILENT_TRADES_MIN || this.state !== 'live') return
+    if (stream > 0 || fetched < NO_STREAM_TRADES_MIN || this.state !== 'live') return
     this.#parts.venue.drift.note('trades', 'none by stream', `${fetched} over REST`)
   }
 
@@ -253,16 +259,16 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
    * Ten times a second: asks for late books a few at a time while nothing waits for long, so that their snapshots make no
    * new delay, and drops a backlog that lay unread for long by connecting anew.
    */
-  lookAtDelay(own: OwnDelay): void {
-    this.delay.look(own)
+  onDelay(own: OwnDelay): void {
+    this.delay.sample(own)
     this.#checkTrades()
-    const areTradesLate = own.keptMs > messageAgeMsMax || own.areTradesPaused
+    const areTradesLate = own.retainedMs > messageAgeMsMax || own.areTradesPaused
     const areBooksLate = this.#stale.lateCount > 0 || this.delay.isBehind
     if (areBooksLate || areTradesLate) this.#lateAtMs = own.nowMs
     if (this.delay.takeReconnect(own)) this.#parts.venue.feed.reconnect('read too late')
     const hasRoom = own.waitedMs <= messageAgeMsCalm && own.pausedMs === 0 && !this.delay.isBehind
     if (hasRoom) this.#resyncBooks(this.#stale.takeDeferred(own.nowMs), DELAYED)
-    if (this.#isLate !== (this.#toldState === 'stale')) this.#tellState()
+    if (this.#isLate !== (this.#publishedState === 'stale')) this.#publishState()
   }
 
   get #isLate(): boolean {
@@ -279,7 +285,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #takeBooksEvent(event: FeedEvent): void {
     if (event.kind === 'feedUp') return
     const markets = event.outcomes.flatMap(
-      (outcome) => this.#parts.catalog.knownOfOutcome(this.venue, outcome) ?? [],
+      (outcome) => this.#parts.catalog.entryOfOutcome(this.venue, outcome) ?? [],
     )
     const live = markets.filter(({ actor }) => actor.isBookLive)
     const isAll = live.length > 1 && live.length >= this.#live.size
@@ -291,13 +297,13 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       for (const market of live) this.#together.add(market)
     }
     for (const market of markets) {
-      market.tell({ kind: 'void', reason, isOfVenue })
+      market.send({ kind: 'void', reason, isOfVenue })
       this.#noteStale(market)
       // The market's own turn may come behind this one.
       const { number } = market.actor.ref
       if (this.#live.delete(number)) this.#lost.add(number)
     }
-    this.#tellState()
+    this.#publishState()
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
   }
 
@@ -305,10 +311,10 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #checkTrades(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { contradicted, suspect } = this.#tradeChecks.takeDue(nowMs)
-    for (const market of suspect) this.#bookChecks.want(market)
+    for (const market of suspect) this.#bookChecks.requestCheck(market)
     const outcomes: OutcomeId[] = []
     for (const market of contradicted) {
-      market.tell({ kind: 'void', reason: 'contradicted_by_trade', isOfVenue: false })
+      market.send({ kind: 'void', reason: 'contradicted_by_trade', isOfVenue: false })
       this.#noteStale(market)
       const outcome = market.actor.summary.outcomes[0]?.id
       if (outcome !== undefined) outcomes.push(outcome)
@@ -326,35 +332,35 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       const nowMs = this.#parts.clock.nowMs()
       const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
       const stale = { reason: this.#togetherReason, isOfVenue: false }
-      const known = actor.bookConfirmedAtMs ?? nowMs
-      tellStale(this.#parts.publisher, actor.ref, times, { ...stale, sinceMs: known })
+      const confirmedAtMs = actor.bookConfirmedAtMs ?? nowMs
+      publishStale(this.#parts.publisher, actor.ref, times, { ...stale, sinceMs: confirmedAtMs })
     }
     this.#together.clear()
   }
 
   /** A book read over REST differed once: it is read a second time, a little later. */
   checkAgain({ venue, nativeId }: MarketRef): void {
-    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
+    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market === null) return
     this.#bookChecks.settle(market.actor.ref.number)
-    this.#bookChecks.want(market, SECOND_READING_MS)
+    this.#bookChecks.requestCheck(market, SECOND_CHECK_MS)
   }
 
   /** Reads a book over REST; resolves when it has come, or after two seconds. Null: it cannot be waited for. */
   confirmBook({ venue, nativeId }: MarketRef): Promise<void> | null {
-    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
+    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     return market === null || !market.actor.isBookLive ? null : this.#bookChecks.confirm(market)
   }
 
   /** Reads a book over REST, soon. */
-  wantBook({ venue, nativeId }: MarketRef): void {
-    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
-    if (market !== null) this.#bookChecks.want(market)
+  requestBookCheck({ venue, nativeId }: MarketRef): void {
+    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
+    if (market !== null) this.#bookChecks.requestCheck(market)
   }
 
   /** A market's own check failed: asks for its book again; for a book that was only late, once there is room. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
-    const market = this.#parts.catalog.knownOfNative(venue, nativeId)
+    const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market === null) return
     const outcome = market.actor.summary.outcomes[0]?.id
     if (outcome === undefined) return
@@ -388,18 +394,18 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       return
     }
     // The first connection may have broken before any trade came: the hole is as old as the last run.
-    const keptMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unaskedSinceMs
-    const sinceMs = [event.sinceMs, keptMs].filter((ms) => ms !== null)
+    const lastRunMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unrequestedSinceMs
+    const sinceMs = [event.sinceMs, lastRunMs].filter((ms) => ms !== null)
     if (sinceMs.length > 0) this.#backFill.fillFrom(timeMs(Math.min(...sinceMs)))
     if (event.kind !== 'feedUp') return
-    this.#unaskedSinceMs = null
+    this.#unrequestedSinceMs = null
     this.#downSinceMs = null
     this.#upSinceMs = this.#parts.clock.nowMs()
   }
 
   #lastRunsTradeTime(): TimeMs | null {
-    const kept = this.#parts.storage.marks.get(this.#tradeMark)
-    return kept === null ? null : timeMs(kept)
+    const stored = this.#parts.storage.marks.get(this.#tradeMark)
+    return stored === null ? null : timeMs(stored)
   }
 
   #newestStoredMs(untilMs: TimeMs): TimeMs | null {
@@ -413,15 +419,21 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return `newest_trade_ms_${this.venue}`
   }
 
-  #rememberTradeTime(): void {
+  #saveTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
     // A kill before a lost range has been read must not forget it: live trades are noted as they come, while the
     // `feedUp` that asks for the range may still wait in the mailbox.
     const unreadMs = this.#backFill.unreadSinceMs ?? nowMs
-    const unaskedMs = this.#unaskedSinceMs ?? nowMs
-    const knownMs = Math.min(this.#newestTradeMs, nowMs, unreadMs, unaskedMs, this.#heldSinceMs())
-    this.#parts.storage.marks.put(this.#tradeMark, knownMs)
+    const unrequestedMs = this.#unrequestedSinceMs ?? nowMs
+    const markMs = Math.min(
+      this.#newestTradeMs,
+      nowMs,
+      unreadMs,
+      unrequestedMs,
+      this.#heldSinceMs(),
+    )
+    this.#parts.storage.marks.put(this.#tradeMark, markMs)
   }
 
   /** Keeps a trade of an unknown market until the market is read. */
@@ -433,7 +445,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (held === undefined) this.#held.set(event.market, [event])
     else held.push(event)
     this.#heldCount += 1
-    this.#reader.ask(event.market)
+    this.#reader.request(event.market)
   }
 
   /** The oldest trade that waits for its market, which is in memory alone. */
@@ -451,7 +463,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /** Announces the trades of markets that the venue does not list after all; they would take room for ever. */
-  #giveUpHeld(): void {
+  #announceHeld(): void {
     if (!this.#isCrawled) return
     const nowMs = this.#parts.clock.nowMs()
     for (const [market, [first]] of this.#held) {
@@ -477,11 +489,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /** The venue is another one than that of the stored trades: what is missing of those is not asked for again and again. */
-  #abandonOld(known: number, got: number): void {
-    const sample = `${known} open markets known, ${got} others listed`
+  #abandonMissing(knownCount: number, got: number): void {
+    const sample = `${knownCount} open markets known, ${got} others listed`
     this.#parts.venue.drift.note('catalogue', 'none of the known markets', sample)
     this.#parts.log.error(
-      { venue: this.platform, known, listed: got },
+      { venue: this.platform, known: knownCount, listed: got },
       'the venue lists none of the known markets: is the data folder of another environment?',
     )
     this.#backFill.abandon(this.#parts.clock.nowMs())
@@ -496,14 +508,14 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   #takePage(page: CatalogPage): void {
     const onOlder = (market: NativeMarketId) => {
-      this.#doubts.note(new AnswerDoubt('market', 'older', market))
-      this.#reader.ask(market)
+      this.#suspectAnswers.note(new AnswerDoubt('market', 'older', market))
+      this.#reader.request(market)
     }
     this.#watch(this.#parts.catalog.take(page, onOlder))
     for (const { nativeId } of page.markets) {
-      const market = this.#parts.catalog.knownOfNative(this.venue, nativeId)
+      const market = this.#parts.catalog.entryOfNative(this.venue, nativeId)
       // An old market is not taken, and its trades are not wanted.
-      for (const trade of this.#takeHeld(nativeId)) market?.tell(trade)
+      for (const trade of this.#takeHeld(nativeId)) market?.send(trade)
     }
     // The venue has these markets and we list none of them: their trades are no loss.
     for (const nativeId of page.refused ?? []) this.#takeHeld(nativeId)
@@ -512,7 +524,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   /** The markets that every crawl must list: open, and not to close before now. */
   *#openMarkets(): Iterable<NativeMarketId> {
     const nowMs = this.#parts.clock.nowMs()
-    for (const { actor } of this.#parts.catalog.known()) {
+    for (const { actor } of this.#parts.catalog.entries()) {
       const { venue, status, closeAtMs, nativeId } = actor.summary
       const isOpen = venue === this.venue && status === 'open'
       if (isOpen && (closeAtMs === null || closeAtMs > nowMs)) yield nativeId
@@ -524,9 +536,9 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
    * crawl lists only what was settled in the last days, and lacks a market that was resolved while this process was down for
    * longer.
    */
-  #askForOverdue(): void {
+  #requestOverdue(): void {
     const nowMs = this.#parts.clock.nowMs()
-    for (const { actor } of this.#parts.catalog.known()) {
+    for (const { actor } of this.#parts.catalog.entries()) {
       const { venue, status, closeAtMs, nativeId, settlementPrice, settledAtMs } = actor.summary
       if (venue !== this.venue) continue
       const endedAtMs = settledAtMs ?? closeAtMs
@@ -535,7 +547,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
         status === 'resolved'
           ? settlementPrice === null && endedAtMs > nowMs - UNSETTLED_MS
           : closeAtMs !== null && closeAtMs < nowMs - OVERDUE_MS
-      if (isOverdue) this.#reader.ask(nativeId)
+      if (isOverdue) this.#reader.request(nativeId)
     }
   }
 
@@ -549,12 +561,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (endedAtMs !== null) this.#unsettled.add(nativeId, { endedAtMs, nowMs, isFresh })
   }
 
-  #askForUnsettled(): void {
+  #requestUnsettled(): void {
     const due = this.#unsettled.takeDue(this.#parts.clock.nowMs(), (market) => {
-      const summary = this.#parts.catalog.knownOfNative(this.venue, market)?.actor.summary
+      const summary = this.#parts.catalog.entryOfNative(this.venue, market)?.actor.summary
       return summary?.status === 'resolved' && summary.settlementPrice === null
     })
-    for (const market of due) this.#reader.ask(market)
+    for (const market of due) this.#reader.request(market)
   }
 
   #watch(markets: readonly KnownMarket[]): void {
@@ -591,15 +603,15 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
         return
     }
     if (update.market.venue !== this.venue) return
-    const market = this.#parts.catalog.knownOfNative(this.venue, update.market.nativeId)
+    const market = this.#parts.catalog.entryOfNative(this.venue, update.market.nativeId)
     if (market === null) return
     if (update.kind === 'trade') {
       this.#tradeChecks.note(market, update, this.#parts.clock.monotonicMs())
-    } else if (update.kind === 'lifecycle') this.#takeLife(market, update.event)
-    else this.#takeBookNews(market, update.kind)
+    } else if (update.kind === 'lifecycle') this.#takeLifecycle(market, update.event)
+    else this.#takeBookUpdate(market, update.kind)
   }
 
-  #takeBookNews(market: KnownMarket, kind: 'bookReplaced' | 'bookStale' | 'bookConfirmed'): void {
+  #takeBookUpdate(market: KnownMarket, kind: 'bookReplaced' | 'bookStale' | 'bookConfirmed'): void {
     const { ref, isBookLive } = market.actor
     this.#bookChecks.settle(ref.number)
     if (kind === 'bookReplaced') this.#stale.remove(market)
@@ -607,11 +619,11 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       this.#stale.remove(market)
       this.#live.add(ref.number)
       this.#lost.delete(ref.number)
-      if (this.#together.delete(market) && this.#together.size === 0) this.#tellState()
+      if (this.#together.delete(market) && this.#together.size === 0) this.#publishState()
     } else if (this.#live.delete(ref.number)) this.#lost.add(ref.number)
   }
 
-  #takeLife(market: KnownMarket, event: LifecycleUpdate['event']): void {
+  #takeLifecycle(market: KnownMarket, event: LifecycleUpdate['event']): void {
     if (event === 'opened') return this.#watch([market])
     if (event !== 'closed' && event !== 'resolved') return
     const { ref } = market.actor
@@ -630,17 +642,17 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#live.delete(number)
     this.#lost.delete(number)
     this.#bookChecks.remove(market)
-    this.#tradeChecks.forget(market)
+    this.#tradeChecks.remove(market)
   }
 
   // State
 
   #everySecond(): void {
     this.#resyncBooks(this.#stale.takeDue(this.#parts.clock.monotonicMs()), 'still_stale')
-    this.#giveUpHeld()
-    this.#askForUnsettled()
-    this.#rememberTradeTime()
-    this.#judgeTrades()
+    this.#announceHeld()
+    this.#requestUnsettled()
+    this.#saveTradeTime()
+    this.#checkTradeStream()
     this.#bookChecks.everySecond()
     this.#announceLeft()
     const { state } = this
@@ -649,22 +661,22 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
     if (isWatched) this.#coverage.extend(lastDataAtMs)
     else this.#coverage.end()
-    this.#tellState()
+    this.#publishState()
   }
 
-  #tellState(): void {
+  #publishState(): void {
     const { venue, platform, state, lagMs, delayMs, completeToMs, tradesSource } = this
     const { reason, staleBooks } = this
-    const isTold =
-      state === this.#toldState &&
-      reason === this.#toldReason &&
-      completeToMs === this.#toldCompleteToMs &&
-      tradesSource === this.#toldTradesSource
-    if (isTold) return
-    this.#toldState = state
-    this.#toldReason = reason
-    this.#toldCompleteToMs = completeToMs
-    this.#toldTradesSource = tradesSource
+    const isPublished =
+      state === this.#publishedState &&
+      reason === this.#publishedReason &&
+      completeToMs === this.#publishedCompleteToMs &&
+      tradesSource === this.#publishedTradesSource
+    if (isPublished) return
+    this.#publishedState = state
+    this.#publishedReason = reason
+    this.#publishedCompleteToMs = completeToMs
+    this.#publishedTradesSource = tradesSource
     const facts = { lagMs, delayMs, completeToMs, tradesSource, reason, staleBooks }
     this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...facts })
   }
@@ -697,8 +709,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const health = this.#parts.venue.feed.health()
     if (health.connectionsOpen < health.connectionsWanted) return 'disconnected'
     if (health.connectionsOpen === 0) return 'disconnected'
-    const silentMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
-    if (silentMs > SILENT_MS_MAX) return 'silent'
+    const sinceDataMs = this.#parts.clock.nowMs() - (health.lastDataAtMs ?? 0)
+    if (sinceDataMs > NO_DATA_MS_MAX) return 'silent'
     return this.#isLate ? 'delayed' : null
   }
 
@@ -719,7 +731,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   get completeToMs(): TimeMs | null {
     const { missingSinceMs, readToMs } = this.#backFill
-    const times = [missingSinceMs, this.#unaskedSinceMs, this.#downSinceMs]
+    const times = [missingSinceMs, this.#unrequestedSinceMs, this.#downSinceMs]
     const missing = times.filter((ms) => ms !== null)
     return missing.length === 0 ? readToMs : timeMs(Math.min(...missing))
   }

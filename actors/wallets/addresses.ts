@@ -7,9 +7,9 @@ import { EngineError } from '../../engine/errors.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import {
-  walletReadingsWaitingMax,
-  walletStrangersMax,
-  walletsUnknownPerMinute,
+  newWalletsPerMinute,
+  unknownAddressesMax,
+  walletSyncsWaitingMax,
 } from '../../engine/limits.ts'
 import { onAbort } from '../../engine/on-abort.ts'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
@@ -17,17 +17,17 @@ import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wall
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
-import { newRecord, type OpenedTally, openedTally } from './stored.ts'
+import { loadPnlState, newRecord, type OpenedPnlState } from './stored.ts'
 import type { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
-interface CallerParts {
+interface WalletAddressParts {
   readonly table: WalletTable
   readonly clock: Clock
   readonly warmWallets: WarmWallets
   /** Ends everything. */
   readonly signal: AbortSignal
   /** Brings a wallet into memory. */
-  readonly takeIn: (record: StoredWallet, opened: OpenedTally | null) => WarmWallet
+  readonly load: (record: StoredWallet, opened: OpenedPnlState | null) => WarmWallet
   /** What our own log of trades knows of a wallet. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
   /** Called for a wallet that was not known before. */
@@ -35,10 +35,10 @@ interface CallerParts {
   readonly onFailure: (address: WalletAddress, error: unknown) => void
 }
 
-type Asked = Pick<VenueWallets, 'profile'>
+type ProfileSource = Pick<VenueWallets, 'profile'>
 
 /** Who asks for a wallet, and for how long. */
-export interface WalletAsked {
+export interface WalletRequest {
   readonly deadline: WalletDeadline
   readonly requester: Requester
 }
@@ -49,12 +49,12 @@ const TOO_MANY = 'too many wallets are being asked for'
 const PROFILE_MS = 6 * HOUR_MS
 
 export class WalletAddresses {
-  readonly #parts: CallerParts
+  readonly #parts: WalletAddressParts
   readonly #profiles: WalletProfiles
   /** Wallets that are being brought into memory; bounded by the requests for them. */
-  readonly #opening = new Map<WalletAddress, Promise<WarmWallet>>()
+  readonly #created = new Map<WalletAddress, Promise<WarmWallet>>()
 
-  constructor(parts: CallerParts) {
+  constructor(parts: WalletAddressParts) {
     this.#parts = parts
     this.#profiles = new WalletProfiles(parts.clock)
   }
@@ -66,65 +66,65 @@ export class WalletAddresses {
    */
   async warmOf(
     address: WalletAddress,
-    venue: Asked | null,
-    asked: WalletAsked,
+    venue: ProfileSource | null,
+    request: WalletRequest,
   ): Promise<WarmWallet | null> {
     const { table, warmWallets, clock } = this.#parts
     const proxy = table.proxyOf(address) ?? address
-    const known = warmWallets.use(proxy)
-    if (known !== null) return known
+    const cached = warmWallets.use(proxy)
+    if (cached !== null) return cached
     const record = table.get(proxy)
-    if (record !== null) return this.#takenIn(record)
-    if (this.#profiles.isStranger(address)) return null
-    const profiled = await this.#profileOf(address, venue, asked)
-    const own = profiled === null ? await asked.deadline.wait(this.#parts.ownTrades(address)) : []
+    if (record !== null) return this.#loaded(record)
+    if (this.#profiles.isUnknown(address)) return null
+    const profiled = await this.#profileOf(address, venue, request)
+    const own = profiled === null ? await request.deadline.wait(this.#parts.ownTrades(address)) : []
     if (own === 'late') throw unavailable('our own trades are not looked through in time')
     if (profiled === null && own.length === 0) return null
     const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
     // A request by the other address may have brought the wallet into memory meanwhile, or long ago.
-    const warm = warmWallets.use(profile.proxy) ?? (await this.#takenInOf(profile))
+    const warm = warmWallets.use(profile.proxy) ?? (await this.#loadedFor(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
-    warm.wallet.keep(own)
+    warm.wallet.addEvents(own)
     return warm
   }
 
-  async #takenInOf(profile: WalletProfile): Promise<WarmWallet> {
-    const { table, clock, takeIn, onNew } = this.#parts
-    const kept = table.get(profile.proxy)
-    if (kept !== null) return this.#takenIn(kept)
+  async #loadedFor(profile: WalletProfile): Promise<WarmWallet> {
+    const { table, clock, load, onNew } = this.#parts
+    const stored = table.get(profile.proxy)
+    if (stored !== null) return this.#loaded(stored)
     const record = newRecord(profile, clock.nowMs())
     table.put(record)
     onNew(record)
-    return takeIn(record, null)
+    return load(record, null)
   }
 
   /** Concurrent requests share one opening. Nothing changes the record of a wallet that is not in memory. */
-  #takenIn(record: StoredWallet): Promise<WarmWallet> {
-    const known = this.#opening.get(record.proxy)
-    if (known !== undefined) return known
-    const { table, takeIn } = this.#parts
-    const opening = openedTally(table, record)
-      .then((opened) => takeIn(record, opened))
-      .finally(() => this.#opening.delete(record.proxy))
-    this.#opening.set(record.proxy, opening)
-    return opening
+  #loaded(record: StoredWallet): Promise<WarmWallet> {
+    const opening = this.#created.get(record.proxy)
+    if (opening !== undefined) return opening
+    const { table, load } = this.#parts
+    const created = loadPnlState(table, record)
+      .then((opened) => load(record, opened))
+      .finally(() => this.#created.delete(record.proxy))
+    this.#created.set(record.proxy, created)
+    return created
   }
 
   async #profileOf(
     address: WalletAddress,
-    venue: Asked | null,
-    { deadline, requester }: WalletAsked,
+    venue: ProfileSource | null,
+    { deadline, requester }: WalletRequest,
   ): Promise<WalletProfile | null> {
     if (venue === null) throw unavailable('the venue of wallets is not connected')
     const { signal } = this.#parts
-    const asked = this.#profiles.ask(address, venue, { signal, requester })
-    if (asked === 'full') throw unavailable(TOO_MANY)
+    const pending = this.#profiles.fetch(address, venue, { signal, requester })
+    if (pending === 'full') throw unavailable(TOO_MANY)
     let profile: WalletProfile | null | 'late'
     try {
-      profile = await deadline.wait(asked)
+      profile = await deadline.wait(pending)
     } catch (cause) {
       if (cause instanceof SlotsFull) throw unavailable(TOO_MANY)
       this.#parts.onFailure(address, cause)
@@ -135,15 +135,15 @@ export class WalletAddresses {
   }
 
   /** Asks for the wallet's profile again, some hours after the last time. */
-  renew(warm: WarmWallet, venue: Asked): void {
+  renew(warm: WarmWallet, venue: ProfileSource): void {
     const { clock, warmWallets, signal, onFailure } = this.#parts
     const nowMs = clock.monotonicMs()
     const { proxy } = warm.wallet.record
     if (warm.profiledMs !== null && nowMs - warm.profiledMs < PROFILE_MS) return
     warm.profiledMs = nowMs
-    const asked = this.#profiles.ask(proxy, venue, { signal, requester: SYSTEM })
-    if (asked === 'full') return
-    asked
+    const pending = this.#profiles.fetch(proxy, venue, { signal, requester: SYSTEM })
+    if (pending === 'full') return
+    pending
       .then((profile) => {
         // A wallet that left the memory meanwhile would put its old record over a newer one.
         const isHere = warmWallets.peek(proxy) === warm
@@ -171,7 +171,7 @@ interface ProfileCall {
 }
 
 /** An address that the venue does not know is asked for again after this. */
-const STRANGER_MS = MINUTE_MS
+const UNKNOWN_MS = MINUTE_MS
 
 /**
  * Asks the venue for the profile of an address: one question for all requests that wait for it, few at once. An address that the
@@ -182,58 +182,58 @@ class WalletProfiles {
   readonly #slots: Slots
   readonly #budget: VenueBudget
   /** Questions under way; as many as may run and wait. */
-  readonly #asked = new Map<WalletAddress, Promise<WalletProfile | null>>()
+  readonly #fetches = new Map<WalletAddress, Promise<WalletProfile | null>>()
   /** Until when an address counts as unknown to the venue (monotonic); the oldest first. */
-  readonly #strangers = new Map<WalletAddress, number>()
+  readonly #unknownAddresses = new Map<WalletAddress, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
     this.#slots = new Slots({
       runningMax: RUNNING_MAX,
-      waitingMax: walletReadingsWaitingMax,
+      waitingMax: walletSyncsWaitingMax,
       runningOfOneMax: RUNNING_OF_ONE_MAX,
     })
-    this.#budget = new VenueBudget(clock, walletsUnknownPerMinute, 'wallets')
+    this.#budget = new VenueBudget(clock, newWalletsPerMinute, 'wallets')
   }
 
-  isStranger(address: WalletAddress): boolean {
-    return this.#clock.monotonicMs() < (this.#strangers.get(address) ?? 0)
+  isUnknown(address: WalletAddress): boolean {
+    return this.#clock.monotonicMs() < (this.#unknownAddresses.get(address) ?? 0)
   }
 
   /** Null: the venue does not know the address. `full`: too many questions. Rejects when the venue does not answer. */
-  ask(
+  fetch(
     address: WalletAddress,
-    venue: Asked,
+    venue: ProfileSource,
     by: ProfileCall,
   ): Promise<WalletProfile | null> | 'full' {
-    const known = this.#asked.get(address)
-    if (known !== undefined) return known
+    const existing = this.#fetches.get(address)
+    if (existing !== undefined) return existing
     if (this.#slots.isFull(by.requester)) return 'full'
     this.#budget.take(by.requester)
-    const asked = this.#ask(address, venue, by).finally(() => this.#asked.delete(address))
-    this.#asked.set(address, asked)
+    const fetching = this.#fetch(address, venue, by).finally(() => this.#fetches.delete(address))
+    this.#fetches.set(address, fetching)
     // The request may have ended; the question goes on.
-    asked.catch(() => undefined)
-    return asked
+    fetching.catch(() => undefined)
+    return fetching
   }
 
-  async #ask(
+  async #fetch(
     address: WalletAddress,
-    venue: Asked,
+    venue: ProfileSource,
     { signal, requester }: ProfileCall,
   ): Promise<WalletProfile | null> {
     const profile = await this.#slots.run(signal, () => venue.profile(address, signal), requester)
-    if (profile === null) this.#noteStranger(address)
+    if (profile === null) this.#noteUnknown(address)
     return profile
   }
 
   /** Full: the address that was asked for longest ago is forgotten. */
-  #noteStranger(address: WalletAddress): void {
-    this.#strangers.delete(address)
-    this.#strangers.set(address, this.#clock.monotonicMs() + STRANGER_MS)
-    for (const oldest of this.#strangers.keys()) {
-      if (this.#strangers.size <= walletStrangersMax) break
-      this.#strangers.delete(oldest)
+  #noteUnknown(address: WalletAddress): void {
+    this.#unknownAddresses.delete(address)
+    this.#unknownAddresses.set(address, this.#clock.monotonicMs() + UNKNOWN_MS)
+    for (const oldest of this.#unknownAddresses.keys()) {
+      if (this.#unknownAddresses.size <= unknownAddressesMax) break
+      this.#unknownAddresses.delete(oldest)
     }
   }
 }
@@ -254,8 +254,8 @@ export class WalletDeadline {
   /** The result of the work, or `late`; rejects as the work does. */
   wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
     return new Promise((resolve, reject) => {
-      const forget = onAbort(this.#late.signal, () => resolve('late'))
-      work.then(resolve, reject).finally(forget)
+      const unsubscribe = onAbort(this.#late.signal, () => resolve('late'))
+      work.then(resolve, reject).finally(unsubscribe)
     })
   }
 

@@ -26,13 +26,18 @@ export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers
 
 type Found = NonNullable<Awaited<ReturnType<Wallets['inspect']>>>
 
-function shown({ view, record, comparison, rereads, difference, unlisted }: Found) {
-  const { profile, totals, unrealized, isComplete, doubts, lacking, asOfMs } = view
+function shown({ view, record, comparison, rereads: resyncs, difference, unlisted }: Found) {
+  const { profile, totals, unrealized, isComplete, issues, lacking, asOfMs } = view
   const { realized, volume, fees, income, firstTradeMs, lastTradeMs, ...others } = totals
   const { comboRealized, ...counts } = others
   return {
     ...{ address: profile.proxy, owner: profile.eoa, handle: profile.handle },
-    ...{ pseudonym: profile.pseudonym, is_complete: isComplete, doubts, as_of: formatTime(asOfMs) },
+    ...{
+      pseudonym: profile.pseudonym,
+      is_complete: isComplete,
+      doubts: issues,
+      as_of: formatTime(asOfMs),
+    },
     totals: {
       ...{ realized: toNumber(realized), unrealized: toNumber(unrealized) },
       ...{ volume: toNumber(volume), fees: toNumber(fees), income: toNumber(income) },
@@ -53,7 +58,7 @@ function shown({ view, record, comparison, rereads, difference, unlisted }: Foun
         record.listedToMs === null || record.listedToMs === 0
           ? null
           : formatTime(record.listedToMs),
-      asked_again: rereads,
+      asked_again: resyncs,
       difference: difference === null ? null : differing(difference),
       not_told: unlisted.slice(0, UNLISTED_MAX).map(eventShown),
     },

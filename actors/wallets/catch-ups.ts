@@ -4,22 +4,22 @@
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
-import { walletReadingsWaitingMax } from '../../engine/limits.ts'
+import { walletSyncsWaitingMax } from '../../engine/limits.ts'
 import { MINUTE_MS } from '../../engine/units.ts'
 import type { WarmWallet } from './warm-wallets.ts'
 
 interface CatchUpParts {
   readonly clock: Clock
   /** Reads a wallet in the background; null: not now. */
-  readonly read: (warm: WarmWallet) => Promise<boolean> | null
+  readonly sync: (warm: WarmWallet) => Promise<boolean> | null
 }
 
 const GATHERED_MS = 1_000
 /** The history is late by some seconds, seldom by a minute; after that the maintenance of all wallets reads the wallet. */
-const AGAIN_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
-const ASKED_MS = 10 * MINUTE_MS
+const RETRY_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
+const REQUESTED_MS = 10 * MINUTE_MS
 /** Full: further wallets are read at their next request. */
-const WALLETS_MAX = walletReadingsWaitingMax
+const WALLETS_MAX = walletSyncsWaitingMax
 
 export class WalletCatchUps {
   readonly #parts: CatchUpParts
@@ -34,24 +34,25 @@ export class WalletCatchUps {
   note(warm: WarmWallet): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { proxy } = warm.wallet.record
-    if (warm.askedMs === null || nowMs - warm.askedMs > ASKED_MS) return
+    if (warm.requestedMs === null || nowMs - warm.requestedMs > REQUESTED_MS) return
     if (this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX) return
-    this.#readAfter(warm, GATHERED_MS, 0)
+    this.#syncAfter(warm, GATHERED_MS, 0)
   }
 
-  #readAfter(warm: WarmWallet, delayMs: number, tries: number): void {
+  #syncAfter(warm: WarmWallet, delayMs: number, tries: number): void {
     const { proxy } = warm.wallet.record
     const stop = this.#parts.clock.after(delayMs, () => {
       this.#timers.delete(proxy)
       if (warm.wallet.tail.isCovered) return
-      const againMs = AGAIN_MS[tries]
-      const goOn = () => {
-        const isOver = warm.wallet.tail.isCovered || againMs === undefined
+      const nextDelayMs = RETRY_MS[tries]
+      const continueCatchUp = () => {
+        const isOver = warm.wallet.tail.isCovered || nextDelayMs === undefined
         // A fill that came meanwhile may have begun another catch-up.
-        const isElsewhere = this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX
-        if (!isOver && !isElsewhere && !this.#isStopped) this.#readAfter(warm, againMs, tries + 1)
+        const isAlreadyPlanned = this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX
+        if (!isOver && !isAlreadyPlanned && !this.#isStopped)
+          this.#syncAfter(warm, nextDelayMs, tries + 1)
       }
-      void (this.#parts.read(warm) ?? Promise.resolve()).then(goOn)
+      void (this.#parts.sync(warm) ?? Promise.resolve()).then(continueCatchUp)
     })
     this.#timers.set(proxy, stop)
   }

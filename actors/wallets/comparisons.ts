@@ -6,12 +6,12 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
-import { inPieces } from '../../engine/steps.ts'
+import { runInSlices } from '../../engine/steps.ts'
 import { HOUR_MS, MINUTE_MS, type TimeMs } from '../../engine/units.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
-import type { TallyPosition } from '../../engine/wallets/figures.ts'
-import { type Difference, reconcileSteps } from '../../engine/wallets/reconcile.ts'
-import type { WalletTally } from '../../engine/wallets/tally.ts'
+import type { PnlPosition } from '../../engine/wallets/figures.ts'
+import { type Difference, reconcileSliced } from '../../engine/wallets/reconcile.ts'
+import type { PnlState } from '../../engine/wallets/tally.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -41,7 +41,7 @@ interface ComparisonsParts {
 interface ComparisonSource {
   readonly wallets: Pick<VenueWallets, 'positions'>
   /** Reads the wallet again; resolves to whether the venue answered. */
-  readonly reread: () => Promise<boolean>
+  readonly resync: () => Promise<boolean>
 }
 
 /** One comparison at a time, since its pages share the venue's quota with readings; and those that wait. Full: left out. */
@@ -51,7 +51,7 @@ const COMPARE_EVERY_MS = HOUR_MS
 /** While sizes differ: the venue's error may be over. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
 /** The venue lists no more open positions than these; then an unlisted position is no difference. */
-const TOLD_MAX = 10_000
+const LISTED_MAX = 10_000
 const WORST_COUNT = 3
 
 export class WalletComparisons {
@@ -80,8 +80,8 @@ export class WalletComparisons {
     source: ComparisonSource,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const known = this.#running.get(compared)
-    if (known !== undefined) return known
+    const existing = this.#running.get(compared)
+    if (existing !== undefined) return existing
     const nowMs = this.#parts.clock.monotonicMs()
     const isSound = compared.comparison === null || this.isSound(compared.comparison)
     const everyMs = isSound ? COMPARE_EVERY_MS : DIFFERS_EVERY_MS
@@ -105,7 +105,8 @@ export class WalletComparisons {
         this.#compare(compared, source, signal),
       )
       compared.comparison = comparison
-      if (comparison.differences.length > 0) this.#tell(compared.wallet.record.proxy, comparison)
+      if (comparison.differences.length > 0)
+        this.#logDifferences(compared.wallet.record.proxy, comparison)
       return !this.isSound(comparison)
     } catch (error) {
       if (signal.aborted) return false
@@ -122,17 +123,17 @@ export class WalletComparisons {
   /** Trades between a reading and the venue's count make sizes differ until another reading. */
   async #compare(
     { wallet }: Compared,
-    { wallets, reread }: ComparisonSource,
+    { wallets, resync }: ComparisonSource,
     signal: AbortSignal,
   ): Promise<Comparison> {
     await this.#parts.idle()
     const first = await this.#differing(wallet, wallets, signal)
     if (this.isSound(first)) return first
-    if (!(await reread())) throw new Error('the wallet could not be read again')
+    if (!(await resync())) throw new Error('the wallet could not be read again')
     const again = await this.#differing(wallet, wallets, signal)
     const before = new Set(first.differences.map(nameOf))
-    const isBelieved = (one: Difference) => !isOfSize(one) || before.has(nameOf(one))
-    return { ...again, differences: again.differences.filter(isBelieved) }
+    const isConfirmed = (one: Difference) => !isOfSize(one) || before.has(nameOf(one))
+    return { ...again, differences: again.differences.filter(isConfirmed) }
   }
 
   async #differing(
@@ -146,14 +147,14 @@ export class WalletComparisons {
     signal.throwIfAborted()
     // One tally throughout: markets of fills that come meanwhile are left out below.
     const ours = positionsOf(wallet.shown)
-    const reach = { isWhole: theirs.length < TOLD_MAX }
-    const all = await inPieces(clock, reconcileSteps(ours, theirs, reach))
+    const coverage = { isComplete: theirs.length < LISTED_MAX }
+    const all = await runInSlices(clock, reconcileSliced(ours, theirs, coverage))
     for (const market of unsettledMarkets(wallet)) moving.add(market)
     const differences = all.filter(({ market }) => !moving.has(market))
     return { atMs: clock.nowMs(), positions: theirs.length, differences }
   }
 
-  #tell(wallet: WalletAddress, { differences }: Comparison): void {
+  #logDifferences(wallet: WalletAddress, { differences }: Comparison): void {
     const worst = [...differences].sort((one, other) => sizeOf(other) - sizeOf(one))
     const details = { wallet, count: differences.length, worst: worst.slice(0, WORST_COUNT) }
     this.#parts.log.info(details, 'the venue counts a wallet otherwise')
@@ -161,8 +162,8 @@ export class WalletComparisons {
 }
 
 /** One by one: ten thousand at once would be made in one turn of the loop. */
-function* positionsOf(tally: WalletTally): Iterable<TallyPosition> {
-  for (let index = 0; index < tally.positionCount; index += 1) yield tally.position(index)
+function* positionsOf(pnlState: PnlState): Iterable<PnlPosition> {
+  for (let index = 0; index < pnlState.positionCount; index += 1) yield pnlState.position(index)
 }
 
 const isOfSize = ({ what }: Difference): boolean => what !== 'bought' && what !== 'realized'

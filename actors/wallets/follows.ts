@@ -12,7 +12,7 @@ type Stream = Pick<VenueWallets, 'follow' | 'unfollow'>
 export class WalletFollows {
   readonly #countMax: number
   /** When each wallet was last requested, the longest ago first. */
-  readonly #askedAtMs = new Map<WalletAddress, TimeMs>()
+  readonly #requestedAtMs = new Map<WalletAddress, TimeMs>()
   #stream: Stream | null = null
 
   constructor(countMax = walletsFollowedMax) {
@@ -20,40 +20,40 @@ export class WalletFollows {
   }
 
   get count(): number {
-    return this.#askedAtMs.size
+    return this.#requestedAtMs.size
   }
 
   has(wallet: WalletAddress): boolean {
-    return this.#askedAtMs.has(wallet)
+    return this.#requestedAtMs.has(wallet)
   }
 
   /** The venue is open: wallets that were requested before are followed from now on. */
   attach(stream: Stream): void {
     this.#stream = stream
-    for (const wallet of this.#askedAtMs.keys()) stream.follow(wallet)
+    for (const wallet of this.#requestedAtMs.keys()) stream.follow(wallet)
   }
 
   /** A wallet was requested. */
-  ask(wallet: WalletAddress, atMs: TimeMs): void {
-    const isNew = !this.#askedAtMs.delete(wallet)
-    this.#askedAtMs.set(wallet, atMs)
+  noteRequest(wallet: WalletAddress, atMs: TimeMs): void {
+    const isNew = !this.#requestedAtMs.delete(wallet)
+    this.#requestedAtMs.set(wallet, atMs)
     if (isNew) this.#stream?.follow(wallet)
-    for (const oldest of this.#askedAtMs.keys()) {
-      if (this.#askedAtMs.size <= this.#countMax) break
+    for (const oldest of this.#requestedAtMs.keys()) {
+      if (this.#requestedAtMs.size <= this.#countMax) break
       this.#drop(oldest)
     }
   }
 
   /** Unfollows wallets without a request within a day. */
   expire(nowMs: TimeMs): void {
-    for (const [wallet, askedAtMs] of this.#askedAtMs) {
-      if (askedAtMs > nowMs - walletFollowedMs) return
+    for (const [wallet, requestedAtMs] of this.#requestedAtMs) {
+      if (requestedAtMs > nowMs - walletFollowedMs) return
       this.#drop(wallet)
     }
   }
 
   #drop(wallet: WalletAddress): void {
-    this.#askedAtMs.delete(wallet)
+    this.#requestedAtMs.delete(wallet)
     this.#stream?.unfollow(wallet)
   }
 }

@@ -7,9 +7,9 @@ import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
-import { WalletTally } from '../../engine/wallets/tally.ts'
+import { PnlState } from '../../engine/wallets/tally.ts'
 import type { WalletPort } from '../../engine/wallets/thread.ts'
-import { Turns } from '../turns.ts'
+import { EventLoopYielder } from '../turns.ts'
 import { blockEvents, LedgerDamage, type WalletLedger } from './ledger.ts'
 import type { FetchMarkets, WalletMarkets } from './markets.ts'
 
@@ -22,7 +22,7 @@ export interface ForwardParts {
 
 /** A tally, and how many events of the ledger are in it. */
 export interface Forwarded {
-  readonly tally: WalletTally
+  readonly pnlState: PnlState
   readonly events: number
 }
 
@@ -32,7 +32,7 @@ export interface Packed {
 }
 
 /** How unknown markets are asked for on the way. */
-interface Asking {
+interface FetchOptions {
   readonly fetchMarkets: FetchMarkets
   readonly signal: AbortSignal
 }
@@ -57,44 +57,44 @@ const HERE_EVENTS = 2 * blockEvents
 export async function bringForward(
   parts: ForwardParts,
   task: ForwardTask,
-  asking: Asking,
+  options: FetchOptions,
 ): Promise<Forwarded & Packed> {
   const isNear = task.ledger.count - task.events <= HERE_EVENTS
   const next = isNear
-    ? await goOn(parts, task, { ...asking, mustEnd: false })
-    : await throughThread(parts, task, asking)
+    ? await applyEvents(parts, task, { ...options, mustEnd: false })
+    : await throughThread(parts, task, options)
   if (next !== 'rebuild') return { packed: null, ...next }
   parts.log.info({ events: task.ledger.count }, 'the tally of a wallet is made anew')
-  return rebuilt(parts, task.ledger, asking)
+  return rebuilt(parts, task.ledger, options)
 }
 
 /** The tally of the whole ledger, made again from all events. */
 export async function rebuilt(
   parts: ForwardParts,
   ledger: WalletLedger,
-  asking: Asking,
+  options: FetchOptions,
 ): Promise<Forwarded & Packed> {
-  const nothing = { tally: WalletTally.empty(), events: 0, ledger, stored: () => null }
-  const made = await throughThread(parts, nothing, asking)
+  const nothing = { pnlState: PnlState.empty(), events: 0, ledger, stored: () => null }
+  const made = await throughThread(parts, nothing, options)
   if (made !== 'rebuild') return made
   // A fact became known on the way, and is known now. Facts that become known this time are left for the next time.
-  return { packed: null, ...(await goOn(parts, nothing, { ...asking, mustEnd: true })) }
+  return { packed: null, ...(await applyEvents(parts, nothing, { ...options, mustEnd: true })) }
 }
 
 /** Whole blocks in the thread, the rest here. */
 async function throughThread(
   parts: ForwardParts,
   { ledger, stored }: ForwardTask,
-  asking: Asking,
+  options: FetchOptions,
 ): Promise<(Forwarded & Packed) | 'rebuild'> {
   const base = stored()
   let bytes = base?.bytes ?? null
   let index = (base?.events ?? 0) / blockEvents
   const end = Math.floor(ledger.count / blockEvents)
   while (index < end) {
-    asking.signal.throwIfAborted()
+    options.signal.throwIfAborted()
     const count = Math.min(TASK_BLOCKS, end - index)
-    const result = await inThread(parts, { ledger, bytes, index, count }, asking)
+    const result = await inThread(parts, { ledger, bytes, index, count }, options)
     if (result === 'rebuild') return result
     bytes = result
     index += count
@@ -102,9 +102,13 @@ async function throughThread(
   const events = index * blockEvents
   // The tally takes over the bytes that it is made of.
   const packed = bytes === null ? null : { bytes: bytes.slice(), events }
-  const tally = bytes === null ? WalletTally.empty() : WalletTally.unpack(bytes)
-  if (tally === null) return 'rebuild'
-  const next = await goOn(parts, { tally, events, ledger }, { ...asking, mustEnd: false })
+  const pnlState = bytes === null ? PnlState.empty() : PnlState.unpack(bytes)
+  if (pnlState === null) return 'rebuild'
+  const next = await applyEvents(
+    parts,
+    { pnlState, events, ledger },
+    { ...options, mustEnd: false },
+  )
   return next === 'rebuild' ? next : { ...next, packed }
 }
 
@@ -116,14 +120,14 @@ async function inThread(
     readonly index: number
     readonly count: number
   },
-  asking: Asking,
+  options: FetchOptions,
 ): Promise<Uint8Array<ArrayBuffer> | 'rebuild'> {
   const { ledger, bytes, index, count } = task
   const blocks: Uint8Array<ArrayBuffer>[] = []
   const markets = new Map<NativeMarketId, WalletMarket>()
   for (let block = index; block < index + count; block += 1) {
     const inBlock = ledger.events(block * blockEvents, (block + 1) * blockEvents)
-    for (const facts of await learn(parts, inBlock, asking)) markets.set(facts.nativeId, facts)
+    for (const facts of await learn(parts, inBlock, options)) markets.set(facts.nativeId, facts)
     blocks.push(ledger.bytesOf(block))
     await nextTurn()
   }
@@ -132,51 +136,51 @@ async function inThread(
   return result
 }
 
-function goOn(
+function applyEvents(
   parts: ForwardParts,
-  known: Forwarded & Pick<ForwardTask, 'ledger'>,
-  asking: Asking & { readonly mustEnd: true },
+  start: Forwarded & Pick<ForwardTask, 'ledger'>,
+  options: FetchOptions & { readonly mustEnd: true },
 ): Promise<Forwarded>
-function goOn(
+function applyEvents(
   parts: ForwardParts,
-  known: Forwarded & Pick<ForwardTask, 'ledger'>,
-  asking: Asking & { readonly mustEnd: false },
+  start: Forwarded & Pick<ForwardTask, 'ledger'>,
+  options: FetchOptions & { readonly mustEnd: false },
 ): Promise<Forwarded | 'rebuild'>
 /** Goes on here, a block at a time. */
-async function goOn(
+async function applyEvents(
   parts: ForwardParts,
-  known: Forwarded & Pick<ForwardTask, 'ledger'>,
-  asking: Asking & { readonly mustEnd: boolean },
+  start: Forwarded & Pick<ForwardTask, 'ledger'>,
+  options: FetchOptions & { readonly mustEnd: boolean },
 ): Promise<Forwarded | 'rebuild'> {
-  const { ledger } = known
+  const { ledger } = start
   // A copy of a large tally takes milliseconds.
   await nextTurn()
   const end = ledger.count
-  const tally = known.tally.copy()
+  const pnlState = start.pnlState.copy()
   await nextTurn()
-  const turns = new Turns(parts.clock)
-  let { events } = known
+  const yielder = new EventLoopYielder(parts.clock)
+  let { events } = start
   while (events < end) {
-    asking.signal.throwIfAborted()
+    options.signal.throwIfAborted()
     const to = Math.min(end, (Math.floor(events / blockEvents) + 1) * blockEvents)
     const inBlock = ledger.events(events, to)
-    await learn(parts, inBlock, asking)
-    turns.begin()
+    await learn(parts, inBlock, options)
+    yielder.restart()
     for (const event of inBlock) {
-      const applied = tally.apply(event, parts.markets.find)
-      if (applied === 'rebuild' && !asking.mustEnd) return 'rebuild'
-      await turns.next()
+      const applied = pnlState.apply(event, parts.markets.find)
+      if (applied === 'rebuild' && !options.mustEnd) return 'rebuild'
+      await yielder.yieldIfDue()
     }
     events = to
   }
-  return { tally, events }
+  return { pnlState, events }
 }
 
 /** The facts about markets that events name, and about markets in groups of converted ones; unknown ones are asked for. */
 export async function learn(
   parts: Pick<ForwardParts, 'markets' | 'clock' | 'log'>,
   events: readonly WalletEvent[],
-  { fetchMarkets, signal }: Asking,
+  { fetchMarkets, signal }: FetchOptions,
 ): Promise<readonly WalletMarket[]> {
   const { markets } = parts
   const ids = new Set<NativeMarketId>()
@@ -184,10 +188,10 @@ export async function learn(
     if (market !== '') ids.add(market)
     for (const id of converted) ids.add(id)
   }
-  const turns = new Turns(parts.clock)
+  const yielder = new EventLoopYielder(parts.clock)
   for (const id of ids) {
     markets.find(id)
-    await turns.next()
+    await yielder.yieldIfDue()
   }
   try {
     await markets.learn(ids, fetchMarkets, signal)
@@ -195,15 +199,15 @@ export async function learn(
     if (signal.aborted) throw error
     parts.log.warn({ err: error, markets: ids.size }, 'markets of a wallet are not known')
   }
-  turns.begin()
+  yielder.restart()
   for (const { converted } of events) {
     for (const id of converted) for (const other of markets.find(id)?.group ?? []) ids.add(other)
   }
-  const known: WalletMarket[] = []
+  const found: WalletMarket[] = []
   for (const id of ids) {
     const facts = markets.find(id)
-    if (facts !== null) known.push(facts)
-    await turns.next()
+    if (facts !== null) found.push(facts)
+    await yielder.yieldIfDue()
   }
-  return known
+  return found
 }

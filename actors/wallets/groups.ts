@@ -5,8 +5,8 @@ import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
-import type { WalletTally } from '../../engine/wallets/tally.ts'
-import { Turns } from '../turns.ts'
+import type { PnlState } from '../../engine/wallets/tally.ts'
+import { EventLoopYielder } from '../turns.ts'
 import type { WalletLedger } from './ledger.ts'
 import type { FetchGroup, FetchMarkets, WalletMarkets } from './markets.ts'
 
@@ -17,38 +17,38 @@ interface GroupsParts {
 }
 
 /** How groups, and the markets in them, are asked for. */
-interface AskingGroups {
+interface GroupFetchers {
   readonly fetchMarkets: FetchMarkets
   readonly fetchGroup: FetchGroup
 }
 
 /** The events of a ledger from a place up to, not including, another; read one by one. Throws LedgerDamage. */
 export function* eventsBetween(ledger: WalletLedger, from: number, to: number) {
-  for (let place = from; place < to; place += 1) yield ledger.at(place)
+  for (let position = from; position < to; position += 1) yield ledger.at(position)
 }
 
 /** Learns the groups of the markets that events converted, as `learnGroups`; throws what `events` throws. */
 export async function learnGroupsOf(
   parts: GroupsParts,
   events: Iterable<WalletEvent>,
-  asking: AskingGroups & { readonly signal: AbortSignal },
+  options: GroupFetchers & { readonly signal: AbortSignal },
 ): Promise<void> {
   const ids = new Set<NativeMarketId>()
-  const turns = new Turns(parts.clock)
+  const yielder = new EventLoopYielder(parts.clock)
   for (const { converted } of events) {
     for (const id of converted) ids.add(id)
-    await turns.next()
+    await yielder.yieldIfDue()
   }
-  await learnGroups(parts, ids, asking)
+  await learnGroups(parts, ids, options)
 }
 
 /** Whether a conversion in a tally, or among later events, was divided without knowing its whole group. */
 export function lacksGroups(
   { markets }: Pick<GroupsParts, 'markets'>,
-  tally: WalletTally,
+  pnlState: PnlState,
   later: readonly WalletEvent[],
 ): boolean {
-  const guessed = tally.guessedMarkets()
+  const guessed = pnlState.guessedMarkets()
   return [...guessed, ...later.flatMap(({ converted }) => converted)].some((id) =>
     markets.lacksGroup(id),
   )
@@ -58,12 +58,12 @@ export function lacksGroups(
 async function learnGroups(
   { markets, log }: GroupsParts,
   ids: Iterable<NativeMarketId>,
-  asking: AskingGroups & { readonly signal: AbortSignal },
+  options: GroupFetchers & { readonly signal: AbortSignal },
 ): Promise<void> {
   try {
-    await markets.learnGroups(ids, asking, asking.signal)
+    await markets.learnGroups(ids, options, options.signal)
   } catch (error) {
-    if (asking.signal.aborted) throw error
+    if (options.signal.aborted) throw error
     log.warn({ err: error }, 'groups that a wallet converted are not known')
   }
 }
@@ -74,20 +74,20 @@ async function learnGroups(
  */
 export async function newFacts(
   parts: GroupsParts,
-  tally: WalletTally,
-  asking: AskingGroups & { readonly signal: AbortSignal },
+  pnlState: PnlState,
+  options: GroupFetchers & { readonly signal: AbortSignal },
 ): Promise<readonly WalletMarket[]> {
   const { markets, clock, log } = parts
-  const { fetchMarkets, signal } = asking
-  const guessed = tally.guessedMarkets()
+  const { fetchMarkets, signal } = options
+  const guessed = pnlState.guessedMarkets()
   const ungrouped = guessed.filter((id) => markets.lacksGroup(id))
-  await learnGroups(parts, ungrouped, asking)
-  const open = tally.openMarkets()
-  const turns = new Turns(clock)
+  await learnGroups(parts, ungrouped, options)
+  const open = pnlState.openMarkets()
+  const yielder = new EventLoopYielder(clock)
   const unlisted: NativeMarketId[] = [...guessed]
   for (const id of open) {
     if (markets.view(id) === null) unlisted.push(id)
-    await turns.next()
+    await yielder.yieldIfDue()
   }
   try {
     await markets.learn(unlisted, fetchMarkets, signal)
@@ -95,13 +95,13 @@ export async function newFacts(
     if (signal.aborted) throw error
     log.warn({ err: error, markets: unlisted.length }, 'markets of a wallet are not known')
   }
-  turns.begin()
+  yielder.restart()
   const found: WalletMarket[] = []
   const isWanted = new Set(guessed)
   for (const id of [...guessed, ...open]) {
     const facts = isWanted.has(id) || markets.isResolved(id) ? markets.find(id) : null
     if (facts !== null) found.push(facts)
-    await turns.next()
+    await yielder.yieldIfDue()
   }
   return found
 }

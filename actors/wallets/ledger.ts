@@ -21,7 +21,7 @@ export const blockEvents = 512
 export class LedgerDamage extends Error {}
 
 /** An event, and its place among the wallet's events of that time. */
-interface PlacedEvent {
+interface EventWithOrdinal {
   readonly event: WalletEvent
   readonly ordinal: number
   /** No other event has its time. */
@@ -89,9 +89,9 @@ export class WalletLedger {
     let written = 0
     while (written < events.length) {
       if (written > 0) await nextTurn()
-      const place = this.#count + written
-      const index = Math.floor(place / blockEvents)
-      const before = this.#eventsOf(index, place % blockEvents)
+      const position = this.#count + written
+      const index = Math.floor(position / blockEvents)
+      const before = this.#eventsOf(index, position % blockEvents)
       const added = events.slice(written, written + blockEvents - before.length)
       this.#table.putBlock(this.#proxy, this.#begin + index, packBlock([...before, ...added]))
       this.#open = null
@@ -105,7 +105,7 @@ export class WalletLedger {
   #eventsOf(index: number, count: number): readonly WalletEvent[] {
     if (count === 0) return []
     const block = this.#blockAt(index, count)
-    return Array.from({ length: count }, (_, place) => block.event(place))
+    return Array.from({ length: count }, (_, position) => block.event(position))
   }
 
   /** The readable events of a damaged ledger, a block at a time. */
@@ -114,7 +114,8 @@ export class WalletLedger {
       const bytes = this.#table.block(this.#proxy, this.#begin + index)
       const block = bytes === null ? null : LedgerBlock.open(bytes)
       const count = Math.min(block?.count ?? 0, this.#count - index * blockEvents)
-      if (block !== null) yield Array.from({ length: count }, (_, place) => block.event(place))
+      if (block !== null)
+        yield Array.from({ length: count }, (_, position) => block.event(position))
     }
   }
 
@@ -133,24 +134,24 @@ export class WalletLedger {
   }
 
   /** The event at a place, settled or not. */
-  at(place: number): WalletEvent {
-    const unsettled = this.#unsettled[place - this.#count]
+  at(position: number): WalletEvent {
+    const unsettled = this.#unsettled[position - this.#count]
     if (unsettled !== undefined) return unsettled
-    const { block, at } = this.#find(place)
+    const { block, at } = this.#find(position)
     return block.event(at)
   }
 
-  #timeAt(place: number): TimeMs {
-    const unsettled = this.#unsettled[place - this.#count]
+  #timeAt(position: number): TimeMs {
+    const unsettled = this.#unsettled[position - this.#count]
     if (unsettled !== undefined) return unsettled.timeMs
-    const { block, at } = this.#find(place)
+    const { block, at } = this.#find(position)
     return block.timeMs(at)
   }
 
-  #find(place: number): { readonly block: LedgerBlock; readonly at: number } {
-    assert(place >= 0 && place < this.#count, 'a settled event has a place')
-    const at = place % blockEvents
-    return { block: this.#blockAt(Math.floor(place / blockEvents), at + 1), at }
+  #find(position: number): { readonly block: LedgerBlock; readonly at: number } {
+    assert(position >= 0 && position < this.#count, 'a settled event has a place')
+    const at = position % blockEvents
+    return { block: this.#blockAt(Math.floor(position / blockEvents), at + 1), at }
   }
 
   #blockAt(index: number, countMin: number): LedgerBlock {
@@ -174,53 +175,57 @@ export class WalletLedger {
   }
 
   /** The events of a range behind a place, at most `limit`: see SliceQuery. */
-  slice(query: LedgerQuery): readonly PlacedEvent[] {
+  slice(query: LedgerQuery): readonly EventWithOrdinal[] {
     const { fromMs, toMs, after, order, limit, kinds, market } = query
-    const found: PlacedEvent[] = []
+    const found: EventWithOrdinal[] = []
     const step = order === 'asc' ? 1 : -1
     let low = this.#firstAt(fromMs)
     let high = this.#firstAt(timeMs(Math.min(toMs + 1, Number.MAX_SAFE_INTEGER))) - 1
     if (after !== null) {
       const begin = this.#firstAt(after.timeMs)
-      const place = begin + (after.ordinal ?? 0)
+      const position = begin + (after.ordinal ?? 0)
       const end = this.#firstAt(timeMs(after.timeMs + 1))
       // An ordinal that no event has any more means all events of its time.
       if (order === 'asc')
-        low = Math.max(low, after.ordinal === null ? end : Math.min(place + 1, end))
-      else high = Math.min(high, (after.ordinal === null ? begin : Math.min(place, end)) - 1)
+        low = Math.max(low, after.ordinal === null ? end : Math.min(position + 1, end))
+      else high = Math.min(high, (after.ordinal === null ? begin : Math.min(position, end)) - 1)
     }
     let [sameMs, begin] = [-1, 0]
-    for (let place = order === 'asc' ? low : high; place >= low && place <= high; place += step) {
+    for (
+      let position = order === 'asc' ? low : high;
+      position >= low && position <= high;
+      position += step
+    ) {
       if (found.length >= limit) break
-      const event = this.#matching(place, kinds, market)
+      const event = this.#matching(position, kinds, market)
       if (event === null) continue
-      if (event.timeMs !== sameMs) [sameMs, begin] = [event.timeMs, this.#beginOf(place)]
-      const isAlone = begin === place && this.#timeOrNone(place + 1) !== sameMs
-      found.push({ event, ordinal: place - begin, isAlone })
+      if (event.timeMs !== sameMs) [sameMs, begin] = [event.timeMs, this.#beginOf(position)]
+      const isAlone = begin === position && this.#timeOrNone(position + 1) !== sameMs
+      found.push({ event, ordinal: position - begin, isAlone })
     }
     return found
   }
 
   /** The place of the first event of the same time. It is mostly the same place, so it is found by walking back. */
-  #beginOf(place: number): number {
-    const atMs = this.#timeAt(place)
-    let begin = place
+  #beginOf(position: number): number {
+    const atMs = this.#timeAt(position)
+    let begin = position
     while (this.#timeOrNone(begin - 1) === atMs) begin -= 1
     return begin
   }
 
   /** Null outside of the ledger. */
-  #timeOrNone(place: number): TimeMs | null {
-    const isInside = place >= 0 && place < this.#count + this.#unsettled.length
-    return isInside ? this.#timeAt(place) : null
+  #timeOrNone(position: number): TimeMs | null {
+    const isInside = position >= 0 && position < this.#count + this.#unsettled.length
+    return isInside ? this.#timeAt(position) : null
   }
 
   #matching(
-    place: number,
+    position: number,
     kinds: readonly WalletEventKind[] | null,
     market: NativeMarketId | null,
   ): WalletEvent | null {
-    const event = this.at(place)
+    const event = this.at(position)
     if (kinds !== null && !kinds.includes(event.kind)) return null
     const isOf = market === null || event.market === market || event.converted.includes(market)
     return isOf ? event : null
@@ -253,8 +258,8 @@ export class WalletLedger {
   }
 
   #firstOf(index: number): TimeMs {
-    const known = this.#firstMs.get(index)
-    if (known !== undefined) return known
+    const cached = this.#firstMs.get(index)
+    if (cached !== undefined) return cached
     const firstMs = this.#timeAt(index * blockEvents)
     this.#firstMs.set(index, firstMs)
     return firstMs

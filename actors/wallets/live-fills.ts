@@ -7,7 +7,7 @@ import type { TimeMs } from '../../engine/units.ts'
 import { compareEvents, type WalletEvent } from '../../engine/wallet.ts'
 
 /** Several times the longest delay of a history: a fill that it lacks by then never comes. */
-const KEPT_MS = 600_000
+const RETAINED_MS = 600_000
 
 const NO_FILLS: readonly WalletEvent[] = []
 
@@ -29,7 +29,7 @@ export class LiveFills {
   /** Full: the oldest fill of all wallets is dropped. */
   add(wallet: WalletAddress, fill: WalletEvent, nowMs: TimeMs): void {
     for (const [serial, oldest] of this.#all) {
-      const isOld = oldest.fill.timeMs < nowMs - KEPT_MS
+      const isOld = oldest.fill.timeMs < nowMs - RETAINED_MS
       if (!isOld && this.#all.size < this.#fillsMax) break
       this.#remove(oldest.wallet, serial)
     }

@@ -11,7 +11,7 @@ import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { CatalogPage } from '../../engine/venues/venue.ts'
 import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'
 import type { StoredWalletMarket, WalletTable } from '../../storage/contract/wallets.ts'
-import { Turns } from '../turns.ts'
+import { EventLoopYielder } from '../turns.ts'
 import type { MarketView } from '../views.ts'
 
 export interface WalletMarketParts {
@@ -36,11 +36,11 @@ export type FetchGroup = (
 ) => Promise<readonly NativeMarketId[] | null>
 
 /** Markets asked for in one call. */
-const ASKED_MAX = 50
+const FETCH_BATCH = 50
 /** A market that the venue did not know when it was asked for is asked for again after this. */
-const ASK_AGAIN_MS = 3_600_000
+const REFETCH_MS = 3_600_000
 /** One that is known and had not paid out: outside the catalogue, as that of migrated positions, nothing else tells its end. */
-const ASK_UNRESOLVED_AGAIN_MS = 60_000
+const REFETCH_UNRESOLVED_MS = 60_000
 
 type Listed = Pick<
   MarketListing,
@@ -62,9 +62,9 @@ export class WalletMarkets {
   #facts = new Map<NativeMarketId, WalletMarket | null>()
   #olderFacts = new Map<NativeMarketId, WalletMarket | null>()
   /** Facts that are in the table. */
-  readonly #kept = new WeakSet<WalletMarket>()
+  readonly #storedFacts = new WeakSet<WalletMarket>()
   /** When the venue was asked for a market that the catalogue does not know, or for a group. */
-  readonly #askedAtMs = new Map<string, TimeMs>()
+  readonly #fetchedAtMs = new Map<string, TimeMs>()
 
   constructor(parts: WalletMarketParts) {
     this.#parts = parts
@@ -77,8 +77,8 @@ export class WalletMarkets {
 
   /** What is known of a market, without asking the venue; a few hundred µs when it was not looked up lately. */
   readonly find: FindWalletMarket = (id) => {
-    const known = this.#facts.get(id)
-    if (known !== undefined) return known
+    const cached = this.#facts.get(id)
+    if (cached !== undefined) return cached
     const older = this.#olderFacts.get(id)
     const facts = older === undefined ? this.#read(id) : older
     if (this.#facts.size * 2 >= this.#marketsMax) {
@@ -97,7 +97,7 @@ export class WalletMarkets {
   }
 
   /** A listing changed: forgets the facts about the market, and those about its event's markets when the event grew. */
-  forget({ summary }: Pick<MarketView, 'summary'>): void {
+  invalidate({ summary }: Pick<MarketView, 'summary'>): void {
     if (this.#facts.size + this.#olderFacts.size === 0) return
     this.#drop(summary.nativeId)
     // A new market of the event changes the groups of the others.
@@ -132,27 +132,27 @@ export class WalletMarkets {
     signal: AbortSignal,
   ): Promise<void> {
     const wanted: NativeMarketId[] = []
-    const turns = new Turns(this.#parts.clock)
+    const yielder = new EventLoopYielder(this.#parts.clock)
     for (const id of new Set(ids)) {
       if (this.#isWanted(id)) wanted.push(id)
-      else this.#keepKnown(id)
-      await turns.next()
+      else this.#storeFacts(id)
+      await yielder.yieldIfDue()
     }
-    for (let from = 0; from < wanted.length; from += ASKED_MAX) {
-      const asked = wanted.slice(from, from + ASKED_MAX)
-      const { markets } = await fetchMarkets(asked, signal)
-      this.#keep(markets)
-      for (const id of asked) {
+    for (let from = 0; from < wanted.length; from += FETCH_BATCH) {
+      const batch = wanted.slice(from, from + FETCH_BATCH)
+      const { markets } = await fetchMarkets(batch, signal)
+      this.#storeListings(markets)
+      for (const id of batch) {
         this.#drop(id)
-        this.#noteAsked(id)
+        this.#noteFetched(id)
       }
     }
   }
 
   /** Whether a wallet converted the market and its group is unknown. */
   lacksGroup(id: NativeMarketId): boolean {
-    const kept = this.#parts.table.market(id)
-    return kept?.isConverted === true && kept.group === null
+    const stored = this.#parts.table.market(id)
+    return stored?.isConverted === true && stored.group === null
   }
 
   /**
@@ -164,7 +164,7 @@ export class WalletMarkets {
     { fetchMarkets, fetchGroup }: { fetchMarkets: FetchMarkets; fetchGroup: FetchGroup },
     signal: AbortSignal,
   ): Promise<void> {
-    const lacking = [...new Set(ids)].filter((id) => this.#lacksFromNow(id))
+    const lacking = [...new Set(ids)].filter((id) => this.#markConverted(id))
     if (lacking.length === 0) return
     await this.learn(lacking, fetchMarkets, signal)
     const members = new Set<NativeMarketId>()
@@ -172,7 +172,7 @@ export class WalletMarkets {
       // The answer for another market of the group may have brought it.
       if (!this.lacksGroup(id) || !this.#isDue(groupKey(id))) continue
       const group = await fetchGroup(id, signal)
-      this.#noteAsked(groupKey(id))
+      this.#noteFetched(groupKey(id))
       for (const member of group ?? []) {
         members.add(member)
         this.#takeGroup(member, group)
@@ -181,70 +181,70 @@ export class WalletMarkets {
     await this.learn(members, fetchMarkets, signal)
   }
 
-  #lacksFromNow(id: NativeMarketId): boolean {
-    const kept = this.#parts.table.market(id)
-    if (hasWord(kept)) return kept.group === null
-    const facts = kept ?? this.find(id) ?? unknownMarket(id)
+  #markConverted(id: NativeMarketId): boolean {
+    const stored = this.#parts.table.market(id)
+    if (isGroupRequested(stored)) return stored.group === null
+    const facts = stored ?? this.find(id) ?? unknownMarket(id)
     this.#parts.table.putMarket({ ...facts, group: null, isConverted: true })
     this.#drop(id)
     return true
   }
 
   #takeGroup(id: NativeMarketId, group: readonly NativeMarketId[] | null): void {
-    const kept = this.#parts.table.market(id)
-    if (kept?.isConverted !== true || kept.group !== null) return
-    this.#parts.table.putMarket({ ...kept, group })
+    const stored = this.#parts.table.market(id)
+    if (stored?.isConverted !== true || stored.group !== null) return
+    this.#parts.table.putMarket({ ...stored, group })
     this.#drop(id)
   }
 
   #isWanted(id: NativeMarketId): boolean {
     if (this.#parts.view(id) !== null) return false
-    const known = this.find(id)
-    if (known === null) return this.#isDue(id)
-    if (known.payout === null) return this.#isDue(id, ASK_UNRESOLVED_AGAIN_MS)
-    return known.takerFee === null && this.#isDue(id)
+    const facts = this.find(id)
+    if (facts === null) return this.#isDue(id)
+    if (facts.payout === null) return this.#isDue(id, REFETCH_UNRESOLVED_MS)
+    return facts.takerFee === null && this.#isDue(id)
   }
 
-  #isDue(key: string, againMs = ASK_AGAIN_MS): boolean {
-    const askedAtMs = this.#askedAtMs.get(key)
-    return askedAtMs === undefined || askedAtMs < this.#parts.clock.nowMs() - againMs
+  #isDue(key: string, intervalMs = REFETCH_MS): boolean {
+    const fetchedAtMs = this.#fetchedAtMs.get(key)
+    return fetchedAtMs === undefined || fetchedAtMs < this.#parts.clock.nowMs() - intervalMs
   }
 
-  #noteAsked(key: string): void {
-    this.#askedAtMs.delete(key)
-    this.#askedAtMs.set(key, this.#parts.clock.nowMs())
-    if (this.#askedAtMs.size > this.#marketsMax) this.#forgetOldest()
+  #noteFetched(key: string): void {
+    this.#fetchedAtMs.delete(key)
+    this.#fetchedAtMs.set(key, this.#parts.clock.nowMs())
+    if (this.#fetchedAtMs.size > this.#marketsMax) this.#evictOldest()
   }
 
-  #keep(markets: readonly MarketListing[]): void {
+  #storeListings(markets: readonly MarketListing[]): void {
     for (const listing of markets) this.#put(this.#factsOf(listing, listing.native, null))
   }
 
-  #keepKnown(id: NativeMarketId): void {
+  #storeFacts(id: NativeMarketId): void {
     const facts = this.find(id)
-    if (facts === null || this.#kept.has(facts)) return
+    if (facts === null || this.#storedFacts.has(facts)) return
     if (this.#parts.view(id) !== null) this.#put(facts)
-    this.#kept.add(facts)
+    this.#storedFacts.add(facts)
   }
 
   /** Stores facts without their group: the stored group is the venue's answer alone. */
   #put(facts: WalletMarket): void {
     const { table } = this.#parts
-    const kept = table.market(facts.nativeId)
-    const isConverted = kept?.isConverted ?? false
-    table.putMarket({ ...fullerOf(kept, facts), group: kept?.group ?? null, isConverted })
+    const stored = table.market(facts.nativeId)
+    const isConverted = stored?.isConverted ?? false
+    table.putMarket({ ...mergedFacts(stored, facts), group: stored?.group ?? null, isConverted })
   }
 
   #read(id: NativeMarketId): WalletMarket | null {
-    const kept = this.#parts.table.market(id)
+    const stored = this.#parts.table.market(id)
     const view = this.#parts.view(id)
-    if (view === null) return kept
+    if (view === null) return stored
     const { native } = view.details()
-    const group = hasWord(kept) ? kept.group : this.#groupOf(view, native)
-    const facts = fullerOf(kept, this.#factsOf(view.summary, native, group))
+    const group = isGroupRequested(stored) ? stored.group : this.#groupOf(view, native)
+    const facts = mergedFacts(stored, this.#factsOf(view.summary, native, group))
     if (facts.payout === null || native.closed === true) return facts
     // The listing does not say yet when the market closed: the moment at which we learned of the payout stays until then.
-    if (kept?.payout === facts.payout) return { ...facts, resolvedAtMs: kept.resolvedAtMs }
+    if (stored?.payout === facts.payout) return { ...facts, resolvedAtMs: stored.resolvedAtMs }
     this.#put(facts)
     return facts
   }
@@ -287,9 +287,9 @@ export class WalletMarkets {
     return timeMs(Math.min(closedMs, nowMs))
   }
 
-  #forgetOldest(): void {
-    for (const id of this.#askedAtMs.keys()) {
-      this.#askedAtMs.delete(id)
+  #evictOldest(): void {
+    for (const id of this.#fetchedAtMs.keys()) {
+      this.#fetchedAtMs.delete(id)
       return
     }
   }
@@ -299,17 +299,17 @@ const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
   now.kind === 'none' ? CURVE_ZERO : now.taker
 
 /** The new facts about a market; a payout, outcomes or fees that only the kept facts have stay. */
-function fullerOf(kept: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
-  if (kept === null) return fresh
-  const { payout, resolvedAtMs } = fresh.payout === null ? kept : fresh
-  const { tokens, labels } = fresh.tokens.length === 0 ? kept : fresh
-  const takerFee = fresh.takerFee ?? kept.takerFee
+function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
+  if (stored === null) return fresh
+  const { payout, resolvedAtMs } = fresh.payout === null ? stored : fresh
+  const { tokens, labels } = fresh.tokens.length === 0 ? stored : fresh
+  const takerFee = fresh.takerFee ?? stored.takerFee
   return { ...fresh, payout, resolvedAtMs, tokens, labels, takerFee }
 }
 
 /** Whether the venue's answer on the group is stored or waited for. */
-function hasWord(kept: StoredWalletMarket | null): kept is StoredWalletMarket {
-  return kept !== null && (kept.isConverted || kept.group !== null)
+function isGroupRequested(stored: StoredWalletMarket | null): stored is StoredWalletMarket {
+  return stored !== null && (stored.isConverted || stored.group !== null)
 }
 
 /** A market of which nothing but its id is known. */

@@ -5,7 +5,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
-import { Turns } from '../turns.ts'
+import { EventLoopYielder } from '../turns.ts'
 import { blockEvents, type WalletLedger } from './ledger.ts'
 import { eventKey, inOrder } from './live-fills.ts'
 import type { Settled } from './reading.ts'
@@ -30,11 +30,11 @@ export interface LedgerDifference {
 }
 
 export class WalletMerge {
-  readonly #kept: WalletLedger
+  readonly #ledger: WalletLedger
   readonly #merged: WalletLedger
-  readonly #turns: Turns
+  readonly #yielder: EventLoopYielder
   /** The place of the next event of the ledger to be read. */
-  #place = 0
+  #position = 0
   /** Events of the ledger within minutes of the last event taken that have no counterpart yet, with their keys; oldest first. */
   readonly #waiting = new Map<WalletEvent, string>()
   readonly #byKey = new Map<string, WalletEvent[]>()
@@ -47,10 +47,10 @@ export class WalletMerge {
   #lastListedMs: TimeMs | null = null
 
   /** `merged` is the empty ledger of the wallet's other side on disk. */
-  constructor(kept: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
-    this.#kept = kept
+  constructor(ledger: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#ledger = ledger
     this.#merged = merged
-    this.#turns = new Turns(clock)
+    this.#yielder = new EventLoopYielder(clock)
   }
 
   /** The number of events that the ledger lacked or that differed. */
@@ -65,7 +65,7 @@ export class WalletMerge {
 
   /** The venue's history reaches the ledger's last event: the time behind it can be believed. */
   get isUpToDate(): boolean {
-    const lastMs = this.#kept.lastMs
+    const lastMs = this.#ledger.lastMs
     return lastMs === null || (this.#lastListedMs ?? 0) >= lastMs
   }
 
@@ -81,43 +81,43 @@ export class WalletMerge {
 
   /** Takes the next settled events. Rejects with LedgerDamage. */
   async take({ events, listedToMs }: Pick<Settled, 'events' | 'listedToMs'>): Promise<void> {
-    this.#turns.begin()
+    this.#yielder.restart()
     this.#lastListedMs = listedToMs ?? this.#lastListedMs
     for (const event of events) {
-      await this.#readKept(event.timeMs)
-      const known = this.#match(event)
-      if (known === null) this.#addedCount += 1
-      const fuller = known === null ? event : fullerOf(known, event)
-      if (known !== null && fuller !== known) this.#changedCount += 1
+      await this.#readLedger(event.timeMs)
+      const counterpart = this.#match(event)
+      if (counterpart === null) this.#addedCount += 1
+      const fuller = counterpart === null ? event : mergedEvent(counterpart, event)
+      if (counterpart !== null && fuller !== counterpart) this.#changedCount += 1
       this.#out.push(fuller)
-      await this.#turns.next()
+      await this.#yielder.yieldIfDue()
     }
     await this.#write(events.at(-1)?.timeMs ?? 0)
   }
 
   /** The venue's history is at its end. */
   async finish(): Promise<void> {
-    await this.#readKept(Number.POSITIVE_INFINITY)
+    await this.#readLedger(Number.POSITIVE_INFINITY)
     this.#out = inOrder(this.#out)
     await this.#merged.append(this.#out)
     this.#out = []
   }
 
   /** Reads the ledger up to two minutes behind a time; its events two minutes before that time have no counterpart. */
-  async #readKept(listedMs: number): Promise<void> {
+  async #readLedger(listedMs: number): Promise<void> {
     for (const event of this.#waiting.keys()) {
       if (event.timeMs >= listedMs - SHIFT_MS) break
-      this.#keep(event)
+      this.#carryOver(event)
     }
-    for (; this.#place < this.#kept.count; this.#place += 1) {
-      const event = this.#kept.at(this.#place)
+    for (; this.#position < this.#ledger.count; this.#position += 1) {
+      const event = this.#ledger.at(this.#position)
       if (event.timeMs > listedMs + SHIFT_MS) break
       const key = eventKey(event)
       this.#waiting.set(event, key)
       this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), event])
-      if (event.timeMs < listedMs - SHIFT_MS) this.#keep(event)
+      if (event.timeMs < listedMs - SHIFT_MS) this.#carryOver(event)
       if (this.#out.length >= WRITTEN_EVENTS) await this.#write(Math.min(event.timeMs, listedMs))
-      await this.#turns.next()
+      await this.#yielder.yieldIfDue()
     }
   }
 
@@ -127,18 +127,18 @@ export class WalletMerge {
     const first = listed.txHash === '' ? undefined : same[0]
     const found = same.find(({ timeMs: atMs }) => atMs === listed.timeMs) ?? first
     if (found === undefined) return null
-    this.#forget(found)
+    this.#dropWaiting(found)
     return found
   }
 
-  #keep(event: WalletEvent): void {
-    this.#forget(event)
+  #carryOver(event: WalletEvent): void {
+    this.#dropWaiting(event)
     this.#lackingMs.push(event.timeMs)
     if (this.#lacking.length < SHOWN_MAX) this.#lacking.push(event)
     this.#out.push(event)
   }
 
-  #forget(event: WalletEvent): void {
+  #dropWaiting(event: WalletEvent): void {
     const key = this.#waiting.get(event) ?? ''
     this.#waiting.delete(event)
     const others = (this.#byKey.get(key) ?? []).filter((one) => one !== event)
@@ -159,13 +159,13 @@ export class WalletMerge {
 }
 
 /** The event as the venue sent it now, with the known role and fee where they are missing now; `known` itself if nothing changed. */
-function fullerOf(known: WalletEvent, listed: WalletEvent): WalletEvent {
-  const { usd, fee } = listed.fee === 0 ? known : listed
-  const fuller = { ...listed, usd, fee, role: listed.role ?? known.role }
+function mergedEvent(stored: WalletEvent, listed: WalletEvent): WalletEvent {
+  const { usd, fee } = listed.fee === 0 ? stored : listed
+  const fuller = { ...listed, usd, fee, role: listed.role ?? stored.role }
   const isSame =
-    known.timeMs === fuller.timeMs &&
-    known.usd === usd &&
-    known.fee === fee &&
-    known.role === fuller.role
-  return isSame ? known : fuller
+    stored.timeMs === fuller.timeMs &&
+    stored.usd === usd &&
+    stored.fee === fee &&
+    stored.role === fuller.role
+  return isSame ? stored : fuller
 }

@@ -22,7 +22,7 @@ interface OwnTradesParts {
 }
 
 /** Trades searched in a turn of the loop, about a millisecond; and in all, the newest ones. */
-const TURN_ROWS = 128
+const ROWS_PER_SLICE = 128
 const ROWS_MAX = 65_536
 
 type Found = Map<WalletAddress, WalletEvent[]>
@@ -51,18 +51,18 @@ export class WalletOwnTrades {
     const found: Found = new Map()
     const done = this.#running.then(() => {
       this.#next = null
-      return this.#look(found)
+      return this.#search(found)
     })
     this.#running = done.catch(() => undefined)
     return { found, done }
   }
 
-  async #look(found: Found): Promise<void> {
+  async #search(found: Found): Promise<void> {
     const { trades, whales } = this.#parts.storage
     const hashes = new Set<string>()
     const ours = this.#parts.venue
     if (ours === null) return
-    await this.#slices(
+    await this.#searchRows(
       (query) => trades.rangeOfVenue({ venue: ours, ...query }),
       ({ market, trade, venueOrdinal }) => {
         this.#take(market, trade, found, hashes)
@@ -70,7 +70,7 @@ export class WalletOwnTrades {
       },
     )
     const ofTrades = new Set(hashes)
-    await this.#slices(
+    await this.#searchRows(
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
         // A whale may be a sum of trades: it is left out when its trades were found.
@@ -81,16 +81,21 @@ export class WalletOwnTrades {
     )
   }
 
-  async #slices<Item>(
+  async #searchRows<Item>(
     read: (query: SliceQuery) => readonly Item[],
     take: (item: Item) => SliceQuery['after'],
   ): Promise<void> {
-    const query = { fromMs: TIME_ZERO, toMs: TIME_END, order: 'desc', limit: TURN_ROWS } as const
+    const query = {
+      fromMs: TIME_ZERO,
+      toMs: TIME_END,
+      order: 'desc',
+      limit: ROWS_PER_SLICE,
+    } as const
     let after: SliceQuery['after'] = null
-    for (let count = 0; count < ROWS_MAX && !this.#parts.signal.aborted; count += TURN_ROWS) {
+    for (let count = 0; count < ROWS_MAX && !this.#parts.signal.aborted; count += ROWS_PER_SLICE) {
       const items: readonly Item[] = read({ ...query, after })
       for (const item of items) after = take(item)
-      if (items.length < TURN_ROWS) return
+      if (items.length < ROWS_PER_SLICE) return
       await nextTurn()
     }
   }
@@ -106,8 +111,8 @@ export class WalletOwnTrades {
 }
 
 function eventsOf(found: Found, address: string): WalletEvent[] | undefined {
-  const asked: ReadonlyMap<string, WalletEvent[]> = found
-  return asked.get(address) ?? asked.get(address.toLowerCase())
+  const byAddress: ReadonlyMap<string, WalletEvent[]> = found
+  return byAddress.get(address) ?? byAddress.get(address.toLowerCase())
 }
 
 /** A trade is quoted for the first outcome; a wallet's fill for the traded token. */

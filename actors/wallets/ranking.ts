@@ -16,7 +16,7 @@ import {
 import { type Column, Columns } from '../rows/columns.ts'
 import { type Ranking, Rankings } from '../rows/rankings.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'
-import { Turns } from '../turns.ts'
+import { EventLoopYielder } from '../turns.ts'
 import {
   type RankedWallet,
   WALLET_WINDOWS,
@@ -53,7 +53,7 @@ export class WalletRanking {
   readonly #rows = new Columns()
   readonly #isRanked = this.#rows.bytes()
   /** 0: no verdict in this process, 1: incomplete, 2: complete. */
-  readonly #verdicts = this.#rows.bytes()
+  readonly #completeness = this.#rows.bytes()
   /** The last hour with an event of the wallet; 0: none is kept. */
   readonly #lastHour = this.#rows.integers()
   readonly #windows: ReadonlyMap<WalletWindow, WindowColumns>
@@ -76,17 +76,18 @@ export class WalletRanking {
   }
 
   /** Sets whether a wallet's answers are complete; before the first call the stored value counts. */
-  judge(proxy: WalletAddress, isComplete: boolean): void {
+  setComplete(proxy: WalletAddress, isComplete: boolean): void {
     const number = this.#numbers.get(proxy)
-    if (number !== undefined) this.#verdicts.values[this.#rows.slot(number)] = isComplete ? 2 : 1
+    if (number !== undefined)
+      this.#completeness.values[this.#rows.slot(number)] = isComplete ? 2 : 1
   }
 
   /** A wallet is new, or its figures changed. */
   put(wallet: StoredWallet): void {
-    const known = this.#numbers.get(wallet.proxy)
-    const number = known ?? this.#addresses.push(wallet.proxy)
-    if (known === undefined) this.#numbers.set(wallet.proxy, number)
-    const slot = known === undefined ? this.#rows.add(number) : this.#rows.slot(number)
+    const existing = this.#numbers.get(wallet.proxy)
+    const number = existing ?? this.#addresses.push(wallet.proxy)
+    if (existing === undefined) this.#numbers.set(wallet.proxy, number)
+    const slot = existing === undefined ? this.#rows.add(number) : this.#rows.slot(number)
     this.#isRanked.values[slot] = 1
     this.#lastHour.values[slot] = wallet.hours.at(-1)?.hour ?? 0
     this.#write(slot, wallet)
@@ -98,14 +99,14 @@ export class WalletRanking {
     if (hour === this.#hour) return
     const oldest = this.#hour - WINDOW_HOURS.thirty_day
     this.#hour = hour
-    const turns = new Turns(this.#parts.clock)
+    const yielder = new EventLoopYielder(this.#parts.clock)
     // Wallets that are added meanwhile have the new hour already.
     for (const address of this.#addresses.slice()) {
       const slot = this.#rows.slot(this.#numbers.get(address) ?? 0)
       if ((this.#lastHour.values[slot] ?? 0) <= oldest) continue
       const wallet = this.#parts.table.get(address)
       if (wallet !== null) this.#write(slot, wallet)
-      await turns.next()
+      await yielder.yieldIfDue()
       if (signal.aborted) return
     }
   }
@@ -115,19 +116,19 @@ export class WalletRanking {
     const { window, offset, limit } = query
     const { pin, numbers } = this.#ranking(query)
     const wallets: RankedWallet[] = []
-    for (let place = offset; place < Math.min(numbers.length, offset + limit); place += 1) {
-      const number = numbers[place] ?? 0
+    for (let index = offset; index < Math.min(numbers.length, offset + limit); index += 1) {
+      const number = numbers[index] ?? 0
       const address = this.#addresses[number - 1]
       const head = address === undefined ? null : this.#parts.table.head(address)
       if (head === null) continue
       const { proxy, eoa, handle, pseudonym, image, totals, readAtMs } = head
       const profile = { proxy, eoa, handle, pseudonym, image }
       const slot = this.#rows.slot(number)
-      const verdict = this.#verdicts.values[slot] ?? 0
-      const isComplete = verdict === 0 ? isStoredComplete(head) : verdict === 2
+      const completeness = this.#completeness.values[slot] ?? 0
+      const isComplete = completeness === 0 ? isStoredComplete(head) : completeness === 2
       const asOfMs = readAtMs === 0 ? null : readAtMs
       const figures = this.#figures(window, slot)
-      wallets.push({ rank: place + 1, profile, figures, totals, isComplete, asOfMs })
+      wallets.push({ rank: index + 1, profile, figures, totals, isComplete, asOfMs })
     }
     const end = offset + limit
     const next = end < numbers.length ? { pin, offset: end } : null
@@ -138,16 +139,16 @@ export class WalletRanking {
   #ranking({ window, sortBy, pin }: RankingQuery): Ranking {
     const key = `${window} ${sortBy}`
     if (pin !== undefined && pin !== null) {
-      const known = this.#rankings.resume(pin, key)
-      if (known === null)
+      const pinned = this.#rankings.resume(pin, key)
+      if (pinned === null)
         throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
-      return known
+      return pinned
     }
     const shared = this.#rankings.shared(key)
     if (shared !== null) return shared
     const numbers = new Uint32Array(this.#rows.length)
     this.#windows.get(window)?.sorted[sortBy].select(this.#isRanked.values, 'desc', numbers)
-    return this.#rankings.keep(key, numbers)
+    return this.#rankings.add(key, numbers)
   }
 
   #write(slot: number, { totals, hours }: StoredWallet): void {
@@ -178,8 +179,8 @@ function windowColumns(rows: Columns): WindowColumns {
 
 function sumFrom(hours: StoredWallet['hours'], fromHour: number): RangeFigures {
   const sums = { realized: 0, volume: 0, trades: 0, fees: 0, income: 0 }
-  for (let place = hours.length - 1; place >= 0; place -= 1) {
-    const row = hours[place]
+  for (let index = hours.length - 1; index >= 0; index -= 1) {
+    const row = hours[index]
     if (row === undefined || row.hour < fromHour) break
     for (const name of FIGURE_NAMES) sums[name] += row[name]
   }

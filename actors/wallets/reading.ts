@@ -5,7 +5,7 @@
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import type { VenueWallets, WalletEvent, WalletReach } from '../../engine/wallet.ts'
+import type { HistoryCoverage, VenueWallets, WalletEvent } from '../../engine/wallet.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
 import type { FetchGroup, FetchMarkets } from './markets.ts'
@@ -37,7 +37,7 @@ export interface Settled {
   readonly unlistedCount: number
 }
 
-interface ReadingTask {
+interface HistorySyncTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
   /** The time of the last known event; null: none. */
@@ -49,7 +49,7 @@ interface ReadingTask {
   readonly settle: (settled: Settled) => Promise<void>
 }
 
-export interface ReadingResult extends Pick<WalletReach, 'isComplete' | 'isTailWhole'> {
+export interface HistorySyncResult extends Pick<HistoryCoverage, 'isComplete' | 'isTailComplete'> {
   readonly settledToMs: TimeMs
   /** The reading got no further, though there may be more: the venue no longer lists the last known event. */
   readonly isStuck: boolean
@@ -59,49 +59,55 @@ export interface ReadingResult extends Pick<WalletReach, 'isComplete' | 'isTailW
   /** These and the last settled events: live fills are compared with them. */
   readonly recent: readonly WalletEvent[]
   /** Shown events from `settledToMs` on that the venue's answer lacks. */
-  readonly kept: readonly WalletEvent[]
+  readonly retained: readonly WalletEvent[]
 }
 
 /** Rejects as VenueWallets.history does; events that came before are in the ledger then. */
-export function readWallet(
+export function syncHistory(
   venue: Pick<VenueWallets, 'history'>,
-  task: ReadingTask,
+  task: HistorySyncTask,
   signal: AbortSignal,
-): Promise<ReadingResult> {
-  return new Reading(task).run(venue, signal)
+): Promise<HistorySyncResult> {
+  return new HistorySync(task).run(venue, signal)
 }
 
-class Reading {
-  readonly #task: ReadingTask
+class HistorySync {
+  readonly #task: HistorySyncTask
   readonly #youngFromMs: number
   #settledToMs: TimeMs
   /** Events of the answer that are not settled, in order; bounded by a block, one call's events, and those of some minutes. */
   #listed: WalletEvent[] = []
   /** Shown events that the answer lacks so far, in order. */
-  #left: readonly WalletEvent[]
+  #unlisted: readonly WalletEvent[]
   #recent: readonly WalletEvent[] = []
 
-  constructor(task: ReadingTask) {
+  constructor(task: HistorySyncTask) {
     this.#task = task
     this.#youngFromMs = task.nowMs - YOUNG_MS
     this.#settledToMs = task.fromMs
-    this.#left = task.shown
+    this.#unlisted = task.shown
   }
 
-  async run(venue: Pick<VenueWallets, 'history'>, signal: AbortSignal): Promise<ReadingResult> {
+  async run(venue: Pick<VenueWallets, 'history'>, signal: AbortSignal): Promise<HistorySyncResult> {
     const { address, fromMs, lastMs, nowMs } = this.#task
     try {
-      const asked = { address, fromMs, lastMs }
-      const reach = await venue.history(asked, (events) => this.#take(events), signal)
-      await this.#settleBefore(reach.settledToMs, nowMs - WAITED_MS)
-      const { isComplete, isTailWhole, isLastListed } = reach
+      const query = { address, fromMs, lastMs }
+      const coverage = await venue.history(query, (events) => this.#take(events), signal)
+      await this.#settleBefore(coverage.settledToMs, nowMs - WAITED_MS)
+      const { isComplete, isTailComplete: isTailWhole, isLastListed } = coverage
       const settledToMs = this.#settledToMs
       const isRecent = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs - YOUNG_MS
       return {
-        ...{ settledToMs, isComplete, isTailWhole, isLastListed, unsettled: this.#listed },
+        ...{
+          settledToMs,
+          isComplete,
+          isTailComplete: isTailWhole,
+          isLastListed,
+          unsettled: this.#listed,
+        },
         isStuck: !isTailWhole && settledToMs === fromMs,
         recent: [...this.#recent.filter(isRecent), ...this.#listed],
-        kept: this.#left,
+        retained: this.#unlisted,
       }
     } catch (error) {
       // Seconds come whole: finished ones do not change.
@@ -112,7 +118,7 @@ class Reading {
 
   async #take(events: readonly WalletEvent[]): Promise<void> {
     for (const event of events) if (event.timeMs >= this.#settledToMs) this.#listed.push(event)
-    this.#left = notAmong(this.#left, events)
+    this.#unlisted = notAmong(this.#unlisted, events)
     const first = this.#listed[blockEvents - 1]
     if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleListed()
   }
@@ -128,14 +134,14 @@ class Reading {
   /** Settles up to `endMs`, or to the first lacking event that is waited for: one not older than `givenUpMs`. */
   async #settleBefore(endMs: number, givenUpMs: number): Promise<void> {
     const isAwaited = ({ timeMs: atMs }: WalletEvent) => atMs >= givenUpMs
-    const awaitedMs = this.#left.find(isAwaited)?.timeMs ?? endMs
+    const awaitedMs = this.#unlisted.find(isAwaited)?.timeMs ?? endMs
     const end = Math.min(endMs, Math.floor(awaitedMs / 1_000) * 1_000)
     if (end <= this.#settledToMs) return
     const isOver = ({ timeMs: atMs }: WalletEvent) => atMs < end
     const settled = this.#listed.filter(isOver)
-    const strays = this.#left.filter(isOver)
+    const strays = this.#unlisted.filter(isOver)
     this.#listed = this.#listed.slice(settled.length)
-    this.#left = this.#left.slice(strays.length)
+    this.#unlisted = this.#unlisted.slice(strays.length)
     if (settled.length > 0) this.#recent = settled.slice(-blockEvents)
     this.#settledToMs = timeMs(end)
     await this.#task.settle({

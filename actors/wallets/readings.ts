@@ -4,36 +4,32 @@
 import type { Clock } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
-import {
-  walletFirstReadingsMax,
-  walletReadingsMax,
-  walletReadingsWaitingMax,
-} from '../../engine/limits.ts'
+import { walletFirstSyncsMax, walletSyncsMax, walletSyncsWaitingMax } from '../../engine/limits.ts'
 import { type Log, LogSampler } from '../../engine/process/log.ts'
 import type { VenueWallets } from '../../engine/wallet.ts'
-import { FairSlots, type Pass, SlotsFull } from '../slots.ts'
+import { FairSlots, SlotsFull, type YieldSlot } from '../slots.ts'
 import type { WalletSource } from './reading.ts'
 import type { WarmWallet } from './warm-wallets.ts'
 
-interface ReadingsParts {
+interface WalletSyncsParts {
   readonly clock: Clock
   readonly log: Log
   /** Stops everything. */
   readonly signal: AbortSignal
   /** A wallet may have grown. Called often. */
   readonly onProgress: (warm: WarmWallet) => void
-  readonly onRead: (warm: WarmWallet, source: ReadingSource) => void
+  readonly onSynced: (warm: WarmWallet, source: SyncSource) => void
 }
 
 /** The venue, once it is open. */
-export interface ReadingSource extends WalletSource {
+export interface SyncSource extends WalletSource {
   readonly wallets: VenueWallets
 }
 
-interface ReadingCall {
+interface SyncOptions {
   /** The system unless given. */
   readonly requester?: Requester
-  readonly isAsked?: boolean
+  readonly isRequested?: boolean
 }
 
 /** After a failed reading a wallet is not read again for so long. */
@@ -42,20 +38,20 @@ const FAILED_MS = 2_000
 const HELD_MS = 1_000
 const HELD_ANYWAY_MS = 5_000
 
-export class WalletReadings {
-  readonly #parts: ReadingsParts
+export class WalletSyncs {
+  readonly #parts: WalletSyncsParts
   /** Of wallets that are read for the first time, and of others: neither waits for the other. */
   readonly #firstSlots: FairSlots
   readonly #slots: FairSlots
   readonly #sampler = new LogSampler()
   /** Readings under way for requests. */
-  #askedCount = 0
+  #requestedCount = 0
   readonly #idle = new Set<() => void>()
 
-  constructor(parts: ReadingsParts) {
+  constructor(parts: WalletSyncsParts) {
     this.#parts = parts
-    this.#firstSlots = openSlots(walletFirstReadingsMax)
-    this.#slots = openSlots(walletReadingsMax - walletFirstReadingsMax)
+    this.#firstSlots = openSlots(walletFirstSyncsMax)
+    this.#slots = openSlots(walletSyncsMax - walletFirstSyncsMax)
   }
 
   /**
@@ -63,29 +59,29 @@ export class WalletReadings {
    * can begin now: too many wait, or the venue has just failed. A reading in the background (`isAsked` false) does not begin
    * while there are readings for requests.
    */
-  read(
+  sync(
     warm: WarmWallet,
-    source: ReadingSource,
-    { requester = SYSTEM, isAsked = true }: ReadingCall = {},
+    source: SyncSource,
+    { requester = SYSTEM, isRequested = true }: SyncOptions = {},
   ): Promise<boolean> | null {
-    if (warm.reading !== null) return warm.reading
+    if (warm.sync !== null) return warm.sync
     const { clock, signal, onProgress } = this.#parts
     const hasFailed = warm.failedMs !== null && clock.monotonicMs() - warm.failedMs < FAILED_MS
     if (hasFailed || signal.aborted || this.#slotsFor(warm).isFull(requester)) return null
-    if (!isAsked && this.#askedCount > 0) return null
-    if (isAsked) this.#askedCount += 1
-    warm.reading = this.#read(warm, source, requester).finally(() => {
-      warm.reading = null
+    if (!isRequested && this.#requestedCount > 0) return null
+    if (isRequested) this.#requestedCount += 1
+    warm.sync = this.#sync(warm, source, requester).finally(() => {
+      warm.sync = null
       onProgress(warm)
-      if (isAsked) this.#askedCount -= 1
-      if (this.#askedCount === 0) this.#wake()
+      if (isRequested) this.#requestedCount -= 1
+      if (this.#requestedCount === 0) this.#wake()
     })
-    return warm.reading
+    return warm.sync
   }
 
   /** Resolves once no reading is for a request, or when everything stops. */
   async idle(): Promise<void> {
-    while (this.#askedCount > 0 && !this.#parts.signal.aborted) {
+    while (this.#requestedCount > 0 && !this.#parts.signal.aborted) {
       await new Promise<void>((resolve) => this.#idle.add(resolve))
     }
   }
@@ -107,13 +103,13 @@ export class WalletReadings {
     return wallet.record.readAtMs === 0 ? this.#firstSlots : this.#slots
   }
 
-  async #read(warm: WarmWallet, source: ReadingSource, requester: Requester): Promise<boolean> {
-    const { clock, signal, onRead } = this.#parts
+  async #sync(warm: WarmWallet, source: SyncSource, requester: Requester): Promise<boolean> {
+    const { clock, signal, onSynced } = this.#parts
     try {
-      await this.#slotsFor(warm).run({ clock, signal, requester }, async (pass) => {
+      await this.#slotsFor(warm).run({ clock, signal, requester }, async (yieldSlot) => {
         const beganMs = clock.monotonicMs()
-        const wallets = this.#passing(warm, source.wallets, pass)
-        await warm.wallet.read({ ...source, wallets }, signal)
+        const wallets = this.#withYield(warm, source.wallets, yieldSlot)
+        await warm.wallet.sync({ ...source, wallets }, signal)
         warm.freshMs = beganMs
         warm.failedMs = null
       })
@@ -124,20 +120,20 @@ export class WalletReadings {
       this.noteFailure(warm.wallet.record.proxy, error)
       return false
     }
-    onRead(warm, source)
+    onSynced(warm, source)
     return true
   }
 
   /** The venue's history; between its pieces other readings get their turns. */
-  #passing(warm: WarmWallet, venue: VenueWallets, pass: Pass): WalletSource['wallets'] {
+  #withYield(warm: WarmWallet, venue: VenueWallets, yieldSlot: YieldSlot): WalletSource['wallets'] {
     return {
-      history: (asked, onEvents, signal) => {
+      history: (query, onEvents, signal) => {
         const take: typeof onEvents = async (events) => {
           await onEvents(events)
           this.#parts.onProgress(warm)
-          await pass()
+          await yieldSlot()
         }
-        return venue.history(asked, take, signal)
+        return venue.history(query, take, signal)
       },
     }
   }
@@ -146,7 +142,7 @@ export class WalletReadings {
 function openSlots(runningMax: number): FairSlots {
   return new FairSlots({
     ...{ runningMax, runningOfOneMax: runningMax - 1 },
-    waitingMax: walletReadingsWaitingMax + walletReadingsMax - runningMax,
+    waitingMax: walletSyncsWaitingMax + walletSyncsMax - runningMax,
     ...{ heldMs: HELD_MS, heldAnywayMs: HELD_ANYWAY_MS },
   })
 }

@@ -3,17 +3,17 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
-import { walletStrangersMax } from '../../engine/limits.ts'
+import { unknownAddressesMax } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count } from '../../engine/process/metrics.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { Wallet } from './wallet.ts'
 
-interface RereadsParts {
+interface FullResyncsParts {
   readonly clock: Clock
   readonly log: Log
   /** Counts these readings. */
-  readonly rereads: Count
+  readonly resyncs: Count
 }
 
 /** The pauses after the first time; then once a day. */
@@ -26,42 +26,45 @@ const LACKING_MS: readonly number[] = [
 ]
 const DIFFERS_MS: readonly number[] = []
 
-interface Asked {
+interface ScheduledResync {
   readonly atMs: number
   readonly times: number
 }
 
-export class WalletRereads {
-  readonly #parts: RereadsParts
+export class FullResyncs {
+  readonly #parts: FullResyncsParts
   /** Monotonic times; the longest ago first. Full: the oldest is forgotten, and may be read again at once. */
-  readonly #asked = new Map<WalletAddress, Asked>()
+  readonly #scheduled = new Map<WalletAddress, ScheduledResync>()
 
-  constructor(parts: RereadsParts) {
+  constructor(parts: FullResyncsParts) {
     this.#parts = parts
   }
 
   /** How often all of a wallet was to be read again in this process. */
   times(proxy: WalletAddress): number {
-    return this.#asked.get(proxy)?.times ?? 0
+    return this.#scheduled.get(proxy)?.times ?? 0
   }
 
   /** Makes the next reading one of the whole history, if that is due; returns whether it is. */
-  ask(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
-    const { clock, log, rereads } = this.#parts
+  schedule(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
+    const { clock, log, resyncs } = this.#parts
     const { proxy, lacking } = wallet.record
     const nowMs = clock.monotonicMs()
-    const { atMs, times } = this.#asked.get(proxy) ?? { atMs: Number.NEGATIVE_INFINITY, times: 0 }
+    const { atMs, times } = this.#scheduled.get(proxy) ?? {
+      atMs: Number.NEGATIVE_INFINITY,
+      times: 0,
+    }
     const pauses = why === 'lacking' ? LACKING_MS : DIFFERS_MS
     if (nowMs - atMs < (pauses[times - 1] ?? DAY_MS)) return false
-    this.#asked.delete(proxy)
-    this.#asked.set(proxy, { atMs: nowMs, times: times + 1 })
-    for (const oldest of this.#asked.keys()) {
-      if (this.#asked.size <= walletStrangersMax) break
-      this.#asked.delete(oldest)
+    this.#scheduled.delete(proxy)
+    this.#scheduled.set(proxy, { atMs: nowMs, times: times + 1 })
+    for (const oldest of this.#scheduled.keys()) {
+      if (this.#scheduled.size <= unknownAddressesMax) break
+      this.#scheduled.delete(oldest)
     }
-    rereads.inc()
+    resyncs.inc()
     log.warn({ wallet: proxy, why, lacking }, 'all of a wallet is asked for again')
-    wallet.readAnew()
+    wallet.resyncAll()
     return true
   }
 }

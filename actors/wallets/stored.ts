@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletProfile } from '../../engine/wallet.ts'
-import { WalletTally } from '../../engine/wallets/tally.ts'
+import { PnlState } from '../../engine/wallets/tally.ts'
 import {
   type StoredWallet,
   WALLET_RULES,
@@ -13,53 +13,53 @@ import {
 } from '../../storage/contract/wallets.ts'
 
 /** A tally from disk, and its size there. */
-export interface OpenedTally {
-  readonly tally: WalletTally
+export interface OpenedPnlState {
+  readonly pnlState: PnlState
   readonly byteLength: number
 }
 
 /** The stored tally of a wallet; null when there is none, or it is damaged. */
-export async function openedTally(
-  table: Pick<WalletTable, 'tally'>,
-  { proxy, tallyEvents, events }: StoredWallet,
-): Promise<OpenedTally | null> {
-  if (tallyEvents === 0 || tallyEvents > events) return null
+export async function loadPnlState(
+  table: Pick<WalletTable, 'pnlState'>,
+  { proxy, pnlEvents, events }: StoredWallet,
+): Promise<OpenedPnlState | null> {
+  if (pnlEvents === 0 || pnlEvents > events) return null
   await nextTurn()
-  const bytes = table.tally(proxy)
+  const bytes = table.pnlState(proxy)
   if (bytes === null) return null
   await nextTurn()
   const { byteLength } = bytes
-  const tally = WalletTally.unpack(bytes)
-  return tally === null ? null : { tally, byteLength }
+  const pnlState = PnlState.unpack(bytes)
+  return pnlState === null ? null : { pnlState, byteLength }
 }
 
 /** The record of a wallet of which only the profile is known: at its first request, or after its ledger was dropped. */
-export function newRecord(profile: WalletProfile, askedAtMs: TimeMs): StoredWallet {
+export function newRecord(profile: WalletProfile, requestedAtMs: TimeMs): StoredWallet {
   return {
     ...profile,
-    ...{ settledToMs: TIME_ZERO, isComplete: false, readAtMs: TIME_ZERO, askedAtMs },
-    ...{ events: 0, tallyEvents: 0, blocks: 0, side: 0, lacking: 0, listedToMs: null },
+    ...{ settledToMs: TIME_ZERO, isComplete: false, readAtMs: TIME_ZERO, requestedAtMs },
+    ...{ events: 0, pnlEvents: 0, blocks: 0, side: 0, lacking: 0, listedToMs: null },
     rules: WALLET_RULES,
-    ...{ totals: WalletTally.empty().totals(), hours: [] },
+    ...{ totals: PnlState.empty().totals(), hours: [] },
   }
 }
 
 /** Whole hours kept with the record: a window of thirty days needs one day more, as hours begin before it. */
-const HOURS_KEPT = 31 * 24
+const HOURS_RETAINED = 31 * 24
 /** About what a position and an event take in a packed tally. */
 const POSITION_BYTES = 400
-const MOMENT_BYTES = 24
+const HISTORY_ENTRY_BYTES = 24
 
 /** The totals, and the hours of the last thirty days, by which a wallet ranks. */
 export function rankedFigures(
-  tally: WalletTally,
+  pnlState: PnlState,
   nowMs: TimeMs,
 ): Pick<StoredWallet, 'totals' | 'hours'> {
-  const sinceMs = timeMs(Math.max(0, nowMs - HOURS_KEPT * HOUR_MS))
-  return { totals: tally.totals(), hours: tally.hours(sinceMs) }
+  const sinceMs = timeMs(Math.max(0, nowMs - HOURS_RETAINED * HOUR_MS))
+  return { totals: pnlState.totals(), hours: pnlState.hours(sinceMs) }
 }
 
 /** About what a tally of so many events takes packed. */
-export function packedBytes(tally: WalletTally, events: number): number {
-  return tally.positionCount * POSITION_BYTES + events * MOMENT_BYTES
+export function packedBytes(pnlState: PnlState, events: number): number {
+  return pnlState.positionCount * POSITION_BYTES + events * HISTORY_ENTRY_BYTES
 }

@@ -9,31 +9,31 @@ import { LedgerBlock, packBlock } from '../../engine/wallets/ledger.ts'
 import { type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
-import type { ReadingResult } from './reading.ts'
+import type { HistorySyncResult } from './reading.ts'
 
 /** Readings that get no further for so long have lost their place: the venue no longer lists the last event. */
 const STUCK_MS = HOUR_MS
 /** Kept events that no reading has; full: the oldest are dropped, and must come from the venue's history. */
-const KEPT_MAX = 8 * blockEvents
+const RETAINED_MAX = 8 * blockEvents
 
 export class WalletTail {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>
   readonly #proxy: WalletAddress
   /** Shown events that the last reading lacks, and live fills since it began; in order of arrival. */
-  #kept: readonly WalletEvent[]
+  #retained: readonly WalletEvent[]
   /** The first so many of these were compared with the last reading, which lacks them. */
-  #leftCount = 0
+  #comparedCount = 0
   /** The stored events, for comparison with the shown ones. */
   #stored: readonly WalletEvent[]
-  #reading: { readonly atMs: TimeMs; readonly result: ReadingResult } | null = null
+  #lastSync: { readonly atMs: TimeMs; readonly result: HistorySyncResult } | null = null
   /** Counts live fills; and the count when the last reading began. */
   #fillCount = 0
   #readFillCount = 0
   /** Counts all kept events, live fills and others. */
-  #keptCount = 0
+  #retainedCount = 0
   #unlisted: readonly WalletEvent[] = []
   /** The time of the stream's last repeated fill; null: a reading has settled that time since. */
-  #doubtMs: TimeMs | null = null
+  #repeatMs: TimeMs | null = null
   /** Since when readings could not go on from where the ledger ends; null: they can. */
   #stuckMs: TimeMs | null = null
 
@@ -46,22 +46,22 @@ export class WalletTail {
     this.#table = table
     this.#proxy = proxy
     this.#stored = this.#read()
-    this.#kept = [...this.#stored, ...notAmong(live, this.#stored)]
+    this.#retained = [...this.#stored, ...notAmong(live, this.#stored)]
   }
 
   /** When the last reading of this process began; null before it. */
   get readAtMs(): TimeMs | null {
-    return this.#reading?.atMs ?? null
+    return this.#lastSync?.atMs ?? null
   }
 
   /** The last reading had every event behind the ledger, as far as can be seen. */
-  get isWhole(): boolean {
-    return this.#reading?.result.isTailWhole ?? true
+  get isComplete(): boolean {
+    return this.#lastSync?.result.isTailComplete ?? true
   }
 
   /** The venue's last answer lacked the last known event. */
-  get isForgotten(): boolean {
-    return this.#reading?.result.isLastListed === false
+  get isLastMissing(): boolean {
+    return this.#lastSync?.result.isLastListed === false
   }
 
   /** Shown events that the last reading lacks. */
@@ -75,13 +75,13 @@ export class WalletTail {
   }
 
   /** A shown live fill came after the last reading began. */
-  get isOutrun(): boolean {
+  get hasNewerFill(): boolean {
     return !this.isCovered && this.#readFillCount < this.#fillCount
   }
 
   /** The stream brought a fill twice: only the venue's history shows whether there were two. */
-  get isDoubtful(): boolean {
-    return this.#doubtMs !== null
+  get hasRepeat(): boolean {
+    return this.#repeatMs !== null
   }
 
   get isStuck(): boolean {
@@ -90,33 +90,36 @@ export class WalletTail {
 
   noteFill(fill: WalletEvent): void {
     this.#fillCount += 1
-    this.keep([fill])
+    this.add([fill])
   }
 
   /** Adds events that are known otherwise than by a reading. */
-  keep(events: readonly WalletEvent[]): void {
-    this.#keptCount += events.length
-    const kept = [...this.#kept, ...events]
-    this.#kept = kept.slice(-KEPT_MAX)
-    this.#leftCount = Math.max(0, this.#leftCount - (kept.length - this.#kept.length))
+  add(events: readonly WalletEvent[]): void {
+    this.#retainedCount += events.length
+    const retained = [...this.#retained, ...events]
+    this.#retained = retained.slice(-RETAINED_MAX)
+    this.#comparedCount = Math.max(
+      0,
+      this.#comparedCount - (retained.length - this.#retained.length),
+    )
   }
 
   /** The stream repeated a fill: it is shown once until the history has it twice. */
   noteRepeat(fill: WalletEvent): void {
-    this.#doubtMs = timeMs(Math.max(this.#doubtMs ?? 0, fill.timeMs))
+    this.#repeatMs = timeMs(Math.max(this.#repeatMs ?? 0, fill.timeMs))
   }
 
   /** A reading begins; call the returned function with its result. */
-  begin(atMs: TimeMs): (result: ReadingResult) => void {
+  begin(atMs: TimeMs): (result: HistorySyncResult) => void {
     const fillCount = this.#fillCount
-    const keptCount = this.#keptCount
+    const retainedCount = this.#retainedCount
     return (result) => {
-      const since = Math.min(this.#keptCount - keptCount, this.#kept.length)
-      this.#kept = [...result.kept, ...this.#kept.slice(this.#kept.length - since)]
-      this.#leftCount = result.kept.length
-      this.#reading = { atMs, result }
+      const since = Math.min(this.#retainedCount - retainedCount, this.#retained.length)
+      this.#retained = [...result.retained, ...this.#retained.slice(this.#retained.length - since)]
+      this.#comparedCount = result.retained.length
+      this.#lastSync = { atMs, result }
       this.#readFillCount = fillCount
-      if (this.#doubtMs !== null && this.#doubtMs < result.settledToMs) this.#doubtMs = null
+      if (this.#repeatMs !== null && this.#repeatMs < result.settledToMs) this.#repeatMs = null
       this.#stuckMs = result.isStuck ? (this.#stuckMs ?? atMs) : null
     }
   }
@@ -124,11 +127,11 @@ export class WalletTail {
   /** The events behind the ledger, in order. */
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
-    const read = this.#reading?.result
+    const read = this.#lastSync?.result
     // These were compared with the reading: of two equal fills of which it had one, the other stays.
-    const left = this.#kept.slice(0, this.#leftCount).filter(isBehind)
-    const since = this.#kept.slice(this.#leftCount).filter(isBehind)
-    const more = [...left, ...notAmong(since, read?.recent ?? [])]
+    const compared = this.#retained.slice(0, this.#comparedCount).filter(isBehind)
+    const since = this.#retained.slice(this.#comparedCount).filter(isBehind)
+    const more = [...compared, ...notAmong(since, read?.recent ?? [])]
     this.#unlisted = more
     // A later reading may have settled some of these before it failed.
     return inOrder([...(read?.unsettled.filter(isBehind) ?? []), ...more])

@@ -15,29 +15,29 @@ import {
 } from '../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
 import type { PositionFigures, RangeFigures } from '../../engine/wallets/figures.ts'
-import type { WalletTally } from '../../engine/wallets/tally.ts'
-import { Turns } from '../turns.ts'
+import type { PnlState } from '../../engine/wallets/tally.ts'
+import { EventLoopYielder } from '../turns.ts'
 import type { MarketView } from '../views.ts'
 import { LedgerDamage } from './ledger.ts'
 import type { WalletMarkets } from './markets.ts'
 import type {
   PositionView,
-  WalletDoubt,
   WalletEventView,
+  WalletIssue,
   WalletView,
   WalletWindow,
 } from './views.ts'
 import type { Wallet } from './wallet.ts'
 
-interface LookParts {
+interface ValuationParts {
   readonly clock: Clock
   readonly markets: WalletMarkets
 }
 
 /** What the owner of all wallets knows of a wallet. */
-interface LookFacts {
+interface ValuationFacts {
   /** Doubts of the owner; the wallet adds its own. */
-  readonly doubts: readonly WalletDoubt[]
+  readonly issues: readonly WalletIssue[]
   readonly isWhale: boolean
 }
 
@@ -56,14 +56,14 @@ const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
 
 interface Values {
   /** The tally that was valued, so that all figures belong together. */
-  readonly tally: WalletTally
+  readonly pnlState: PnlState
   readonly version: number
   /** Good until then even if the wallet changed: valuing a large wallet that never rests all the time would hold up others. */
   readonly isGoodToMs: number
   readonly endsAtMs: number
   /** Of the tally, when it was valued, as the two below. */
   readonly asOfMs: TimeMs
-  readonly doubts: readonly WalletDoubt[]
+  readonly issues: readonly WalletIssue[]
   readonly lacking: number
   /** Prices of the first outcomes of markets with open positions, so that all sums agree; null: unknown. */
   readonly prices: ReadonlyMap<NativeMarketId, PriceMicros | null>
@@ -74,7 +74,7 @@ interface Values {
 
 /** One for each wallet in memory. */
 export class WalletValuation {
-  readonly #parts: LookParts
+  readonly #parts: ValuationParts
   readonly #wallet: Wallet
   #values: Values | null = null
   #ids: {
@@ -83,7 +83,7 @@ export class WalletValuation {
     readonly ids: readonly string[]
   } | null = null
 
-  constructor(parts: LookParts, wallet: Wallet) {
+  constructor(parts: ValuationParts, wallet: Wallet) {
     this.#parts = parts
     this.#wallet = wallet
   }
@@ -92,31 +92,31 @@ export class WalletValuation {
   get bytes(): number {
     const values = this.#values
     if (values === null) return 0
-    const count = values.positions === null ? 0 : values.tally.positionCount
+    const count = values.positions === null ? 0 : values.pnlState.positionCount
     return 400 * count + 100 * values.prices.size
   }
 
   /** Rejects with LedgerDamage where the unsettled part of the ledger's last block cannot be read. */
-  async view(facts: LookFacts): Promise<WalletView> {
+  async view(facts: ValuationFacts): Promise<WalletView> {
     const values = await this.#valued()
     const wallet = this.#wallet
-    const { tally } = values
+    const { pnlState } = values
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
-    const doubts = [...facts.doubts, ...values.doubts]
+    const issues = [...facts.issues, ...values.issues]
     const { proxy, eoa, handle, pseudonym, image } = wallet.record
     return {
       profile: { proxy, eoa, handle, pseudonym, image },
-      ...{ isWhale: facts.isWhale, doubts, isComplete: doubts.length === 0 },
+      ...{ isWhale: facts.isWhale, issues, isComplete: issues.length === 0 },
       lacking: values.lacking,
       asOfMs: values.asOfMs,
-      totals: tally.totals(),
+      totals: pnlState.totals(),
       unrealized: usdMicros(values.unrealized),
-      window: (window) => figuresOf(tally, window, nowMs),
+      window: (window) => figuresOf(pnlState, window, nowMs),
       positions: () => this.#positions(values),
       pnl: (range) => ({
-        figures: tally.between(range.fromMs, range.toMs),
-        series: tally.series(range),
+        figures: pnlState.between(range.fromMs, range.toMs),
+        series: pnlState.series(range),
       }),
       events: (query) => this.#events(query),
     }
@@ -125,22 +125,22 @@ export class WalletValuation {
   async #valued(): Promise<Values> {
     const { clock } = this.#parts
     for (let tries = 1; ; tries += 1) {
-      const known = this.#values
+      const cached = this.#values
       const { version } = this.#wallet
       const nowMs = clock.monotonicMs()
-      if (known !== null && nowMs < known.isGoodToMs) return known
-      if (known?.version === version && nowMs < known.endsAtMs) return known
-      const tally = this.#wallet.shown
-      const { asOfMs, doubts, lacking } = this.#wallet
-      const { prices, unrealized } = await this.#value(tally)
+      if (cached !== null && nowMs < cached.isGoodToMs) return cached
+      if (cached?.version === version && nowMs < cached.endsAtMs) return cached
+      const pnlState = this.#wallet.shown
+      const { asOfMs, issues, lacking } = this.#wallet
+      const { prices, unrealized } = await this.#value(pnlState)
       const costMs = clock.monotonicMs() - nowMs
       const isGoodToMs = costMs < LARGE_MS ? 0 : nowMs + VALUED_COSTS * costMs
       const endsAtMs = Math.max(nowMs + VALUED_MS, isGoodToMs)
       const times = { version, isGoodToMs, endsAtMs, asOfMs }
       const values: Values = {
-        tally,
+        pnlState,
         ...times,
-        doubts,
+        issues,
         lacking,
         prices,
         unrealized,
@@ -151,19 +151,19 @@ export class WalletValuation {
     }
   }
 
-  async #value(tally: WalletTally): Promise<Pick<Values, 'prices' | 'unrealized'>> {
+  async #value(pnlState: PnlState): Promise<Pick<Values, 'prices' | 'unrealized'>> {
     const { clock, markets } = this.#parts
-    const turns = new Turns(clock)
+    const yielder = new EventLoopYielder(clock)
     const prices = new Map<NativeMarketId, PriceMicros | null>()
     let unrealized = 0
-    for (const { market, outcomeIndex, amount, cost } of tally.openPositions()) {
+    for (const { market, outcomeIndex, amount, cost } of pnlState.openPositions()) {
       let first = prices.get(market)
       if (first === undefined) {
         first = firstPrice(markets.view(market), markets.find(market))
         prices.set(market, first)
       }
       unrealized += worthOf({ amount, cost }, priceOf(outcomeIndex, first)) - cost
-      if (turns.isOver) await turns.next()
+      if (yielder.isDue) await yielder.yieldIfDue()
     }
     return { prices, unrealized }
   }
@@ -173,21 +173,21 @@ export class WalletValuation {
     return values.positions
   }
 
-  async #views({ tally, prices }: Values): Promise<readonly PositionView[]> {
+  async #views({ pnlState, prices }: Values): Promise<readonly PositionView[]> {
     const { clock, markets } = this.#parts
-    const turns = new Turns(clock)
+    const yielder = new EventLoopYielder(clock)
     const positions: PositionView[] = []
-    for (let index = 0; index < tally.positionCount; index += 1) {
-      const figures = tally.position(index)
+    for (let index = 0; index < pnlState.positionCount; index += 1) {
+      const figures = pnlState.position(index)
       const view = markets.view(figures.market)
       const facts = markets.find(figures.market)
       const first = prices.get(figures.market)
-      const known = first === undefined ? firstPrice(view, facts) : first
-      const price = priceOf(figures.outcomeIndex, known)
+      const firstOutcomePrice = first === undefined ? firstPrice(view, facts) : first
+      const price = priceOf(figures.outcomeIndex, firstOutcomePrice)
       const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
       // Assigned to the fresh object: a copy of each would be half of the cost.
       positions.push(Object.assign(figures, { view, facts, price, unrealized }))
-      if (turns.isOver) await turns.next()
+      if (yielder.isDue) await yielder.yieldIfDue()
     }
     return positions
   }
@@ -218,18 +218,18 @@ export class WalletValuation {
   /** The ids of the events of one time, kept for the next slice, which may begin within the same time. */
   #idsAt(atMs: TimeMs): readonly string[] {
     const { ledger, record, version } = this.#wallet
-    const known = this.#ids
-    if (known?.atMs === atMs && known.version === version) return known.ids
+    const cached = this.#ids
+    if (cached?.atMs === atMs && cached.version === version) return cached.ids
     const ids = eventIds(record.proxy, ledger.eventsAt(atMs))
     this.#ids = { atMs, version, ids }
     return ids
   }
 }
 
-function figuresOf(tally: WalletTally, window: WalletWindow, nowMs: TimeMs): RangeFigures {
-  if (window === 'all_time') return tally.totals()
+function figuresOf(pnlState: PnlState, window: WalletWindow, nowMs: TimeMs): RangeFigures {
+  if (window === 'all_time') return pnlState.totals()
   // A window's beginning is not in it.
-  return tally.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
+  return pnlState.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
 }
 
 /** The price of an outcome from that of the first one; null: unknown. */

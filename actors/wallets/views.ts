@@ -51,7 +51,7 @@ export interface WalletEventView {
 }
 
 /** Why a wallet may lack events, or have wrong sums; see engine/wallets/README.md. */
-export type WalletDoubt =
+export type WalletIssue =
   | 'venue_lacks_kept'
   | 'venue_unsure'
   | 'venue_withheld'
@@ -69,7 +69,7 @@ export interface WalletView {
   readonly profile: WalletProfile
   /** There is no doubt: readings of the venue, the last one some seconds ago, have everything that is shown. */
   readonly isComplete: boolean
-  readonly doubts: readonly WalletDoubt[]
+  readonly issues: readonly WalletIssue[]
   /** The number of kept and shown events that the venue's last answers lack. */
   readonly lacking: number
   /** When the venue was last read: all of its answer is in the figures. */

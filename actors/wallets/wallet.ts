@@ -11,14 +11,14 @@ import {
   type WalletMarket,
   type WalletProfile,
 } from '../../engine/wallet.ts'
-import { WalletTally } from '../../engine/wallets/tally.ts'
+import { PnlState } from '../../engine/wallets/tally.ts'
 import {
   type StoredWallet,
   WALLET_RULES,
   type WalletTable,
   walletSides,
 } from '../../storage/contract/wallets.ts'
-import { Turns } from '../turns.ts'
+import { EventLoopYielder } from '../turns.ts'
 import {
   bringForward,
   type Forwarded,
@@ -31,10 +31,10 @@ import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './groups.ts
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
 import { type LiveFills, notAmong } from './live-fills.ts'
 import { type LedgerDifference, WalletMerge } from './merge.ts'
-import { type ReadingResult, readWallet, type Settled, type WalletSource } from './reading.ts'
-import { type OpenedTally, packedBytes, rankedFigures } from './stored.ts'
+import { type HistorySyncResult, type Settled, syncHistory, type WalletSource } from './reading.ts'
+import { type OpenedPnlState, packedBytes, rankedFigures } from './stored.ts'
 import { WalletTail } from './tail.ts'
-import type { WalletDoubt } from './views.ts'
+import type { WalletIssue } from './views.ts'
 
 interface WalletParts extends ForwardParts {
   readonly table: WalletTable
@@ -57,24 +57,24 @@ export class Wallet {
   #record: StoredWallet
   #ledger: WalletLedger
   /** Over the first `#tallyEvents` settled events; the tally on disk may have fewer, `#record.tallyEvents`. */
-  #tally: WalletTally
-  #tallyEvents: number
+  #pnlState: PnlState
+  #pnlEvents: number
   /** About the size of the packed tally. */
-  #tallyBytes = 0
+  #pnlBytes = 0
   /** The tally with the unsettled events; made at a look, null after a change. */
-  #shown: WalletTally | null = null
+  #shown: PnlState | null = null
   /** Grows when anything changes that is shown. */
   #version = 0
   readonly #tail: WalletTail
   #mustRebuild = false
   #mustStore = false
   #isDamaged = false
-  #mustReadAnew = false
+  #mustResync = false
   #lacksGroups = false
   #difference: LedgerDifference | null = null
 
   /** Opens a stored wallet; `opened` is the tally on disk, null when it is damaged or there is none. */
-  constructor(parts: WalletParts, record: StoredWallet, opened: OpenedTally | null) {
+  constructor(parts: WalletParts, record: StoredWallet, opened: OpenedPnlState | null) {
     this.#parts = parts
     this.#record = record
     this.#tail = new WalletTail(parts.table, record.proxy, parts.live.of(record.proxy))
@@ -82,14 +82,14 @@ export class Wallet {
       count: record.events,
       side: record.side,
     })
-    this.#tally = opened?.tally ?? WalletTally.empty()
-    this.#tallyEvents = opened === null ? 0 : record.tallyEvents
-    this.#tallyBytes = opened?.byteLength ?? 0
+    this.#pnlState = opened?.pnlState ?? PnlState.empty()
+    this.#pnlEvents = opened === null ? 0 : record.pnlEvents
+    this.#pnlBytes = opened?.byteLength ?? 0
     this.#ledger.setUnsettled(this.#tail.events(record.settledToMs))
     const isRead = record.readAtMs > 0 || record.events > 0
-    this.#mustReadAnew = isRead && record.rules < WALLET_RULES
-    if (opened !== null || record.tallyEvents === 0) return
-    this.#record = { ...record, tallyEvents: 0 }
+    this.#mustResync = isRead && record.rules < WALLET_RULES
+    if (opened !== null || record.pnlEvents === 0) return
+    this.#record = { ...record, pnlEvents: 0 }
     parts.log.warn(
       { wallet: record.proxy },
       'the tally of a wallet cannot be opened and is made anew',
@@ -109,12 +109,15 @@ export class Wallet {
   }
 
   /** The events behind the ledger. */
-  get tail(): Pick<WalletTail, 'isCovered' | 'isOutrun' | 'isDoubtful' | 'isStuck' | 'readAtMs'> {
+  get tail(): Pick<
+    WalletTail,
+    'isCovered' | 'hasNewerFill' | 'hasRepeat' | 'isStuck' | 'readAtMs'
+  > {
     return this.#tail
   }
 
   /** A reading was complete once, or an event is known. */
-  get isKnown(): boolean {
+  get hasData(): boolean {
     return this.#record.readAtMs > 0 || this.#record.events > 0 || this.#ledger.unsettled.length > 0
   }
 
@@ -134,13 +137,13 @@ export class Wallet {
   }
 
   /** The venue's answers lack events that earlier answers had. */
-  get isForgotten(): boolean {
-    return this.#record.lacking > 0 || this.#tail.isForgotten
+  get hasLostEvents(): boolean {
+    return this.#record.lacking > 0 || this.#tail.isLastMissing
   }
 
   /** Newly settled events are in no figure yet. */
   get isBehind(): boolean {
-    return this.#record.events - this.#tallyEvents > blockEvents
+    return this.#record.events - this.#pnlEvents > blockEvents
   }
 
   /** A block of the ledger cannot be read; the next reading rebuilds the ledger. */
@@ -152,25 +155,25 @@ export class Wallet {
    * Why figures may be wrong. None: readings of the venue have everything that is shown, as far as can be seen, and each
    * conversion was divided over its whole group.
    */
-  get doubts(): readonly WalletDoubt[] {
-    const doubts: WalletDoubt[] = []
-    if (this.isForgotten) doubts.push('venue_lacks_kept')
-    else if (!this.#tail.isWhole) doubts.push('venue_unsure')
-    if (!this.#record.isComplete && this.#record.readAtMs > 0) doubts.push('venue_withheld')
-    if (this.#record.readAtMs === TIME_ZERO) doubts.push('not_read_whole')
-    if (!this.#tail.isCovered) doubts.push('not_told_yet')
-    if (this.isBehind || this.#mustReadAnew) doubts.push('figures_behind')
-    if (this.#lacksGroups) doubts.push('group_unknown')
-    if (this.#hasCombos) doubts.push('combos')
-    return doubts
+  get issues(): readonly WalletIssue[] {
+    const issues: WalletIssue[] = []
+    if (this.hasLostEvents) issues.push('venue_lacks_kept')
+    else if (!this.#tail.isComplete) issues.push('venue_unsure')
+    if (!this.#record.isComplete && this.#record.readAtMs > 0) issues.push('venue_withheld')
+    if (this.#record.readAtMs === TIME_ZERO) issues.push('not_read_whole')
+    if (!this.#tail.isCovered) issues.push('not_told_yet')
+    if (this.isBehind || this.#mustResync) issues.push('figures_behind')
+    if (this.#lacksGroups) issues.push('group_unknown')
+    if (this.#hasCombos) issues.push('combos')
+    return issues
   }
 
   get #hasCombos(): boolean {
-    return this.#tally.hasCombos || this.#ledger.unsettled.some(({ kind }) => isComboKind(kind))
+    return this.#pnlState.hasCombos || this.#ledger.unsettled.some(({ kind }) => isComboKind(kind))
   }
 
-  get isWhole(): boolean {
-    return this.doubts.length === 0
+  get isComplete(): boolean {
+    return this.issues.length === 0
   }
 
   /** The differences found by the last reading of the whole history in this process; null: there was none. */
@@ -179,23 +182,23 @@ export class Wallet {
   }
 
   /** The next reading, or `save`, has something to put right. */
-  get isUntidy(): boolean {
-    return this.#mustRebuild || this.#mustStore || this.#isDamaged || this.#mustReadAnew
+  get needsRepair(): boolean {
+    return this.#mustRebuild || this.#mustStore || this.#isDamaged || this.#mustResync
   }
 
   /** About what the wallet takes in memory. */
   get bytes(): number {
-    return WALLET_BYTES + 2 * this.#tallyBytes + EVENT_BYTES * this.#ledger.unsettled.length
+    return WALLET_BYTES + 2 * this.#pnlBytes + EVENT_BYTES * this.#ledger.unsettled.length
   }
 
   /** The tally of all known events; do not change it. Throws LedgerDamage. */
-  get shown(): WalletTally {
+  get shown(): PnlState {
     if (this.#shown !== null) return this.#shown
     const { events } = this.#record
     // The few settled events that the tally lacks were shown as unsettled before.
-    const behind = this.isBehind ? [] : this.#ledger.events(this.#tallyEvents, events)
+    const behind = this.isBehind ? [] : this.#ledger.events(this.#pnlEvents, events)
     const late = [...behind, ...this.#ledger.unsettled]
-    const shown = late.length === 0 ? this.#tally : this.#tally.copy()
+    const shown = late.length === 0 ? this.#pnlState : this.#pnlState.copy()
     for (const event of late) shown.apply(event, this.#parts.markets.find)
     this.#shown = shown
     return shown
@@ -206,10 +209,10 @@ export class Wallet {
     return this.#tail.readAtMs ?? (this.isBehind ? TIME_ZERO : this.#record.settledToMs)
   }
 
-  ask(atMs: TimeMs): void {
+  noteRequest(atMs: TimeMs): void {
     // To an hour: it only decides which wallets are followed after a restart.
-    if (atMs - this.#record.askedAtMs < HOUR_MS) return
-    this.#record = { ...this.#record, askedAtMs: atMs }
+    if (atMs - this.#record.requestedAtMs < HOUR_MS) return
+    this.#record = { ...this.#record, requestedAtMs: atMs }
     this.#parts.table.put(this.#record)
   }
 
@@ -234,35 +237,39 @@ export class Wallet {
    * events that came before are kept. Kept events stay, whatever the venue answers. Of a damaged ledger the readable events
    * stay, and the whole history is read again. One call at a time.
    */
-  async read(source: WalletSource, signal: AbortSignal): Promise<void> {
+  async sync(source: WalletSource, signal: AbortSignal): Promise<void> {
     if (this.#isDamaged) await this.#salvage(source, signal)
     try {
       await this.#forward(source, signal)
-      await this.#readOnce(source, signal)
+      await this.#syncOnce(source, signal)
     } catch (error) {
       if (!(error instanceof LedgerDamage)) throw error
       this.noteDamage(error)
       await this.#salvage(source, signal)
-      await this.#readOnce(source, signal)
+      await this.#syncOnce(source, signal)
     }
   }
 
-  async #readOnce(source: WalletSource, signal: AbortSignal): Promise<void> {
+  async #syncOnce(source: WalletSource, signal: AbortSignal): Promise<void> {
     const atMs = this.#parts.clock.nowMs()
-    const endReading = this.#tail.begin(atMs)
-    const result = this.#mustReadAnew
-      ? await this.#readAnew(atMs, source, signal)
-      : await this.#readOn(atMs, source, signal)
+    const endSync = this.#tail.begin(atMs)
+    const result = this.#mustResync
+      ? await this.#resyncAll(atMs, source, signal)
+      : await this.#syncOn(atMs, source, signal)
     await learnGroupsOf(this.#parts, result.unsettled, { ...source, signal })
     await learn(this.#parts, result.unsettled, { ...source, signal })
     this.#mustStore = true
-    endReading(result)
+    endSync(result)
     this.#showUnsettled()
     await this.#applySettledEvents(source, signal)
     this.storeTail()
   }
 
-  async #readOn(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
+  async #syncOn(
+    atMs: TimeMs,
+    source: WalletSource,
+    signal: AbortSignal,
+  ): Promise<HistorySyncResult> {
     const { proxy, settledToMs, readAtMs, isComplete, listedToMs } = this.#record
     // When the last whole history had nothing of the ledger, no event must be in the answer.
     const lastMs = listedToMs === TIME_ZERO ? null : (listedToMs ?? this.#ledger.lastMs)
@@ -271,7 +278,7 @@ export class Wallet {
       shown: this.#tail.events(settledToMs),
       settle: (settled: Settled) => this.#settle(settled, source, signal),
     }
-    const result = await readWallet(source.wallets, task, signal).catch(async (error) => {
+    const result = await syncHistory(source.wallets, task, signal).catch(async (error) => {
       // The events that came before the failure are shown.
       if (!signal.aborted && !(error instanceof LedgerDamage))
         await this.#applySettledEvents(source, signal)
@@ -279,16 +286,20 @@ export class Wallet {
     })
     // After the venue withheld a part of the history, the wallet stays incomplete. A first reading that is whole makes it
     // complete.
-    const isWhole = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
+    const isCompleteNow = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
     this.#record = {
       ...this.#record,
-      ...{ readAtMs: atMs, isComplete: isWhole, rules: WALLET_RULES },
+      ...{ readAtMs: atMs, isComplete: isCompleteNow, rules: WALLET_RULES },
     }
     return result
   }
 
   /** Reads the venue's whole history and merges it with the ledger: new events are added, lacking ones stay. */
-  async #readAnew(atMs: TimeMs, source: WalletSource, signal: AbortSignal): Promise<ReadingResult> {
+  async #resyncAll(
+    atMs: TimeMs,
+    source: WalletSource,
+    signal: AbortSignal,
+  ): Promise<HistorySyncResult> {
     const { proxy, settledToMs } = this.#record
     const merged = this.#otherLedger()
     const merge = new WalletMerge(this.#ledger, merged, this.#parts.clock)
@@ -301,7 +312,7 @@ export class Wallet {
         unlistedCount += settled.unlistedCount
       },
     }
-    const result = await readWallet(source.wallets, task, signal)
+    const result = await syncHistory(source.wallets, task, signal)
     await merge.finish()
     if (merge.newCount > 0) await this.#replaceLedger(merged, source, signal)
     else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
@@ -315,7 +326,7 @@ export class Wallet {
       listedToMs: merge.lastListedMs ?? TIME_ZERO,
       settledToMs: merge.isUpToDate ? timeMs(Math.max(endMs, result.settledToMs)) : endMs,
     }
-    this.#mustReadAnew = false
+    this.#mustResync = false
     return { ...result, isLastListed: lacking === 0 }
   }
 
@@ -335,9 +346,9 @@ export class Wallet {
     const { table } = this.#parts
     const before = walletSides[this.#record.side]
     const { proxy } = this.#record
-    const asking = { ...source, signal }
-    await learnGroupsOf(this.#parts, eventsBetween(ledger, 0, ledger.count), asking)
-    const made = await rebuilt(this.#parts, ledger, asking)
+    const options = { ...source, signal }
+    await learnGroupsOf(this.#parts, eventsBetween(ledger, 0, ledger.count), options)
+    const made = await rebuilt(this.#parts, ledger, options)
     ledger.setUnsettled(this.#ledger.unsettled)
     this.#ledger = ledger
     const { count: events, blockCount: blocks } = ledger
@@ -346,10 +357,10 @@ export class Wallet {
       side: otherSide(this.#record),
       events,
       blocks,
-      tallyEvents: 0,
+      pnlEvents: 0,
     }
     table.put(this.#record)
-    this.#takeTally(made)
+    this.#setPnlState(made)
     this.#mustRebuild = false
     table.removeBlocks(proxy, before)
   }
@@ -363,14 +374,14 @@ export class Wallet {
     }
     await this.#replaceLedger(ledger, source, signal)
     this.#isDamaged = false
-    this.readAnew()
+    this.resyncAll()
   }
 
   /** Called before eviction. A tally marked for rebuilding is rebuilt when the wallet comes back. */
   save(): void {
     this.storeTail()
     if (this.#mustRebuild || this.#isDamaged) {
-      this.#record = { ...this.#record, tallyEvents: 0 }
+      this.#record = { ...this.#record, pnlEvents: 0 }
       this.#parts.table.put(this.#record)
     } else if (this.#mustStore) this.#store()
   }
@@ -395,16 +406,16 @@ export class Wallet {
     this.#parts.table.put(this.#record)
     this.#ledger.setUnsettled(this.#ledger.unsettled.filter((one) => one.timeMs >= settledToMs))
     this.#change()
-    const due = Math.max(FORWARD_EVENTS, this.#tallyEvents / 4)
-    if (count - this.#tallyEvents >= due) await this.#forward(source, signal)
+    const threshold = Math.max(FORWARD_EVENTS, this.#pnlEvents / 4)
+    if (count - this.#pnlEvents >= threshold) await this.#forward(source, signal)
   }
 
   /** The time of the last event in the venue's answers, when none of the newly settled ones is in them. */
   #listedBefore(unlistedCount: number): TimeMs | null {
     const { listedToMs } = this.#record
     if (listedToMs !== null || unlistedCount === 0) return listedToMs
-    const place = this.#ledger.count - unlistedCount - 1
-    return place < 0 ? TIME_ZERO : this.#ledger.at(place).timeMs
+    const position = this.#ledger.count - unlistedCount - 1
+    return position < 0 ? TIME_ZERO : this.#ledger.at(position).timeMs
   }
 
   /** Brings the tally up to the settled events, with the facts of markets, and stores it. */
@@ -413,8 +424,8 @@ export class Wallet {
     await this.#resolveOpen(source, signal)
     if (this.#mustRebuild) {
       this.#mustRebuild = false
-      const asking = { fetchMarkets: source.fetchMarkets, signal }
-      this.#takeTally(await rebuilt(this.#parts, this.#ledger, asking))
+      const options = { fetchMarkets: source.fetchMarkets, signal }
+      this.#setPnlState(await rebuilt(this.#parts, this.#ledger, options))
       await this.#resolveOpen(source, signal)
       // The rebuilt tally was made with all facts that are known now: no second rebuild is needed.
       this.#mustRebuild = false
@@ -426,37 +437,37 @@ export class Wallet {
       await nextTurn()
       this.#store()
     }
-    const isLacking = lacksGroups(this.#parts, this.#tally, this.#ledger.unsettled)
+    const isLacking = lacksGroups(this.#parts, this.#pnlState, this.#ledger.unsettled)
     if (isLacking !== this.#lacksGroups) this.#change()
     this.#lacksGroups = isLacking
   }
 
   async #forward(source: WalletSource, signal: AbortSignal): Promise<void> {
-    if (this.#tallyEvents === this.#ledger.count) return
-    const late = eventsBetween(this.#ledger, this.#tallyEvents, this.#ledger.count)
+    if (this.#pnlEvents === this.#ledger.count) return
+    const late = eventsBetween(this.#ledger, this.#pnlEvents, this.#ledger.count)
     await learnGroupsOf(this.#parts, late, { ...source, signal })
     const task = {
-      ...{ tally: this.#tally, events: this.#tallyEvents, ledger: this.#ledger },
-      stored: () => this.#storedTally(),
+      ...{ pnlState: this.#pnlState, events: this.#pnlEvents, ledger: this.#ledger },
+      stored: () => this.#storedPnlState(),
     }
-    const asking = { fetchMarkets: source.fetchMarkets, signal }
-    this.#takeTally(await bringForward(this.#parts, task, asking))
+    const options = { fetchMarkets: source.fetchMarkets, signal }
+    this.#setPnlState(await bringForward(this.#parts, task, options))
   }
 
-  #storedTally(): { bytes: Uint8Array; events: number } | null {
-    const { tallyEvents: events, proxy } = this.#record
+  #storedPnlState(): { bytes: Uint8Array; events: number } | null {
+    const { pnlEvents: events, proxy } = this.#record
     if (events === 0 || events % blockEvents !== 0) return null
-    const bytes = this.#parts.table.tally(proxy)
+    const bytes = this.#parts.table.pnlState(proxy)
     return bytes === null ? null : { bytes, events }
   }
 
-  #takeTally({ tally, events, packed }: Forwarded & Packed): void {
-    this.#tally = tally
-    this.#tallyEvents = events
+  #setPnlState({ pnlState, events, packed }: Forwarded & Packed): void {
+    this.#pnlState = pnlState
+    this.#pnlEvents = events
     if (packed !== null) {
-      this.#parts.table.putTally(this.#record.proxy, packed.bytes)
-      this.#record = { ...this.#record, tallyEvents: packed.events }
-      this.#tallyBytes = packed.bytes.byteLength
+      this.#parts.table.putPnlState(this.#record.proxy, packed.bytes)
+      this.#record = { ...this.#record, pnlEvents: packed.events }
+      this.#pnlBytes = packed.bytes.byteLength
     }
     this.#change()
     // A tally that was brought forward on this thread is stored with the next change.
@@ -466,11 +477,11 @@ export class Wallet {
 
   /** Applies facts of markets that became known, or were resolved, while the wallet was on disk or a thread was at work. */
   async #resolveOpen(source: WalletSource, signal: AbortSignal): Promise<void> {
-    const news = await newFacts(this.#parts, this.#tally, { ...source, signal })
-    const turns = new Turns(this.#parts.clock)
-    for (const facts of news) {
+    const changedFacts = await newFacts(this.#parts, this.#pnlState, { ...source, signal })
+    const yielder = new EventLoopYielder(this.#parts.clock)
+    for (const facts of changedFacts) {
       this.resolve(facts)
-      await turns.next()
+      await yielder.yieldIfDue()
     }
   }
 
@@ -481,11 +492,11 @@ export class Wallet {
   #store(): void {
     const { table, clock } = this.#parts
     const { proxy, events } = this.#record
-    const bytes = packedBytes(this.#tally, events)
-    this.#tallyBytes = Math.max(bytes, this.#tallyBytes)
+    const bytes = packedBytes(this.#pnlState, events)
+    this.#pnlBytes = Math.max(bytes, this.#pnlBytes)
     if (bytes <= SMALL_BYTES) {
-      table.putTally(proxy, this.#tally.pack())
-      this.#record = { ...this.#record, tallyEvents: this.#tallyEvents }
+      table.putPnlState(proxy, this.#pnlState.pack())
+      this.#record = { ...this.#record, pnlEvents: this.#pnlEvents }
     }
     this.#record = { ...this.#record, ...rankedFigures(this.#shownOrSettled(), clock.nowMs()) }
     this.#mustStore = false
@@ -494,13 +505,13 @@ export class Wallet {
   }
 
   /** The shown tally, by which the wallet ranks; that of the settled events when the ledger cannot be read. */
-  #shownOrSettled(): WalletTally {
+  #shownOrSettled(): PnlState {
     try {
       return this.shown
     } catch (error) {
       if (!(error instanceof LedgerDamage)) throw error
       this.noteDamage(error)
-      return this.#tally
+      return this.#pnlState
     }
   }
 
@@ -516,15 +527,15 @@ export class Wallet {
    * Adds trades of our own log, for a wallet of which the venue's answers have nothing, or less than before: all of them
    * when no other event is known, else those behind the ledger.
    */
-  keep(events: readonly WalletEvent[]): void {
+  addEvents(events: readonly WalletEvent[]): void {
     if (this.isEmpty)
       this.#record = { ...this.#record, settledToMs: TIME_ZERO, listedToMs: TIME_ZERO }
     const { settledToMs } = this.#record
     const isBehind = ({ timeMs: atMs }: WalletEvent) => atMs >= settledToMs
-    const known = [...this.#lastSettled(), ...this.#ledger.unsettled]
-    const unknown = notAmong(events.filter(isBehind), known)
+    const existing = [...this.#lastSettled(), ...this.#ledger.unsettled]
+    const unknown = notAmong(events.filter(isBehind), existing)
     if (unknown.length === 0) return
-    this.#tail.keep(unknown)
+    this.#tail.add(unknown)
     this.#showUnsettled()
     this.storeTail()
     this.#parts.table.put(this.#record)
@@ -548,18 +559,18 @@ export class Wallet {
   }
 
   /** Makes the next reading one of the whole history. */
-  readAnew(): void {
-    this.#mustReadAnew = true
+  resyncAll(): void {
+    this.#mustResync = true
     this.#change()
   }
 
   /** Applies changed facts of a market. */
   resolve(facts: WalletMarket): void {
-    const applied = this.#tally.resolve(facts)
+    const applied = this.#pnlState.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
     // The copy may have markets that the tally lacks.
-    const isShown = this.#shown !== null && this.#shown !== this.#tally
+    const isShown = this.#shown !== null && this.#shown !== this.#pnlState
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()
   }

@@ -19,7 +19,7 @@ import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { StoredWallet } from '../../storage/contract/wallets.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
-import { unavailable, WalletAddresses, type WalletAsked, WalletDeadline } from './addresses.ts'
+import { unavailable, WalletAddresses, WalletDeadline, type WalletRequest } from './addresses.ts'
 import { WalletCatchUps } from './catch-ups.ts'
 import { WalletComparisons } from './comparisons.ts'
 import { WalletFollows } from './follows.ts'
@@ -28,11 +28,11 @@ import { LiveFills } from './live-fills.ts'
 import { type WalletMarketParts, WalletMarkets } from './markets.ts'
 import { WalletOwnTrades } from './own-trades.ts'
 import { WalletRanking } from './ranking.ts'
-import { type ReadingSource, WalletReadings } from './readings.ts'
-import { WalletRereads } from './rereads.ts'
-import type { OpenedTally } from './stored.ts'
+import { type SyncSource, WalletSyncs } from './readings.ts'
+import { FullResyncs } from './rereads.ts'
+import type { OpenedPnlState } from './stored.ts'
 import { WalletValuation } from './valuation.ts'
-import type { WalletDoubt, WalletsView, WalletView } from './views.ts'
+import type { WalletIssue, WalletsView, WalletView } from './views.ts'
 import { Wallet } from './wallet.ts'
 import { type WarmWallet, WarmWallets } from './warm-wallets.ts'
 import { WalletWhales } from './whales.ts'
@@ -63,7 +63,7 @@ type AttachedVenue = Pick<Venue, 'wallets' | 'catalog'> & {
  */
 const YOUNG_MS = 5_000
 /** At a request so long after a reading that lacked a live fill the wallet is read again. */
-const UNTOLD_MS = 2_000
+const UNLISTED_FILL_MS = 2_000
 /** The maintenance reads a wallet again whose oldest unsettled event is so old, which settles the event. */
 const LATE_MS = 300_000
 /** Live fills are stored after so long: a kill loses no more of them, and only those that the venue forgets as well. */
@@ -74,7 +74,7 @@ const WAITS_MAX = 3
 const COMPARE_MS = 1_000
 /** Our own log of trades is searched at most so often for one wallet. */
 const OWN_EVERY_MS = MINUTE_MS
-const MAINTENANCE_EVERY_MS = MINUTE_MS
+const HOUSEKEEPING_EVERY_MS = MINUTE_MS
 /** Overdue wallets that the maintenance reads in a minute, and followed ones without live fills: the quota is for requested
  * wallets. */
 const OVERDUE_MAX = 8
@@ -94,17 +94,17 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #ranking: WalletRanking
   readonly #warm: WarmWallets
   readonly #comparisons: WalletComparisons
-  readonly #readings: WalletReadings
+  readonly #syncs: WalletSyncs
   readonly #addresses: WalletAddresses
   readonly #catchUps: WalletCatchUps
-  readonly #rereads: WalletRereads
+  readonly #resyncs: FullResyncs
   readonly #ownTrades: WalletOwnTrades
   /** Wallets with live fills that are not on disk yet, until the timer. */
   readonly #unstored = new Set<WarmWallet>()
   #stopStoring: StopTimer | null = null
   readonly #stopping = new AbortController()
   readonly #timers: StopTimer[] = []
-  #source: ReadingSource | null = null
+  #source: SyncSource | null = null
   #hasLiveFills = () => true
 
   constructor(parts: WalletsParts) {
@@ -118,28 +118,28 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#follows = new WalletFollows(parts.followedMax ?? walletsFollowedMax)
     this.#ranking = new WalletRanking({ table: storage.wallets, clock })
     this.#warm = new WarmWallets(parts.warmBytesMax)
-    this.#readings = new WalletReadings({
+    this.#syncs = new WalletSyncs({
       ...{ clock, log: this.#log, signal: this.#stopping.signal },
       onProgress: (warm) => this.#weigh(warm),
-      onRead: (warm, source) => this.#afterReading(warm, source),
+      onSynced: (warm, source) => this.#afterSync(warm, source),
     })
-    const rereads = metrics.count(
+    const resyncs = metrics.count(
       'wallet_rereads_total',
       'Wallets of which all was asked for again, since the venue lacked what is kept or counted otherwise.',
     )
-    this.#rereads = new WalletRereads({ clock, log: this.#log, rereads })
+    this.#resyncs = new FullResyncs({ clock, log: this.#log, resyncs })
     this.#ownTrades = new WalletOwnTrades({
       ...{ storage, market: parts.market, venue: parts.venue, signal: this.#stopping.signal },
     })
-    const idle = () => this.#readings.idle()
+    const idle = () => this.#syncs.idle()
     this.#comparisons = new WalletComparisons({ clock, log: this.#log, idle })
-    this.#catchUps = new WalletCatchUps({ clock, read: (warm) => this.#readInBackground(warm) })
+    this.#catchUps = new WalletCatchUps({ clock, sync: (warm) => this.#syncInBackground(warm) })
     this.#addresses = new WalletAddresses({
       ...{ table: storage.wallets, clock, warmWallets: this.#warm, signal: this.#stopping.signal },
-      takeIn: (record, opened) => this.#takeIn(record, opened),
+      load: (record, opened) => this.#load(record, opened),
       ownTrades: (address) => this.#ownTrades.of(address),
       onNew: (record) => this.#ranking.put(record),
-      onFailure: (address, error) => this.#readings.noteFailure(address, error),
+      onFailure: (address, error) => this.#syncs.noteFailure(address, error),
     })
     metrics.gauge('wallets_known', 'Wallets that were ever asked for.', () => this.count)
     metrics.gauge('wallets_followed', 'Wallets followed live.', () => this.#follows.count)
@@ -153,7 +153,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     metrics.gauge(
       'wallets_forgotten',
       'Wallets in memory of which the venue no longer lists what it listed before.',
-      () => [...this.#warm.all()].filter(({ wallet }) => wallet.isForgotten).length,
+      () => [...this.#warm.all()].filter(({ wallet }) => wallet.hasLostEvents).length,
     )
     metrics.gauge(
       'wallet_live_fills',
@@ -166,26 +166,27 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   start(): void {
     const { storage, clock } = this.#parts
     const nowMs = clock.nowMs()
-    const asked: { readonly proxy: WalletAddress; readonly askedAtMs: TimeMs }[] = []
+    const requested: { readonly proxy: WalletAddress; readonly requestedAtMs: TimeMs }[] = []
     for (const wallet of storage.wallets.all()) {
-      const { proxy, askedAtMs } = wallet
+      const { proxy, requestedAtMs } = wallet
       this.#ranking.put(wallet)
-      if (askedAtMs > nowMs - walletFollowedMs) asked.push({ proxy, askedAtMs })
+      if (requestedAtMs > nowMs - walletFollowedMs) requested.push({ proxy, requestedAtMs })
     }
-    asked.sort((one, other) => one.askedAtMs - other.askedAtMs)
-    for (const { proxy, askedAtMs } of asked) this.#follows.ask(proxy, askedAtMs)
+    requested.sort((one, other) => one.requestedAtMs - other.requestedAtMs)
+    for (const { proxy, requestedAtMs } of requested)
+      this.#follows.noteRequest(proxy, requestedAtMs)
     const loaded = this.#whales.load(storage.whales, nowMs, this.#stopping.signal)
     loaded.catch((error: unknown) => this.#log.error({ err: error }, 'whales are not known'))
-    this.#timers.push(clock.every(MAINTENANCE_EVERY_MS, () => this.#maintenance()))
+    this.#timers.push(clock.every(HOUSEKEEPING_EVERY_MS, () => this.#housekeeping()))
   }
 
   /** Takes an open venue; does nothing for one without wallets. */
   attach({ wallets, catalog, feed }: AttachedVenue): void {
     if (wallets === null) return
     this.#hasLiveFills = () => feed.health().tradesSource !== 'last_trade_price'
-    const fetchMarkets: ReadingSource['fetchMarkets'] = (ids, signal) =>
+    const fetchMarkets: SyncSource['fetchMarkets'] = (ids, signal) =>
       catalog.fetchMarkets(ids, signal)
-    const fetchGroup: ReadingSource['fetchGroup'] = (id, signal) => wallets.group(id, signal)
+    const fetchGroup: SyncSource['fetchGroup'] = (id, signal) => wallets.group(id, signal)
     this.#source = { wallets, fetchMarkets, fetchGroup }
     this.#follows.attach(wallets)
   }
@@ -196,7 +197,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#catchUps.stop()
     this.#stopStoring?.()
     this.#stopping.abort()
-    await Promise.all([...this.#warm.all()].map(({ reading }) => reading))
+    await Promise.all([...this.#warm.all()].map(({ sync }) => sync))
     for (const { wallet } of this.#warm.all()) wallet.save()
     await this.#parts.port.close()
   }
@@ -236,8 +237,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     }
     const { comparison } = warm
     const { difference, unlisted } = warm.wallet
-    const rereads = this.#rereads.times(record.proxy)
-    return { view, record, comparison, rereads, difference, unlisted }
+    const resyncs = this.#resyncs.times(record.proxy)
+    return { view, record, comparison, rereads: resyncs, difference, unlisted }
   }
 
   async #opened(
@@ -252,7 +253,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       const warm = await this.#addresses.warmOf(address, venue, { deadline, requester })
       return warm === null
         ? null
-        : { warm, view: await this.#lookAt(warm, { deadline, requester }) }
+        : { warm, view: await this.#openView(warm, { deadline, requester }) }
     } finally {
       deadline.end()
     }
@@ -260,20 +261,20 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   // Looking
 
-  async #lookAt(warm: WarmWallet, asked: WalletAsked): Promise<WalletView> {
-    const { deadline } = asked
+  async #openView(warm: WarmWallet, request: WalletRequest): Promise<WalletView> {
+    const { deadline } = request
     const { clock } = this.#parts
     const { wallet } = warm
     const nowMs = clock.nowMs()
-    warm.askedMs = clock.monotonicMs()
-    wallet.ask(nowMs)
+    warm.requestedMs = clock.monotonicMs()
+    wallet.noteRequest(nowMs)
     // Before the reading, so that no fill is missed between.
-    this.#follows.ask(wallet.record.proxy, nowMs)
+    this.#follows.noteRequest(wallet.record.proxy, nowMs)
     for (let tries = 1; ; tries += 1) {
-      const isTimely = await this.#refreshed(warm, asked)
+      const isTimely = await this.#refreshed(warm, request)
       // An empty answer of the venue proves nothing: our own log of trades is searched.
-      if (wallet.isEmpty) await deadline.wait(this.#keepOwn(warm))
-      if (!wallet.isKnown) throw unavailable('nothing of that wallet is known yet')
+      if (wallet.isEmpty) await deadline.wait(this.#addOwnTrades(warm))
+      if (!wallet.hasData) throw unavailable('nothing of that wallet is known yet')
       try {
         return await this.#view(warm, isTimely)
       } catch (error) {
@@ -284,22 +285,22 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   async #view(warm: WarmWallet, isTimely: boolean): Promise<WalletView> {
-    const { wallet, look } = warm
-    const doubts: WalletDoubt[] = isTimely ? [] : ['venue_late']
-    if (!this.#isSound(warm)) doubts.push('venue_counts_otherwise')
-    if (!this.#hasLiveFills()) doubts.push('no_live_fills')
+    const { wallet, valuation } = warm
+    const issues: WalletIssue[] = isTimely ? [] : ['venue_late']
+    if (!this.#isSound(warm)) issues.push('venue_counts_otherwise')
+    if (!this.#hasLiveFills()) issues.push('no_live_fills')
     const isWhale = this.#whales.isWhale(wallet.record.proxy, this.#parts.clock.nowMs())
-    const view = await look.view({ doubts, isWhale })
-    this.#ranking.judge(wallet.record.proxy, view.isComplete)
+    const view = await valuation.view({ issues, isWhale })
+    this.#ranking.setComplete(wallet.record.proxy, view.isComplete)
     this.#weigh(warm)
     return view
   }
 
   /** Says in the ranking what the wallet's own answer would say. */
-  #judge(warm: WarmWallet): void {
+  #rankCompleteness(warm: WarmWallet): void {
     const { wallet } = warm
-    const isComplete = wallet.isWhole && this.#isSound(warm) && this.#hasLiveFills()
-    this.#ranking.judge(wallet.record.proxy, isComplete)
+    const isComplete = wallet.isComplete && this.#isSound(warm) && this.#hasLiveFills()
+    this.#ranking.setComplete(wallet.record.proxy, isComplete)
   }
 
   #isSound({ comparison }: WarmWallet): boolean {
@@ -310,18 +311,20 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
    * Whether what is known is young enough, if necessary after waiting for a reading: some seconds old at most, and younger
    * than the wallet's last live fill. Fills that the venue's history lacks are read again in the background.
    */
-  async #refreshed(warm: WarmWallet, asked: WalletAsked): Promise<boolean> {
+  async #refreshed(warm: WarmWallet, request: WalletRequest): Promise<boolean> {
     const { wallet } = warm
-    if (this.#isOld(warm) || wallet.isDamaged || wallet.tail.isOutrun) {
-      return this.#caughtUp(warm, asked)
+    if (this.#isOld(warm) || wallet.isDamaged || wallet.tail.hasNewerFill) {
+      return this.#caughtUp(warm, request)
     }
-    if (warm.failedMs === null && (wallet.tail.isCovered || this.#ageMs(warm) <= UNTOLD_MS)) {
+    if (
+      warm.failedMs === null &&
+      (wallet.tail.isCovered || this.#ageMs(warm) <= UNLISTED_FILL_MS)
+    ) {
       return true
     }
-    const { requester } = asked
-    const reading =
-      this.#source === null ? null : this.#readings.read(warm, this.#source, { requester })
-    return reading !== null && warm.failedMs === null
+    const { requester } = request
+    const sync = this.#source === null ? null : this.#syncs.sync(warm, this.#source, { requester })
+    return sync !== null && warm.failedMs === null
   }
 
   #isOld(warm: WarmWallet): boolean {
@@ -333,12 +336,12 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /** Waits for the reading under way, and for another one when that began long ago, or before the last fill. */
-  async #caughtUp(warm: WarmWallet, { deadline, requester }: WalletAsked): Promise<boolean> {
+  async #caughtUp(warm: WarmWallet, { deadline, requester }: WalletRequest): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
-      const reading =
-        this.#source === null ? null : this.#readings.read(warm, this.#source, { requester })
-      if (reading === null || (await deadline.wait(reading)) !== true) return false
-      if (!warm.wallet.tail.isOutrun && !this.#isOld(warm)) return true
+      const sync =
+        this.#source === null ? null : this.#syncs.sync(warm, this.#source, { requester })
+      if (sync === null || (await deadline.wait(sync)) !== true) return false
+      if (!warm.wallet.tail.hasNewerFill && !this.#isOld(warm)) return true
     }
     return false
   }
@@ -346,54 +349,54 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   // Reading
 
   /** In the background after a reading: our own log, a reading of everything, the venue's own count, the profile. */
-  #afterReading(warm: WarmWallet, source: ReadingSource): void {
+  #afterSync(warm: WarmWallet, source: SyncSource): void {
     const { wallet } = warm
-    this.#judge(warm)
-    if (this.#isLacking(wallet)) void this.#keepOwn(warm)
-    if (this.#isLacking(wallet) && this.#rereads.ask(wallet, 'lacking')) this.#readSoon(warm)
+    this.#rankCompleteness(warm)
+    if (this.#isLacking(wallet)) void this.#addOwnTrades(warm)
+    if (this.#isLacking(wallet) && this.#resyncs.schedule(wallet, 'lacking')) this.#syncSoon(warm)
     void this.#compare(warm, source)
     this.#addresses.renew(warm, source.wallets)
   }
 
   /** Adds what our own log of trades knows of a wallet; at most once in `OWN_EVERY_MS`. */
-  async #keepOwn(warm: WarmWallet): Promise<void> {
+  async #addOwnTrades(warm: WarmWallet): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (warm.ownMs !== null && nowMs - warm.ownMs < OWN_EVERY_MS) return
     warm.ownMs = nowMs
     const events = await this.#ownTrades.of(warm.wallet.record.proxy)
-    if (this.#warm.peek(warm.wallet.record.proxy) === warm) warm.wallet.keep(events)
+    if (this.#warm.peek(warm.wallet.record.proxy) === warm) warm.wallet.addEvents(events)
   }
 
-  #isLacking({ isForgotten, tail }: Wallet): boolean {
-    return isForgotten || tail.isStuck
+  #isLacking({ hasLostEvents, tail }: Wallet): boolean {
+    return hasLostEvents || tail.isStuck
   }
 
-  async #compare(warm: WarmWallet, { wallets }: ReadingSource): Promise<void> {
-    const reread = async () => (await this.#readInBackground(warm)) === true
+  async #compare(warm: WarmWallet, { wallets }: SyncSource): Promise<void> {
+    const resync = async () => (await this.#syncInBackground(warm)) === true
     const { signal } = this.#stopping
-    const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, reread }, signal)
-    this.#judge(warm)
+    const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, resync }, signal)
+    this.#rankCompleteness(warm)
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     // When the venue's answers lack kept events, its count does too: the readings for that are enough.
     const isRead = isDifferent && isHere && !this.#isLacking(warm.wallet)
-    if (isRead && this.#rereads.ask(warm.wallet, 'differs')) this.#readInBackground(warm)
+    if (isRead && this.#resyncs.schedule(warm.wallet, 'differs')) this.#syncInBackground(warm)
   }
 
   /** Reads the wallet in the background once the reading under way is over. */
-  #readSoon(warm: WarmWallet): void {
-    void Promise.resolve(warm.reading).then(() => this.#readInBackground(warm))
+  #syncSoon(warm: WarmWallet): void {
+    void Promise.resolve(warm.sync).then(() => this.#syncInBackground(warm))
   }
 
   /** Reads the wallet in the background; null: not now, or the wallet has left the memory. */
-  #readInBackground(warm: WarmWallet): Promise<boolean> | null {
+  #syncInBackground(warm: WarmWallet): Promise<boolean> | null {
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
-    return this.#readings.read(warm, this.#source, { requester: SYSTEM, isAsked: false })
+    return this.#syncs.sync(warm, this.#source, { requester: SYSTEM, isRequested: false })
   }
 
   // Memory
 
-  #takeIn(record: StoredWallet, opened: OpenedTally | null): WarmWallet {
+  #load(record: StoredWallet, opened: OpenedPnlState | null): WarmWallet {
     const { clock, storage, port } = this.#parts
     const wallet = new Wallet(
       {
@@ -404,25 +407,25 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       record,
       opened,
     )
-    const look = new WalletValuation({ clock, markets: this.#markets }, wallet)
+    const valuation = new WalletValuation({ clock, markets: this.#markets }, wallet)
     const never = {
       freshMs: null,
       failedMs: null,
-      askedMs: null,
+      requestedMs: null,
       profiledMs: null,
       ownMs: null,
       comparedMs: null,
     }
-    const warm = { wallet, look, reading: null, ...never, comparison: null }
+    const warm = { wallet, valuation, sync: null, ...never, comparison: null }
     this.#warm.add(warm)
     return warm
   }
 
   #weigh(warm: WarmWallet): void {
     this.#warm.weigh(warm)
-    for (const gone of this.#warm.overflow()) {
-      gone.wallet.save()
-      this.#unstored.delete(gone)
+    for (const evicted of this.#warm.overflow()) {
+      evicted.wallet.save()
+      this.#unstored.delete(evicted)
     }
   }
 
@@ -430,7 +433,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
    * Every minute: unfollows wallets, ends the hour in the ranking, and reads wallets with something to put right, and some
    * of those whose live fills the venue's history should have by now, or which the stream repeated.
    */
-  #maintenance(): void {
+  #housekeeping(): void {
     const nowMs = this.#parts.clock.nowMs()
     this.#follows.expire(nowMs)
     const rolled = this.#ranking.roll(this.#stopping.signal)
@@ -441,22 +444,22 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
       const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
       // A reading under way may be the one that is needed.
-      const isFree = warm.reading === null && this.#isLacking(wallet)
-      const isForgotten = isFree && this.#rereads.ask(wallet, 'lacking')
-      const isOverdue = isLate || isForgotten || wallet.tail.isDoubtful
+      const isFree = warm.sync === null && this.#isLacking(wallet)
+      const isLost = isFree && this.#resyncs.schedule(wallet, 'lacking')
+      const isOverdue = isLate || isLost || wallet.tail.hasRepeat
       if (isOverdue) overdue += 1
-      const isRead = wallet.isUntidy || (isOverdue && overdue <= OVERDUE_MAX)
-      if (isRead) this.#readInBackground(warm)
+      const isRead = wallet.needsRepair || (isOverdue && overdue <= OVERDUE_MAX)
+      if (isRead) this.#syncInBackground(warm)
     }
-    if (!this.#hasLiveFills()) this.#readFollowed()
+    if (!this.#hasLiveFills()) this.#syncFollowed()
   }
 
   /** Reads the followed wallets that were read longest ago, since no stream brings their fills. */
-  #readFollowed(): void {
+  #syncFollowed(): void {
     const followed = [...this.#warm.all()]
-      .filter(({ wallet, reading }) => reading === null && this.#follows.has(wallet.record.proxy))
+      .filter(({ wallet, sync }) => sync === null && this.#follows.has(wallet.record.proxy))
       .sort((one, other) => (one.freshMs ?? 0) - (other.freshMs ?? 0))
-    for (const warm of followed.slice(0, OVERDUE_MAX)) this.#readInBackground(warm)
+    for (const warm of followed.slice(0, OVERDUE_MAX)) this.#syncInBackground(warm)
   }
 
   // Fills, whales and listings
@@ -492,15 +495,15 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
 
   onListed(market: MarketView): void {
     if (market.ref.venue !== this.#parts.venue) return
-    this.#markets.forget(market)
+    this.#markets.invalidate(market)
     const { status, settlementPrice } = market.summary
     if (status !== 'resolved' || settlementPrice === null || this.#warm.count === 0) return
     const facts = this.#markets.find(market.ref.nativeId)
     if (facts !== null) for (const { wallet } of this.#warm.all()) wallet.resolve(facts)
   }
 
-  onForgotten(market: MarketView): void {
-    if (market.ref.venue === this.#parts.venue) this.#markets.forget(market)
+  onRemoved(market: MarketView): void {
+    if (market.ref.venue === this.#parts.venue) this.#markets.invalidate(market)
   }
 }
 

@@ -8,14 +8,14 @@ import type { WalletValuation } from './valuation.ts'
 
 /** Times are monotonic; null: never. */
 export interface WarmWallet extends Compared {
-  readonly look: WalletValuation
+  readonly valuation: WalletValuation
   /** The reading under way; resolves to whether the venue answered. */
-  reading: Promise<boolean> | null
+  sync: Promise<boolean> | null
   /** When the last reading that the venue answered began, and when the last one failed. */
   freshMs: number | null
   failedMs: number | null
   /** When a user last requested the wallet. */
-  askedMs: number | null
+  requestedMs: number | null
   /** When our own log of trades was last searched for it. */
   ownMs: number | null
   /** When the venue was last asked for the profile. */
@@ -49,11 +49,11 @@ export class WarmWallets {
 
   /** Returns the wallet, and puts it behind all others: it is evicted last. */
   use(proxy: WalletAddress): WarmWallet | null {
-    const kept = this.#warm.get(proxy)
-    if (kept === undefined) return null
+    const entry = this.#warm.get(proxy)
+    if (entry === undefined) return null
     this.#warm.delete(proxy)
-    this.#warm.set(proxy, kept)
-    return kept.warm
+    this.#warm.set(proxy, entry)
+    return entry.warm
   }
 
   add(warm: WarmWallet): void {
@@ -62,24 +62,24 @@ export class WarmWallets {
   }
 
   /** Updates the size of a wallet that may have changed. */
-  weigh({ wallet, look }: WarmWallet): void {
-    const kept = this.#warm.get(wallet.record.proxy)
-    if (kept === undefined) return
-    const bytes = wallet.bytes + look.bytes
-    this.#bytes += bytes - kept.bytes
-    kept.bytes = bytes
+  weigh({ wallet, valuation }: WarmWallet): void {
+    const entry = this.#warm.get(wallet.record.proxy)
+    if (entry === undefined) return
+    const bytes = wallet.bytes + valuation.bytes
+    this.#bytes += bytes - entry.bytes
+    entry.bytes = bytes
   }
 
   /** Evicts the wallets requested longest ago until the others fit; a wallet that is being read stays, and so does the last. */
   overflow(): readonly WarmWallet[] {
-    const gone: WarmWallet[] = []
+    const evicted: WarmWallet[] = []
     for (const [proxy, { warm, bytes }] of this.#warm) {
       if (this.#bytes <= this.#bytesMax || this.#warm.size === 1) break
-      if (warm.reading !== null) continue
+      if (warm.sync !== null) continue
       this.#warm.delete(proxy)
       this.#bytes -= bytes
-      gone.push(warm)
+      evicted.push(warm)
     }
-    return gone
+    return evicted
   }
 }

@@ -38,9 +38,9 @@ export class WalletWhales {
   }): void {
     if (wallet === null) return
     const address = wallet.toLowerCase()
-    const knownMs = this.#lastMs.get(address)
+    const previousMs = this.#lastMs.get(address)
     this.#lastMs.delete(address)
-    this.#lastMs.set(address, knownMs === undefined || knownMs < atMs ? atMs : knownMs)
+    this.#lastMs.set(address, previousMs === undefined || previousMs < atMs ? atMs : previousMs)
     for (const oldest of this.#lastMs.keys()) {
       if (this.#lastMs.size <= this.#countMax) break
       this.#lastMs.delete(oldest)

@@ -30,7 +30,7 @@ class AccountUse {
 export class AccountShares {
   readonly #clock: Clock
   readonly #shareOf: (account: AccountId) => WebhookShare
-  readonly #onRoom: (account: AccountId) => void
+  readonly #onCapacity: (account: AccountId) => void
   /** Of accounts with webhooks, and of accounts that removed them a minute ago. */
   readonly #uses = new Map<AccountId, AccountUse>()
 
@@ -38,11 +38,11 @@ export class AccountShares {
   constructor(parts: {
     clock: Clock
     shareOf: (account: AccountId) => WebhookShare
-    onRoom: (account: AccountId) => void
+    onCapacity: (account: AccountId) => void
   }) {
     this.#clock = parts.clock
     this.#shareOf = parts.shareOf
-    this.#onRoom = parts.onRoom
+    this.#onCapacity = parts.onCapacity
   }
 
   open(queue: DeliveryQueue): void {
@@ -66,7 +66,7 @@ export class AccountShares {
   }
 
   /** Forgets accounts without webhooks whose share is unused again; before that, new webhooks would have it twice. */
-  forgetUnused(): void {
+  removeUnused(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [account, { queues, events, underWay, stopTimer }] of this.#uses) {
       if (queues.size + underWay > 0 || stopTimer !== null) continue
@@ -165,7 +165,7 @@ export class AccountShares {
       use.stopTimer = null
       // The rate may have changed.
       this.#waitIfEmpty(account, use)
-      if (use.stopTimer === null) this.#onRoom(account)
+      if (use.stopTimer === null) this.#onCapacity(account)
     })
   }
 

@@ -39,7 +39,7 @@ export interface AttemptTimes {
   readonly durationMs: number
 }
 
-interface Judgement {
+interface AttemptResult {
   readonly delivery: Delivery
   readonly isSuccess: boolean
   /** The receiver answered 410: the webhook is to be disabled. */
@@ -47,14 +47,14 @@ interface Judgement {
 }
 
 /** What a delivery is after an attempt. */
-export function judge(
+export function applyOutcome(
   record: Delivery,
   outcome: PostOutcome,
   { atMs, nowMs, durationMs }: AttemptTimes,
   random: Random,
-): Judgement {
+): AttemptResult {
   const attempts = record.attempts + 1
-  const { status, error } = wordsOf(outcome)
+  const { status, error } = describeOutcome(outcome)
   const answer = outcome.kind === 'answered' ? outcome.answer : undefined
   const last = { atMs, durationMs, status, error, ...(answer === undefined ? {} : { answer }) }
   const isSuccess = error === null
@@ -73,7 +73,7 @@ export function judge(
   return { delivery, isSuccess, isGone }
 }
 
-function wordsOf(outcome: PostOutcome): { status: number | null; error: string | null } {
+function describeOutcome(outcome: PostOutcome): { status: number | null; error: string | null } {
   if (outcome.kind === 'failed') {
     return { status: null, error: outcome.detail.slice(0, ERROR_CHARACTERS_MAX) }
   }

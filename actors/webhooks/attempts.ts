@@ -14,7 +14,7 @@ import type { StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 import type { AccountShares } from './account-shares.ts'
 import { type AttemptTimes, headersOf } from './attempt.ts'
 import type { DeliveryQueue } from './queue.ts'
-import type { AttemptRoom } from './turns.ts'
+import type { AttemptCapacity } from './turns.ts'
 
 interface AttemptParts {
   readonly clock: Clock
@@ -35,7 +35,7 @@ export interface Finished {
   readonly isAborted: boolean
 }
 
-export class Attempts implements AttemptRoom {
+export class Attempts implements AttemptCapacity {
   readonly #parts: AttemptParts
   readonly #onFinished: (queue: DeliveryQueue, finished: Finished) => void
   readonly #sentAfterMs: Durations
@@ -53,7 +53,7 @@ export class Attempts implements AttemptRoom {
     parts.metrics.gauge('webhook_attempts_under_way', 'Attempts now.', () => this.#count)
   }
 
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     return this.#count < attemptsMax
   }
 
@@ -62,15 +62,15 @@ export class Attempts implements AttemptRoom {
     return this.#count < attemptsMax / 2
   }
 
-  get hasRoomForSuspect(): boolean {
+  get hasCapacityForSuspect(): boolean {
     return this.#suspectCount < attemptsOfFailingMax
   }
 
-  hasRoomForAccount(account: AccountId): boolean {
+  hasCapacityForAccount(account: AccountId): boolean {
     return this.#parts.shares.hasAttempt(account)
   }
 
-  hasRoomForHost(host: string): boolean {
+  hasCapacityForHost(host: string): boolean {
     return (this.#byHost.get(host) ?? 0) < attemptsPerHostMax
   }
 

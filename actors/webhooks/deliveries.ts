@@ -7,7 +7,7 @@ import { EngineError } from '../../engine/errors.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import {
   failingMsMax,
-  finishedKeptMax,
+  finishedRetainedMax,
   pendingAgeMsMax,
   pendingPerWebhookMax,
   pendingTotalMax,
@@ -33,14 +33,14 @@ import type {
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import { AccountShares } from './account-shares.ts'
-import { judge } from './attempt.ts'
+import { applyOutcome } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
-import { DeliveryTurns } from './turns.ts'
+import { DeliveryRotation } from './turns.ts'
 
 /** In one turn of the loop deliveries are sent for at most so long, in at most so many steps. */
 const PUMP_MS_MAX = 2
-const PUMP_STEPS_MAX = 64
+const PUMP_COUNT_MAX = 64
 /** Due times are of the calendar, which may jump: no sleep is longer than this. */
 const SLEEP_MS_MAX = MINUTE_MS
 /** Deliveries dropped in the turn of one new event, when there are more than the bound. */
@@ -78,7 +78,7 @@ export class Deliveries {
   readonly #parts: DeliveryParts
   readonly #expiring: ReadonlySet<WebhookEventType>
   /** The types that owners ask for by hand. */
-  readonly #asked: ReadonlySet<WebhookEventType>
+  readonly #onDemand: ReadonlySet<WebhookEventType>
   /** Pending deliveries that the webhooks of one account may have together, as `shareRoom` decided last. */
   #accountPendingMax = Number.POSITIVE_INFINITY
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
@@ -90,8 +90,8 @@ export class Deliveries {
   readonly #throttledTotal: Count
   readonly #shares: AccountShares
   readonly #attempts: Attempts
-  readonly #turns: DeliveryTurns
-  #isCommitAsked = false
+  readonly #rotation: DeliveryRotation
+  #isCommitRequested = false
   #isRunning = false
   #stopContinuation: StopTimer | null = null
   #stopCommitRetry: StopTimer | null = null
@@ -101,18 +101,18 @@ export class Deliveries {
     this.#parts = parts
     const expiring = parts.bodies.types.filter(({ expires }) => expires === 'unposted')
     this.#expiring = new Set(expiring.map(({ name }) => name))
-    const asked = parts.bodies.types.filter(({ isAskedFor }) => isAskedFor)
-    this.#asked = new Set(asked.map(({ name }) => name))
+    const onDemand = parts.bodies.types.filter(({ isManual: isAskedFor }) => isAskedFor)
+    this.#onDemand = new Set(onDemand.map(({ name }) => name))
     const { metrics, clock, shareOf } = parts
-    const onRoom = (account: AccountId) => {
-      this.#turns.releaseAccount(account)
+    const onCapacity = (account: AccountId) => {
+      this.#rotation.releaseAccount(account)
       this.#pump()
     }
-    this.#shares = new AccountShares({ clock, shareOf, onRoom })
+    this.#shares = new AccountShares({ clock, shareOf, onCapacity })
     this.#attempts = new Attempts({ ...parts, shares: this.#shares }, (queue, finished) =>
       this.#finish(queue, finished),
     )
-    this.#turns = new DeliveryTurns(this.#attempts)
+    this.#rotation = new DeliveryRotation(this.#attempts)
     this.#throttledTotal = metrics.count(
       'webhook_events_throttled_total',
       'Events not delivered since their account used up its share of deliveries.',
@@ -131,7 +131,7 @@ export class Deliveries {
   /** Begins to send; first what the last run left. */
   start(): void {
     this.#isRunning = true
-    for (const queue of this.#queues.values()) if (queue.pendingCount > 0) this.#turns.add(queue)
+    for (const queue of this.#queues.values()) if (queue.pendingCount > 0) this.#rotation.add(queue)
     this.#pump()
   }
 
@@ -163,7 +163,7 @@ export class Deliveries {
     }
     const isActivated = webhook.isActive && !queue.webhook.isActive
     // Its turns are kept by host.
-    const isWaiting = this.#turns.remove(queue)
+    const isWaiting = this.#rotation.remove(queue)
     queue.webhook = webhook
     queue.host = hostOf(webhook)
     if (isWaiting) this.#wake(queue)
@@ -178,7 +178,7 @@ export class Deliveries {
     if (queue === undefined) return
     queue.isClosed = true
     this.#queues.delete(number)
-    this.#turns.remove(queue)
+    this.#rotation.remove(queue)
     this.#uncommitted.delete(queue)
     this.#throttled.delete(queue)
     this.#shares.close(queue)
@@ -268,7 +268,7 @@ export class Deliveries {
     this.#count(record, 'created')
     this.#dropExcess(queue)
     this.#uncommitted.add(queue)
-    this.#askCommit()
+    this.#requestCommit()
     return record
   }
 
@@ -285,7 +285,12 @@ export class Deliveries {
       if (!this.#end(queue, { ...oldest, status: 'dropped', dueAtMs: null })) return
       if (queue.finishedCount % DROPPED_PER_PRUNE > 0) continue
       const rowsMax = 2 * DROPPED_PER_PRUNE
-      outbox.prune({ webhook: number, finishedMax: finishedKeptMax, beforeMs: timeMs(0), rowsMax })
+      outbox.prune({
+        webhook: number,
+        finishedMax: finishedRetainedMax,
+        beforeMs: timeMs(0),
+        rowsMax,
+      })
     }
   }
 
@@ -293,18 +298,18 @@ export class Deliveries {
    * Called at leisure: while all webhooks together have more pending deliveries than the disk should hold, each account may
    * have an equal share of that, so that one account's dead endpoints do not take the room of others.
    */
-  shareRoom(): void {
+  updatePendingMax(): void {
     const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
       this.#parts
-    this.#shares.forgetUnused()
+    this.#shares.removeUnused()
     // Few webhooks can never have too many, and need no count.
     const isOver = this.#queues.size * pendingMax > most && this.#pendingTotal() > most
     this.#accountPendingMax = isOver ? most / this.#shares.accountCount : Number.POSITIVE_INFINITY
   }
 
   /** Has a delivery that was made in this turn sent before others, and also while the webhook is inactive. */
-  askFor(number: WebhookNumber, deliveryNumber: number): void {
-    this.#queues.get(number)?.ask(deliveryNumber)
+  prioritize(number: WebhookNumber, deliveryNumber: number): void {
+    this.#queues.get(number)?.prioritize(deliveryNumber)
   }
 
   /**
@@ -320,14 +325,14 @@ export class Deliveries {
     // A delivery under way is not sent a second time at once.
     if (queue.underWay.has(deliveryNumber)) return delivery
     const dueAtMs = clock.nowMs()
-    const due: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
-    if (!outbox.update(number, due)) throw new EngineError('INTERNAL', 'the disk takes no more')
+    const renewed: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
+    if (!outbox.update(number, renewed)) throw new EngineError('INTERNAL', 'the disk takes no more')
     if (record.status !== 'pending') this.#count(record, 'retried')
     queue.noteDue('first', { number: deliveryNumber, dueAtMs })
     queue.noteRenewed(deliveryNumber, dueAtMs)
-    queue.ask(deliveryNumber)
+    queue.prioritize(deliveryNumber)
     this.#wake(queue)
-    return due
+    return renewed
   }
 
   /** Drops pending deliveries that waited too long, at most `rowsMax`; true when there may be more. */
@@ -345,11 +350,11 @@ export class Deliveries {
   // Commits
 
   /** Asks for one commit a turn, when all deliveries of the turn are written. */
-  #askCommit(): void {
-    if (this.#isCommitAsked) return
-    this.#isCommitAsked = true
+  #requestCommit(): void {
+    if (this.#isCommitRequested) return
+    this.#isCommitRequested = true
     queueMicrotask(() => {
-      this.#isCommitAsked = false
+      this.#isCommitRequested = false
       const batch = [...this.#uncommitted].map((queue) => ({ queue, upTo: queue.createdTo }))
       this.#uncommitted.clear()
       this.#parts.storage.committed().then(
@@ -366,7 +371,7 @@ export class Deliveries {
     this.#parts.log.error({ err: error }, 'deliveries not committed')
     this.#stopCommitRetry = this.#parts.clock.after(COMMIT_RETRY_MS, () => {
       this.#stopCommitRetry = null
-      this.#askCommit()
+      this.#requestCommit()
     })
   }
 
@@ -386,32 +391,32 @@ export class Deliveries {
   }
 
   #ready(queue: DeliveryQueue): void {
-    if (!queue.isClosed && queue.hasRoom(this.#attempts.isQuiet)) this.#turns.add(queue)
+    if (!queue.isClosed && queue.hasCapacity(this.#attempts.isQuiet)) this.#rotation.add(queue)
   }
 
   /** Gives webhooks their turns while there is room, a little at a time. */
   #pump(): void {
     const { clock } = this.#parts
     const endsAtMs = clock.monotonicMs() + PUMP_MS_MAX
-    for (let steps = 0; this.#isRunning && this.#attempts.hasRoom; steps += 1) {
-      if (steps >= PUMP_STEPS_MAX || clock.monotonicMs() > endsAtMs) {
+    for (let stepCount = 0; this.#isRunning && this.#attempts.hasCapacity; stepCount += 1) {
+      if (stepCount >= PUMP_COUNT_MAX || clock.monotonicMs() > endsAtMs) {
         this.#stopContinuation ??= clock.after(0, () => {
           this.#stopContinuation = null
           this.#pump()
         })
         return
       }
-      const queue = this.#turns.take(this.#attempts.hasRoomForSuspect)
+      const queue = this.#rotation.take(this.#attempts.hasCapacityForSuspect)
       if (queue === null) return
       const { host } = queue
       this.#step(queue, clock.nowMs())
-      if (this.#attempts.hasRoomForHost(host)) this.#turns.releaseHost(host)
+      if (this.#attempts.hasCapacityForHost(host)) this.#rotation.releaseHost(host)
     }
   }
 
   #step(queue: DeliveryQueue, nowMs: TimeMs): void {
     // The webhook may have begun to fail while it waited: it is woken when there is room again.
-    if (!queue.hasRoom(this.#attempts.isQuiet)) return
+    if (!queue.hasCapacity(this.#attempts.isQuiet)) return
     const next = queue.next(nowMs)
     if (next === null) return this.#sleep(queue, queue.nextDueMs())
     if (next.kind === 'send') this.#attempts.begin(queue, next.record, nowMs)
@@ -438,12 +443,12 @@ export class Deliveries {
   // Outcomes
 
   #finish(queue: DeliveryQueue, { record, outcome, times, host, isAborted }: Finished): void {
-    this.#turns.releaseAccount(queue.webhook.accountId)
-    this.#turns.releaseHost(host)
+    this.#rotation.releaseAccount(queue.webhook.accountId)
+    this.#rotation.releaseHost(host)
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
-    const judgement = judge(record, outcome, times, random)
-    const { delivery } = judgement
+    const result = applyOutcome(record, outcome, times, random)
+    const { delivery } = result
     const { number } = queue.webhook
     // A delivery that was dropped meanwhile stays dropped, and counts once.
     if (outbox.get(number, record.number)?.status === 'pending') {
@@ -455,10 +460,10 @@ export class Deliveries {
     this.#noteSuspect(queue, () => {
       queue.isSlow = times.durationMs >= slowAttemptMs
     })
-    this.#noteResult(queue, judgement, times.nowMs)
-    const isTest = this.#asked.has(record.eventType) && host === queue.host
+    this.#noteResult(queue, result, times.nowMs)
+    const isTest = this.#onDemand.has(record.eventType) && host === queue.host
     const isInTime = times.nowMs - record.createdAtMs < testAgeMsMax
-    if (judgement.isSuccess && isTest && isInTime) this.#parts.verify(queue.webhook)
+    if (result.isSuccess && isTest && isInTime) this.#parts.verify(queue.webhook)
     this.#wake(queue)
   }
 
@@ -491,7 +496,7 @@ export class Deliveries {
     change()
     if (wasSuspect === queue.isSuspect) return
     this.#attempts.noteSuspect(queue)
-    if (this.#turns.remove(queue)) this.#turns.add(queue)
+    if (this.#rotation.remove(queue)) this.#rotation.add(queue)
   }
 
   /** Ends a pending delivery; false when the outbox could not store that, and it is still pending. */

@@ -3,8 +3,8 @@
 // Events of some types are not made when their cause is older than 15 minutes.
 
 import type { Clock } from '../../engine/clock.ts'
-import type { LastingArbitrage, Trade, Update } from '../../engine/events.ts'
-import { webhookNewsAgeMsMax } from '../../engine/limits.ts'
+import type { ArbitrageRefresh, Trade, Update } from '../../engine/events.ts'
+import { webhookEventAgeMsMax } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TradeCompletion, Watcher } from '../../engine/publisher.ts'
@@ -16,7 +16,7 @@ import type {
   Happening,
   WebhookBodies,
 } from '../../engine/webhooks/event-type.ts'
-import { type EventFacts, minChangeDefault, wants } from '../../engine/webhooks/filter.ts'
+import { type EventFacts, matchesFilters, minChangeDefault } from '../../engine/webhooks/filter.ts'
 import type { Webhook, WebhookFilters, WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { MarketSummary, StoredWhale } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
@@ -47,15 +47,15 @@ export class WebhookEvents implements Watcher {
   readonly name = 'webhooks'
   readonly #parts: WebhookEventParts
   /** The event types by the kind of update that causes them. */
-  readonly #hearing = new Map<Update['kind'], readonly EventType[]>()
+  readonly #typesByKind = new Map<Update['kind'], readonly EventType[]>()
   /** The bases of webhooks with a type that compares prices. */
   readonly #bases = new Map<WebhookNumber, PriceBases>()
 
   constructor(parts: WebhookEventParts) {
     this.#parts = parts
     for (const type of parts.bodies.types) {
-      for (const kind of type.hears) {
-        this.#hearing.set(kind, [...(this.#hearing.get(kind) ?? []), type])
+      for (const kind of type.updateKinds) {
+        this.#typesByKind.set(kind, [...(this.#typesByKind.get(kind) ?? []), type])
       }
     }
   }
@@ -75,16 +75,16 @@ export class WebhookEvents implements Watcher {
   }
 
   /** An opportunity that grows older may be what a webhook waits for; of thousands each grows four times a second. */
-  onLasting(update: LastingArbitrage): void {
-    const beforeMs = update.reachedBefore?.ageMs ?? 0
-    if (this.#parts.index.hasAge(beforeMs, update.reached.ageMs)) this.#take(update)
+  onArbitrageRefresh(update: ArbitrageRefresh): void {
+    const beforeMs = update.previousPeak?.ageMs ?? 0
+    if (this.#parts.index.hasAge(beforeMs, update.peak.ageMs)) this.#take(update)
   }
 
   /** A webhook that asks for the wallet wants the trade from now on; the others were sent it, or do not want it. */
   onCompletedTrade(
     market: MarketRef,
     trade: Trade,
-    { wallet, known, role }: TradeCompletion,
+    { wallet, previousWallets: otherWallets, role }: TradeCompletion,
   ): void {
     const nowMs = this.#parts.clock.nowMs()
     const update = {
@@ -94,65 +94,65 @@ export class WebhookEvents implements Watcher {
       venueTimeMs: trade.timeMs,
       receivedAtMs: nowMs,
     } as const
-    const wallets = known.map((one) => one.toLowerCase())
+    const wallets = otherWallets.map((one) => one.toLowerCase())
     const before = {
       wallets,
       taker: role === 'taker' ? null : (trade.taker?.toLowerCase() ?? null),
     }
-    for (const type of this.#hearing.get('trade') ?? []) {
-      const listeners = this.#parts.index.of(type.name)
-      if (listeners === null) continue
+    for (const type of this.#typesByKind.get('trade') ?? []) {
+      const subscribers = this.#parts.index.of(type.name)
+      if (subscribers === null) continue
       const added = wallet.toLowerCase()
-      const candidates = listeners.candidates(market.id.toLowerCase(), [added])
+      const candidates = subscribers.candidates(market.id.toLowerCase(), [added])
       if (candidates.size === 0 || this.#isTooOld(type, update)) continue
       for (const happening of type.happenings(update)) {
-        const whole = {
+        const complete = {
           ...happening,
           wallets: [...new Set([...wallets, ...happening.wallets, added])],
         }
-        const had = this.#factsOf({ ...happening, ...before })
-        this.#tell({ type, update, happening: whole, candidates }, (filters) =>
-          wants(filters, type, had),
+        const factsBefore = this.#factsOf({ ...happening, ...before })
+        this.#deliver({ type, update, happening: complete, candidates }, (filters) =>
+          matchesFilters(filters, type, factsBefore),
         )
       }
     }
   }
 
-  onForget(market: MarketNumber): void {
-    for (const bases of this.#bases.values()) bases.forget(market)
+  onMarketRemoved(market: MarketNumber): void {
+    for (const bases of this.#bases.values()) bases.remove(market)
   }
 
   /** A webhook was removed, or has no type with prices any more: its bases leave the memory. */
-  forgetBases(webhook: WebhookNumber): void {
+  removeBases(webhook: WebhookNumber): void {
     this.#bases.delete(webhook)
   }
 
   #take(update: EventUpdate): void {
-    const hearing = this.#hearing.get(update.kind)
-    if (hearing === undefined) return
-    for (const type of hearing) {
-      const listeners = this.#parts.index.of(type.name)
-      if (listeners === null) continue
+    const types = this.#typesByKind.get(update.kind)
+    if (types === undefined) return
+    for (const type of types) {
+      const subscribers = this.#parts.index.of(type.name)
+      if (subscribers === null) continue
       for (const happening of type.happenings(update)) {
         const marketId = happening.market.id.toLowerCase()
-        const candidates = listeners.candidates(marketId, happening.wallets)
+        const candidates = subscribers.candidates(marketId, happening.wallets)
         if (candidates.size === 0 || this.#isTooOld(type, update)) continue
         const event = { type, update, happening, candidates }
-        if (happening.price === null) this.#tell(event, null)
-        else this.#tellPrice(event, happening.price)
+        if (happening.price === null) this.#deliver(event, null)
+        else this.#deliverPrice(event, happening.price)
       }
     }
   }
 
   /** `hasIt`: the webhooks with these filters were sent the event before. */
-  #tell(
+  #deliver(
     { type, update, happening, candidates }: Event,
-    hasIt: ((filters: WebhookFilters) => boolean) | null,
+    wasSent: ((filters: WebhookFilters) => boolean) | null,
   ): void {
     const facts = this.#factsOf(happening)
     let made: Parameters<Deliveries['create']>[1] | null = null
     for (const { number, filters } of candidates) {
-      if (!wants(filters, type, facts) || hasIt?.(filters) === true) continue
+      if (!matchesFilters(filters, type, facts) || wasSent?.(filters) === true) continue
       if (!this.#parts.deliveries.admits(number)) continue
       made ??= {
         eventId: eventId(type.name, ...happening.idParts()),
@@ -164,7 +164,7 @@ export class WebhookEvents implements Watcher {
   }
 
   /** Compares with the price last posted to each webhook; the first price of a market is only kept. */
-  #tellPrice(event: Event, price: PriceMicros): void {
+  #deliverPrice(event: Event, price: PriceMicros): void {
     const { type, update, happening, candidates } = event
     const { market, originMs } = happening
     // The first price is kept as the base of every market that a webhook may want, whatever its filter of changes.
@@ -180,7 +180,7 @@ export class WebhookEvents implements Watcher {
       }
       greatest ??= { ...this.#factsOf(happening), change: PRICE_ONE }
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
-      if (!wants(webhook.filters, type, measured)) continue
+      if (!matchesFilters(webhook.filters, type, measured)) continue
       if (!isFirst) {
         // The base stays, so the next event carries the whole change.
         if (!this.#parts.deliveries.admits(webhook.number)) continue
@@ -218,7 +218,7 @@ export class WebhookEvents implements Watcher {
   #isTooOld({ name, expires }: EventType, { venueTimeMs, receivedAtMs }: EventUpdate): boolean {
     if (expires !== 'unmade') return false
     const ageMs = this.#parts.clock.nowMs() - Math.min(venueTimeMs, receivedAtMs)
-    const isTooOld = ageMs >= webhookNewsAgeMsMax
+    const isTooOld = ageMs >= webhookEventAgeMsMax
     if (isTooOld) {
       const help = 'Trades and whales that were too old to be delivered.'
       this.#parts.metrics.count('webhook_events_too_old_total', help, { type: name }).inc()
@@ -227,9 +227,26 @@ export class WebhookEvents implements Watcher {
   }
 
   #factsOf({ market, labels, ...facts }: Happening): EventFacts {
-    const { wallets, taker, usd, side, takerSide, reached, reachedBefore } = facts
+    const {
+      wallets,
+      taker,
+      usd,
+      side,
+      takerSide,
+      peak: reached,
+      previousPeak: reachedBefore,
+    } = facts
     const { eventSlug = null, category = null } = labels ?? this.#parts.market(market.number) ?? {}
-    const told = { wallets, taker, usd, side, takerSide, change: null, reached, reachedBefore }
-    return { marketId: market.id, venue: market.venue, ...told, eventSlug, category }
+    const fields = {
+      wallets,
+      taker,
+      usd,
+      side,
+      takerSide,
+      change: null,
+      peak: reached,
+      previousPeak: reachedBefore,
+    }
+    return { marketId: market.id, venue: market.venue, ...fields, eventSlug, category }
   }
 }

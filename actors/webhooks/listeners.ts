@@ -4,10 +4,10 @@
 
 import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
 
-const NOBODY: ReadonlySet<Webhook> = new Set()
+const NO_WEBHOOKS: ReadonlySet<Webhook> = new Set()
 
 /** The active webhooks of one event type. Each stands in one of the three places. */
-class TypeListeners {
+class TypeSubscribers {
   /** Webhooks that name markets, under each of these, in lower case. */
   readonly #byMarket = new Map<string, Set<Webhook>>()
   /** Webhooks that name wallets and no markets, likewise. */
@@ -37,7 +37,7 @@ class TypeListeners {
    * not want it. Nothing is allocated when only one place has any.
    */
   candidates(marketId: string, wallets: readonly string[]): ReadonlySet<Webhook> {
-    let found = this.#others.size > 0 ? this.#others : NOBODY
+    let found = this.#others.size > 0 ? this.#others : NO_WEBHOOKS
     found = joined(found, this.#byMarket.get(marketId))
     if (this.#byWallet.size === 0) return found
     for (const wallet of wallets) found = joined(found, this.#byWallet.get(wallet))
@@ -81,28 +81,28 @@ class Ages {
 
 /** The active webhooks of all types. */
 export class WebhookIndex {
-  readonly #byType = new Map<WebhookEventType, TypeListeners>()
+  readonly #byType = new Map<WebhookEventType, TypeSubscribers>()
   readonly #ages = new Ages()
 
   /** Adds an active webhook; `remove` needs the same record. */
   add(webhook: Webhook): void {
     this.#ages.note(webhook, 1)
     for (const type of new Set(webhook.eventTypes)) {
-      let listeners = this.#byType.get(type)
-      if (listeners === undefined) {
-        listeners = new TypeListeners()
-        this.#byType.set(type, listeners)
+      let subscribers = this.#byType.get(type)
+      if (subscribers === undefined) {
+        subscribers = new TypeSubscribers()
+        this.#byType.set(type, subscribers)
       }
-      listeners.add(webhook)
+      subscribers.add(webhook)
     }
   }
 
   remove(webhook: Webhook): void {
     this.#ages.note(webhook, -1)
     for (const type of webhook.eventTypes) {
-      const listeners = this.#byType.get(type)
-      listeners?.remove(webhook)
-      if (listeners?.isEmpty === true) this.#byType.delete(type)
+      const subscribers = this.#byType.get(type)
+      subscribers?.remove(webhook)
+      if (subscribers?.isEmpty === true) this.#byType.delete(type)
     }
   }
 
@@ -112,32 +112,32 @@ export class WebhookIndex {
   }
 
   /** The webhooks with a type; null when there are none. */
-  of(type: WebhookEventType): TypeListeners | null {
+  of(type: WebhookEventType): TypeSubscribers | null {
     return this.#byType.get(type) ?? null
   }
 }
 
 function addUnder(
-  places: Map<string, Set<Webhook>>,
+  byKey: Map<string, Set<Webhook>>,
   keys: readonly string[],
   webhook: Webhook,
 ): void {
   for (const key of keys) {
-    const place = places.get(key)
-    if (place === undefined) places.set(key, new Set([webhook]))
-    else place.add(webhook)
+    const webhooks = byKey.get(key)
+    if (webhooks === undefined) byKey.set(key, new Set([webhook]))
+    else webhooks.add(webhook)
   }
 }
 
 function removeUnder(
-  places: Map<string, Set<Webhook>>,
+  byKey: Map<string, Set<Webhook>>,
   keys: readonly string[],
   webhook: Webhook,
 ): void {
   for (const key of keys) {
-    const place = places.get(key)
-    place?.delete(webhook)
-    if (place?.size === 0) places.delete(key)
+    const webhooks = byKey.get(key)
+    webhooks?.delete(webhook)
+    if (webhooks?.size === 0) byKey.delete(key)
   }
 }
 

@@ -2,7 +2,7 @@
 // removes the deliveries of removed webhooks, those of an earlier run included.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
-import { finishedKeptMax, finishedKeptMs, finishedTotalMax } from '../../engine/limits.ts'
+import { finishedRetainedMax, finishedRetentionMs, finishedTotalMax } from '../../engine/limits.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
@@ -20,7 +20,7 @@ const ROWS_MAX = 100
 /** So many deliveries may finish before the webhook's old ones are removed. */
 const FINISHED_SLACK = 100
 
-export class WebhookMaintenance {
+export class OutboxHousekeeping {
   readonly #outbox: OutboxTable
   readonly #deliveries: Deliveries
   readonly #clock: Clock
@@ -44,8 +44,8 @@ export class WebhookMaintenance {
   }
 
   /** `isKnown`: whether a webhook with deliveries in the outbox still exists. */
-  start(isKnown: (webhook: WebhookNumber) => boolean): void {
-    for (const number of this.#outbox.webhooks()) if (!isKnown(number)) this.#leftOver.add(number)
+  start(exists: (webhook: WebhookNumber) => boolean): void {
+    for (const number of this.#outbox.webhooks()) if (!exists(number)) this.#leftOver.add(number)
     this.#isRunning = true
     this.#run()
   }
@@ -76,10 +76,10 @@ export class WebhookMaintenance {
   /** Does a little of everything; true while deliveries are left to remove. */
   #slice(): boolean {
     try {
-      this.#shareRoom()
+      this.#updatePendingMax()
       const endsAtMs = this.#clock.monotonicMs() + SLICE_MS_MAX
       this.#clearSome(endsAtMs)
-      this.#lookAtSome(endsAtMs)
+      this.#pruneSome(endsAtMs)
     } catch (error) {
       this.#log.error({ err: error }, 'housekeeping of the outbox failed')
       return false
@@ -88,11 +88,11 @@ export class WebhookMaintenance {
   }
 
   /** Goes over all webhooks, and so not in every slice. */
-  #shareRoom(): void {
+  #updatePendingMax(): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs < this.#nextShareMs) return
     this.#nextShareMs = nowMs + SLICE_MS
-    this.#deliveries.shareRoom()
+    this.#deliveries.updatePendingMax()
   }
 
   #clearSome(endsAtMs: number): void {
@@ -102,16 +102,16 @@ export class WebhookMaintenance {
     }
   }
 
-  #lookAtSome(endsAtMs: number): void {
+  #pruneSome(endsAtMs: number): void {
     for (const queue of this.#unfinished) {
-      if (!this.#look(queue)) this.#unfinished.delete(queue)
+      if (!this.#prune(queue)) this.#unfinished.delete(queue)
       if (this.#clock.monotonicMs() > endsAtMs) return
     }
     const count = Math.ceil((this.#deliveries.queueCount * SLICE_MS) / ROUND_MS)
     for (let seen = 0; seen < count; seen += 1) {
       const queue = this.#nextOfRound()
       if (queue === null) return
-      if (this.#look(queue)) this.#unfinished.add(queue)
+      if (this.#prune(queue)) this.#unfinished.add(queue)
       if (this.#clock.monotonicMs() > endsAtMs) return
     }
   }
@@ -130,7 +130,7 @@ export class WebhookMaintenance {
   }
 
   /** True while the webhook has more to remove. */
-  #look(queue: DeliveryQueue): boolean {
+  #prune(queue: DeliveryQueue): boolean {
     if (queue.isClosed) return false
     if (this.#deliveries.dropOld(queue, ROWS_MAX)) return true
     const nowMs = this.#clock.nowMs()
@@ -139,10 +139,10 @@ export class WebhookMaintenance {
     const isMore = this.#outbox.prune({
       webhook: queue.webhook.number,
       finishedMax: Math.min(
-        finishedKeptMax,
+        finishedRetainedMax,
         Math.floor(finishedTotalMax / this.#deliveries.queueCount),
       ),
-      beforeMs: timeMs(nowMs - finishedKeptMs),
+      beforeMs: timeMs(nowMs - finishedRetentionMs),
       rowsMax: ROWS_MAX,
     })
     if (isMore) return true

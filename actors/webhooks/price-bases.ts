@@ -27,8 +27,8 @@ export class PriceBases {
   /** The base; -1 when there is none. */
   get(market: MarketNumber): number {
     const page = this.#pageOf(market)
-    const known = page[market & (PAGE_COUNT - 1)] ?? UNREAD
-    if (known !== UNREAD) return known
+    const cached = page[market & (PAGE_COUNT - 1)] ?? UNREAD
+    if (cached !== UNREAD) return cached
     const read = this.#outbox.lastPrice(this.#webhook, market) ?? UNKNOWN
     page[market & (PAGE_COUNT - 1)] = read
     return read
@@ -41,7 +41,7 @@ export class PriceBases {
   }
 
   /** The market's number is never used again: its base is removed from disk as well. */
-  forget(market: MarketNumber): void {
+  remove(market: MarketNumber): void {
     this.#outbox.removeLastPrice(this.#webhook, market)
     const page = this.#pages.get(market >>> PAGE_BITS)
     if (page !== undefined) page[market & (PAGE_COUNT - 1)] = UNKNOWN
@@ -49,8 +49,8 @@ export class PriceBases {
 
   #pageOf(market: MarketNumber): Int32Array {
     const number = market >>> PAGE_BITS
-    const known = this.#pages.get(number)
-    if (known !== undefined) return known
+    const cached = this.#pages.get(number)
+    if (cached !== undefined) return cached
     const page = new Int32Array(PAGE_COUNT).fill(UNREAD)
     this.#pages.set(number, page)
     return page

@@ -7,7 +7,7 @@ import {
   attemptsPerFailingMax,
   attemptsPerWebhookMax,
   attemptsPerWebhookQuietMax,
-  webhookNewsAgeMsMax,
+  webhookEventAgeMsMax,
 } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { TokenLevel } from '../../engine/webhooks/share.ts'
@@ -17,10 +17,10 @@ import type {
   Webhook,
   WebhookEventType,
 } from '../../engine/webhooks/webhook.ts'
-import type { DeliveryLane, OutboxTable } from '../../storage/contract/webhooks.ts'
+import type { AttemptKind, OutboxTable } from '../../storage/contract/webhooks.ts'
 
 /** Deliveries asked for by hand that go before others; further ones wait in their lane. */
-const askedMax = 1_000
+const prioritizedMax = 1_000
 /** So many waiting deliveries have the time of their event remembered, for a measurement alone. */
 const originsMax = 64
 
@@ -52,12 +52,12 @@ export class DeliveryQueue {
   readonly #outbox: OutboxTable
   /** Event types that are given up once they happened long ago. */
   readonly #expiring: ReadonlySet<WebhookEventType>
-  readonly #lanes: Readonly<Record<DeliveryLane, DeliveryWindow>>
-  readonly #asked = new Set<number>()
+  readonly #windows: Readonly<Record<AttemptKind, DeliveryWindow>>
+  readonly #prioritized = new Set<number>()
   readonly #origins = new Map<number, TimeMs>()
   readonly #renewed = new Map<number, TimeMs>()
   /** The lane that goes first when both have a due delivery. */
-  #turn: DeliveryLane = 'first'
+  #nextKind: AttemptKind = 'first'
   #createdTo = 0
   #uncommittedFrom = Number.POSITIVE_INFINITY
 
@@ -68,11 +68,11 @@ export class DeliveryQueue {
     this.#outbox = outbox
     this.#expiring = expiring
     this.failingSinceMs = outbox.state(webhook.number).failingSinceMs
-    const window = (lane: DeliveryLane) =>
+    const window = (attemptKind: AttemptKind) =>
       new DeliveryWindow((limit) =>
-        outbox.due({ webhook: webhook.number, lane, after: null, limit }),
+        outbox.due({ webhook: webhook.number, attemptKind, after: null, limit }),
       )
-    this.#lanes = { first: window('first'), retry: window('retry') }
+    this.#windows = { first: window('first'), retry: window('retry') }
   }
 
   /** Counted by the outbox alone: it may refuse a change, and drop a damaged delivery. */
@@ -95,7 +95,7 @@ export class DeliveryQueue {
   }
 
   /** Whether one more attempt may be under way; `isQuiet`: there is room enough for all webhooks. */
-  hasRoom(isQuiet: boolean): boolean {
+  hasCapacity(isQuiet: boolean): boolean {
     if (this.isFailing) return this.underWay.size < attemptsPerFailingMax
     return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }
@@ -110,7 +110,7 @@ export class DeliveryQueue {
     this.#createdTo = record.number
     this.#uncommittedFrom = Math.min(this.#uncommittedFrom, record.number)
     if (this.#origins.size < originsMax) this.#origins.set(record.number, originMs)
-    this.#lanes.first.add(record)
+    this.#windows.first.add(record)
   }
 
   /** All deliveries up to a number are committed. */
@@ -119,18 +119,18 @@ export class DeliveryQueue {
   }
 
   /** The outbox has a committed delivery at this place of a lane now. */
-  noteDue(lane: DeliveryLane, entry: DueEntry): void {
-    this.#lanes[lane].add(entry)
+  noteDue(attemptKind: AttemptKind, entry: DueEntry): void {
+    this.#windows[attemptKind].add(entry)
   }
 
   /** Has a delivery of the lanes sent before all others. */
-  ask(number: number): void {
-    if (this.#asked.size < askedMax) this.#asked.add(number)
+  prioritize(number: number): void {
+    if (this.#prioritized.size < prioritizedMax) this.#prioritized.add(number)
   }
 
   /** The webhook's owner retried a delivery: its age counts from then on. */
   noteRenewed(number: number, nowMs: TimeMs): void {
-    if (this.#renewed.size < askedMax) this.#renewed.set(number, nowMs)
+    if (this.#renewed.size < prioritizedMax) this.#renewed.set(number, nowMs)
   }
 
   /** A delivery ended. */
@@ -156,15 +156,15 @@ export class DeliveryQueue {
 
   /** What to do at `nowMs`; null: no delivery is due that may be sent. Reads at most one delivery. */
   next(nowMs: TimeMs): NextStep | null {
-    for (const number of this.#asked) {
+    for (const number of this.#prioritized) {
       if (number >= this.#uncommittedFrom) continue
-      this.#asked.delete(number)
+      this.#prioritized.delete(number)
       const record = this.underWay.has(number) ? null : this.#pending(number)
       return record === null ? { kind: 'again' } : { kind: 'send', record }
     }
     if (!this.webhook.isActive) return null
-    const other = this.#turn === 'first' ? 'retry' : 'first'
-    return this.#take(this.#turn, nowMs) ?? this.#take(other, nowMs)
+    const other = this.#nextKind === 'first' ? 'retry' : 'first'
+    return this.#take(this.#nextKind, nowMs) ?? this.#take(other, nowMs)
   }
 
   /** When the next delivery is due that may be sent; null: there is none. */
@@ -176,22 +176,22 @@ export class DeliveryQueue {
     return first.dueAtMs < retry.dueAtMs ? first.dueAtMs : retry.dueAtMs
   }
 
-  #head(lane: DeliveryLane) {
-    const head = this.#lanes[lane].head(this.underWay)
+  #head(attemptKind: AttemptKind) {
+    const head = this.#windows[attemptKind].head(this.underWay)
     return head === null || head.number >= this.#uncommittedFrom ? null : head
   }
 
-  #take(lane: DeliveryLane, nowMs: TimeMs): NextStep | null {
-    const head = this.#head(lane)
+  #take(attemptKind: AttemptKind, nowMs: TimeMs): NextStep | null {
+    const head = this.#head(attemptKind)
     if (head === null || head.dueAtMs > nowMs) return null
-    this.#lanes[lane].shift()
+    this.#windows[attemptKind].shift()
     const record = this.#pending(head.number)
     // With another due time the delivery has another, correct entry as well.
     if (record === null || record.dueAtMs !== head.dueAtMs) return { kind: 'again' }
-    if (this.#expiring.has(record.eventType) && this.ageMs(record, nowMs) >= webhookNewsAgeMsMax) {
+    if (this.#expiring.has(record.eventType) && this.ageMs(record, nowMs) >= webhookEventAgeMsMax) {
       return { kind: 'expired', record }
     }
-    this.#turn = lane === 'first' ? 'retry' : 'first'
+    this.#nextKind = attemptKind === 'first' ? 'retry' : 'first'
     return { kind: 'send', record }
   }
 
@@ -222,7 +222,7 @@ const windowCount = 64
 export class DeliveryWindow {
   #entries: DueEntry[] = []
   /** The lane has nothing behind the window's last entry. */
-  #isWhole = false
+  #isComplete = false
   readonly #read: (limit: number) => readonly DueEntry[]
 
   /** `read` returns the lane's first entries from the outbox. */
@@ -235,10 +235,10 @@ export class DeliveryWindow {
     for (;;) {
       const first = this.#entries[0]
       if (first === undefined) {
-        if (this.#isWhole) return null
+        if (this.#isComplete) return null
         const limit = windowCount + taken.size
         const rows = this.#read(limit)
-        this.#isWhole = rows.length < limit
+        this.#isComplete = rows.length < limit
         this.#entries = rows.filter(({ number }) => !taken.has(number))
         if (this.#entries.length === 0) return null
       } else if (taken.has(first.number)) {
@@ -257,12 +257,12 @@ export class DeliveryWindow {
   /** The outbox has one more entry. */
   add(entry: DueEntry): void {
     const last = this.#entries.at(-1)
-    if (!this.#isWhole && (last === undefined || isBefore(last, entry))) return
-    const place = this.#entries.findLastIndex((other) => isBefore(other, entry)) + 1
-    this.#entries.splice(place, 0, entry)
+    if (!this.#isComplete && (last === undefined || isBefore(last, entry))) return
+    const index = this.#entries.findLastIndex((other) => isBefore(other, entry)) + 1
+    this.#entries.splice(index, 0, entry)
     if (this.#entries.length <= 2 * windowCount) return
     this.#entries.pop()
-    this.#isWhole = false
+    this.#isComplete = false
   }
 }
 

@@ -5,24 +5,24 @@ import type { AccountId } from '../../engine/ids.ts'
 import type { DeliveryQueue } from './queue.ts'
 
 /** Whether one more attempt may begin. */
-export interface AttemptRoom {
-  hasRoomForAccount(account: AccountId): boolean
-  hasRoomForHost(host: string): boolean
+export interface AttemptCapacity {
+  hasCapacityForAccount(account: AccountId): boolean
+  hasCapacityForHost(host: string): boolean
 }
 
-interface AccountTurns {
+interface AccountRotation {
   readonly id: AccountId
   /** Hosts with webhooks that wait. */
-  readonly hosts: Map<string, HostTurns>
+  readonly hosts: Map<string, HostQueue>
   /** Those of them that do not wait for their host. */
-  readonly ready: Set<HostTurns>
+  readonly ready: Set<HostQueue>
   /** Out of the rotation until the account is released. */
   isFull: boolean
 }
 
 /** Webhooks of one account for one host. */
-interface HostTurns {
-  readonly account: AccountTurns
+interface HostQueue {
+  readonly account: AccountRotation
   readonly host: string
   readonly queues: Set<DeliveryQueue>
 }
@@ -32,14 +32,14 @@ interface HostTurns {
  * Invariant: while a host has room and accounts wait for it, an account in the rotation has it among its ready hosts.
  */
 class RoundRobin {
-  readonly #room: AttemptRoom
-  readonly #accounts = new Map<AccountId, AccountTurns>()
-  readonly #rotation = new Set<AccountTurns>()
+  readonly #capacity: AttemptCapacity
+  readonly #accounts = new Map<AccountId, AccountRotation>()
+  readonly #rotation = new Set<AccountRotation>()
   /** By host: whose turn is next once it has room. */
-  readonly #waiting = new Map<string, Set<HostTurns>>()
+  readonly #waiting = new Map<string, Set<HostQueue>>()
 
-  constructor(room: AttemptRoom) {
-    this.#room = room
+  constructor(capacity: AttemptCapacity) {
+    this.#capacity = capacity
   }
 
   add(queue: DeliveryQueue): void {
@@ -49,20 +49,20 @@ class RoundRobin {
       account = { id, hosts: new Map(), ready: new Set(), isFull: false }
       this.#accounts.set(id, account)
     }
-    const known = account.hosts.get(queue.host)
-    if (known !== undefined) return void known.queues.add(queue)
-    const turns = { account, host: queue.host, queues: new Set([queue]) }
-    account.hosts.set(queue.host, turns)
-    account.ready.add(turns)
+    const existing = account.hosts.get(queue.host)
+    if (existing !== undefined) return void existing.queues.add(queue)
+    const hostQueue = { account, host: queue.host, queues: new Set([queue]) }
+    account.hosts.set(queue.host, hostQueue)
+    account.ready.add(hostQueue)
     if (!account.isFull) this.#rotation.add(account)
   }
 
   /** False when the webhook does not wait. */
   remove(queue: DeliveryQueue): boolean {
-    const turns = this.#accounts.get(queue.webhook.accountId)?.hosts.get(queue.host)
-    if (turns === undefined || !turns.queues.delete(queue)) return false
-    this.#dropEmpty(turns)
-    if (this.#room.hasRoomForHost(queue.host)) this.releaseHost(queue.host)
+    const hostQueue = this.#accounts.get(queue.webhook.accountId)?.hosts.get(queue.host)
+    if (hostQueue === undefined || !hostQueue.queues.delete(queue)) return false
+    this.#dropEmpty(hostQueue)
+    if (this.#capacity.hasCapacityForHost(queue.host)) this.releaseHost(queue.host)
     return true
   }
 
@@ -70,16 +70,16 @@ class RoundRobin {
   take(): DeliveryQueue | null {
     for (const account of this.#rotation) {
       this.#rotation.delete(account)
-      if (!this.#room.hasRoomForAccount(account.id)) {
+      if (!this.#capacity.hasCapacityForAccount(account.id)) {
         this.#passOver(account)
         continue
       }
-      const turns = this.#nextHost(account)
-      const queue = turns === null ? null : first(turns.queues)
-      if (turns === null || queue === null) continue
-      turns.queues.delete(queue)
-      if (turns.queues.size > 0) account.ready.add(turns)
-      else this.#dropEmpty(turns)
+      const hostQueue = this.#nextHost(account)
+      const queue = hostQueue === null ? null : first(hostQueue.queues)
+      if (hostQueue === null || queue === null) continue
+      hostQueue.queues.delete(queue)
+      if (hostQueue.queues.size > 0) account.ready.add(hostQueue)
+      else this.#dropEmpty(hostQueue)
       if (account.ready.size > 0) this.#rotation.add(account)
       return queue
     }
@@ -95,59 +95,59 @@ class RoundRobin {
 
   /** The host has room for one more attempt. */
   releaseHost(host: string): void {
-    for (const turns of this.#waiting.get(host) ?? []) {
-      this.#endWait(turns)
-      turns.account.ready.add(turns)
-      if (turns.account.isFull) continue
-      this.#rotation.add(turns.account)
+    for (const hostQueue of this.#waiting.get(host) ?? []) {
+      this.#endWait(hostQueue)
+      hostQueue.account.ready.add(hostQueue)
+      if (hostQueue.account.isFull) continue
+      this.#rotation.add(hostQueue.account)
       return
     }
   }
 
-  #passOver(account: AccountTurns): void {
+  #passOver(account: AccountRotation): void {
     account.isFull = true
     for (const { host } of account.ready) {
-      if (this.#room.hasRoomForHost(host)) this.releaseHost(host)
+      if (this.#capacity.hasCapacityForHost(host)) this.releaseHost(host)
     }
   }
 
-  #nextHost(account: AccountTurns): HostTurns | null {
-    for (const turns of account.ready) {
-      account.ready.delete(turns)
-      if (this.#room.hasRoomForHost(turns.host)) return turns
-      const waiting = this.#waiting.get(turns.host)
-      if (waiting === undefined) this.#waiting.set(turns.host, new Set([turns]))
-      else waiting.add(turns)
+  #nextHost(account: AccountRotation): HostQueue | null {
+    for (const hostQueue of account.ready) {
+      account.ready.delete(hostQueue)
+      if (this.#capacity.hasCapacityForHost(hostQueue.host)) return hostQueue
+      const waiting = this.#waiting.get(hostQueue.host)
+      if (waiting === undefined) this.#waiting.set(hostQueue.host, new Set([hostQueue]))
+      else waiting.add(hostQueue)
     }
     return null
   }
 
-  #dropEmpty(turns: HostTurns): void {
-    const { account, host, queues } = turns
+  #dropEmpty(hostQueue: HostQueue): void {
+    const { account, host, queues } = hostQueue
     if (queues.size > 0) return
     account.hosts.delete(host)
-    account.ready.delete(turns)
-    this.#endWait(turns)
+    account.ready.delete(hostQueue)
+    this.#endWait(hostQueue)
     if (account.ready.size === 0) this.#rotation.delete(account)
     if (account.hosts.size === 0) this.#accounts.delete(account.id)
   }
 
-  #endWait(turns: HostTurns): void {
-    const waiting = this.#waiting.get(turns.host)
-    waiting?.delete(turns)
-    if (waiting?.size === 0) this.#waiting.delete(turns.host)
+  #endWait(hostQueue: HostQueue): void {
+    const waiting = this.#waiting.get(hostQueue.host)
+    waiting?.delete(hostQueue)
+    if (waiting?.size === 0) this.#waiting.delete(hostQueue.host)
   }
 }
 
 /** The webhooks that have something to send. Those that answer soon and those that fail or are slow alternate. */
-export class DeliveryTurns {
+export class DeliveryRotation {
   readonly #healthy: RoundRobin
   readonly #suspect: RoundRobin
   #isSuspectNext = false
 
-  constructor(room: AttemptRoom) {
-    this.#healthy = new RoundRobin(room)
-    this.#suspect = new RoundRobin(room)
+  constructor(capacity: AttemptCapacity) {
+    this.#healthy = new RoundRobin(capacity)
+    this.#suspect = new RoundRobin(capacity)
   }
 
   /** Puts a webhook behind those that wait; one that waits already keeps its place. */
@@ -169,10 +169,10 @@ export class DeliveryTurns {
     const order = this.#isSuspectNext
       ? [this.#suspect, this.#healthy]
       : [this.#healthy, this.#suspect]
-    for (const turns of order) {
-      const taken = turns === this.#suspect && !maySuspect ? null : turns.take()
+    for (const rotation of order) {
+      const taken = rotation === this.#suspect && !maySuspect ? null : rotation.take()
       if (taken === null) continue
-      this.#isSuspectNext = turns === this.#healthy
+      this.#isSuspectNext = rotation === this.#healthy
       return taken
     }
     return null

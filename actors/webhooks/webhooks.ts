@@ -27,12 +27,12 @@ import type {
 } from '../../engine/webhooks/webhook.ts'
 import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
-import type { AccountWatcher, GoneReason } from '../accounts/directory.ts'
+import type { AccountWatcher, DeactivationReason } from '../accounts/directory.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './events.ts'
 import { WebhookIndex } from './listeners.ts'
-import { WebhookMaintenance } from './maintenance.ts'
+import { OutboxHousekeeping } from './maintenance.ts'
 import { hostOf } from './queue.ts'
 import type {
   DeliveryView,
@@ -81,13 +81,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   /** Webhooks that are being stored; they count as well. */
   readonly #creating = new Map<AccountId, number>()
   /** Accounts that were deleted while webhooks of theirs were being stored. */
-  readonly #goneMeanwhile = new Set<AccountId>()
+  readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
   /** The records in the index, by id: it needs the same record to remove one. */
   readonly #indexed = new Map<string, Webhook>()
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
-  readonly #maintenance: WebhookMaintenance
+  readonly #housekeeping: OutboxHousekeeping
 
   /** Reads every webhook. Events are taken from now on, and sent after `start`. */
   constructor(parts: WebhookParts) {
@@ -101,23 +101,23 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const { bodies, market } = parts
     const index = this.#index
     this.#events = new WebhookEvents({ index, deliveries, outbox, bodies, clock, metrics, market })
-    this.#maintenance = new WebhookMaintenance({ outbox, deliveries, clock, log })
+    this.#housekeeping = new OutboxHousekeeping({ outbox, deliveries, clock, log })
     this.watcher = this.#events
-    for (const webhook of storage.webhooks.all()) this.#keep(webhook)
+    for (const webhook of storage.webhooks.all()) this.#addWebhook(webhook)
     metrics.gauge('webhooks', 'Registered webhooks.', () => this.#byId.size)
   }
 
   /** Begins to send, and the housekeeping. */
   start(): void {
-    const known = new Set<WebhookNumber>()
-    for (const { number } of this.#byId.values()) known.add(number)
-    this.#maintenance.start((number) => known.has(number))
+    const numbers = new Set<WebhookNumber>()
+    for (const { number } of this.#byId.values()) numbers.add(number)
+    this.#housekeeping.start((number) => numbers.has(number))
     this.#deliveries.start()
   }
 
   /** Aborts attempts; undelivered deliveries stay pending. Call it before the Caller is stopped. */
   stop(): void {
-    this.#maintenance.stop()
+    this.#housekeeping.stop()
     this.#deliveries.stop()
   }
 
@@ -198,10 +198,10 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
           secret: this.#parts.box.seal(secret, id),
         }),
       )
-      if (this.#goneMeanwhile.has(account)) {
+      if (this.#deletedWhileCreating.has(account)) {
         throw new EngineError('UNAUTHORIZED', 'missing or invalid credential')
       }
-      this.#keep(webhook)
+      this.#addWebhook(webhook)
       if (!webhook.isVerified) this.#trySendTest(webhook)
       return { webhook: this.#viewOf(webhook), secret }
     } finally {
@@ -209,7 +209,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       if (left > 0) this.#creating.set(account, left)
       else {
         this.#creating.delete(account)
-        this.#goneMeanwhile.delete(account)
+        this.#deletedWhileCreating.delete(account)
       }
     }
   }
@@ -254,10 +254,10 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       await stored(this.#parts.storage.webhooks.remove(webhook))
     } catch (error) {
       // The webhook is still on disk, so that it can be removed again.
-      this.#keep(webhook)
+      this.#addWebhook(webhook)
       throw error
     }
-    this.#maintenance.clear(webhook.number)
+    this.#housekeeping.clear(webhook.number)
     return true
   }
 
@@ -297,7 +297,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   #sendTest(webhook: Webhook): StoredDelivery {
     const nowMs = this.#parts.clock.nowMs()
     const { bodies } = this.#parts
-    const type = bodies.types.find(({ isAskedFor }) => isAskedFor)
+    const type = bodies.types.find(({ isManual: isAskedFor }) => isAskedFor)
     assert(type !== undefined, 'one event type is asked for by hand')
     const event = {
       eventId: eventId(type.name, webhook.id, randomBytes(16).toString('hex')),
@@ -307,7 +307,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const record = this.#deliveries.create(webhook.number, event, nowMs)
     // The event's id is new, so the disk takes no more.
     if (record === null) throw new EngineError('INTERNAL', 'the change could not be stored')
-    this.#deliveries.askFor(webhook.number, record.number)
+    this.#deliveries.prioritize(webhook.number, record.number)
     return record
   }
 
@@ -377,7 +377,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 
   /** Adds a new webhook, or one read from disk. */
-  #keep(webhook: Webhook): void {
+  #addWebhook(webhook: Webhook): void {
     const ids = this.#byAccount.get(webhook.accountId)
     if (ids === undefined) this.#byAccount.set(webhook.accountId, new Set([webhook.id]))
     else ids.add(webhook.id)
@@ -386,11 +386,11 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
 
   #put(webhook: Webhook): void {
     const { isActive, isVerified, accountId } = webhook
-    const isListening = isActive && isVerified && this.#parts.isAccountActive(accountId)
+    const isSubscribed = isActive && isVerified && this.#parts.isAccountActive(accountId)
     this.#unindex(webhook)
     this.#byId.set(webhook.id, webhook)
-    this.#deliveries.put(isListening ? webhook : { ...webhook, isActive: false })
-    if (isListening) {
+    this.#deliveries.put(isSubscribed ? webhook : { ...webhook, isActive: false })
+    if (isSubscribed) {
       this.#index.add(webhook)
       this.#indexed.set(webhook.id, webhook)
     }
@@ -398,7 +398,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const isComparing = types.some(
       ({ name, comparesPrice }) => comparesPrice && webhook.eventTypes.includes(name),
     )
-    if (!isListening || !isComparing) this.#events.forgetBases(webhook.number)
+    if (!isSubscribed || !isComparing) this.#events.removeBases(webhook.number)
   }
 
   #drop(webhook: Webhook): void {
@@ -408,7 +408,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     this.#byId.delete(webhook.id)
     this.#unindex(webhook)
     this.#deliveries.close(webhook.number)
-    this.#events.forgetBases(webhook.number)
+    this.#events.removeBases(webhook.number)
   }
 
   #unindex({ id }: Webhook): void {
@@ -420,8 +420,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   // Accounts
 
   /** Webhooks of a disabled account fall silent; those of a deleted one are removed in the same turn. */
-  onAccountGone(account: AccountId, reason: GoneReason): void {
-    if (reason === 'deleted' && this.#creating.has(account)) this.#forgetCreating(account)
+  onAccountDeactivated(account: AccountId, reason: DeactivationReason): void {
+    if (reason === 'deleted' && this.#creating.has(account)) this.#removeCreating(account)
     for (const webhook of this.#of(account)) {
       if (reason === 'disabled') this.#put(webhook)
       else {
@@ -433,8 +433,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 
   /** Webhooks that are being stored are in the table already, and are removed in the turn of their account. */
-  #forgetCreating(account: AccountId): void {
-    this.#goneMeanwhile.add(account)
+  #removeCreating(account: AccountId): void {
+    this.#deletedWhileCreating.add(account)
     const { webhooks } = this.#parts.storage
     for (const webhook of [...webhooks.all()]) {
       if (webhook.accountId !== account || this.#byId.has(webhook.id)) continue
@@ -444,7 +444,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  onAccountBack(account: AccountId): void {
+  onAccountEnabled(account: AccountId): void {
     for (const webhook of this.#of(account)) this.#put(webhook)
   }
 

@@ -4,7 +4,7 @@
 //   forgotten │ closed, remembered │ open │
 //             oldest             next to close
 
-import { whaleGroupsMax, whaleRememberedMs, whaleSpreadMs } from '../../engine/limits.ts'
+import { whaleGroupsMax, whaleRetentionMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { FillSum } from '../../engine/whale.ts'
 import type { StoredWhale } from '../../storage/contract/storage.ts'
@@ -39,7 +39,7 @@ export class WhaleGroups {
   #queue: WhaleGroup[] = []
   #oldest = 0
   #nextToClose = 0
-  #forgottenMs = Number.NEGATIVE_INFINITY
+  #evictedToMs = Number.NEGATIVE_INFINITY
 
   /** More groups are too many, see `forgetOldest`. */
   constructor(groupsMax = whaleGroupsMax) {
@@ -55,14 +55,14 @@ export class WhaleGroups {
   }
 
   /** Whether a fill of this venue time may belong to a forgotten group. */
-  mayBeForgotten(timeMs: number, nowMs: number): boolean {
-    return timeMs <= this.#forgottenMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
+  mayBeEvicted(timeMs: number, nowMs: number): boolean {
+    return timeMs <= this.#evictedToMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
   }
 
   /** Groups with fills up to this venue time may exist without being remembered. */
-  noteForgotten(timeMs: number, nowMs: number): void {
-    const known = Math.min(timeMs, nowMs + CLOCKS_APART_MS)
-    if (known > this.#forgottenMs) this.#forgottenMs = known
+  noteEvicted(timeMs: number, nowMs: number): void {
+    const boundedMs = Math.min(timeMs, nowMs + CLOCKS_APART_MS)
+    if (boundedMs > this.#evictedToMs) this.#evictedToMs = boundedMs
   }
 
   /** Takes a new, open group. */
@@ -78,10 +78,10 @@ export class WhaleGroups {
   }
 
   /** Forgets and returns the oldest group, which may still be open, if there are too many or its time is over; else null. */
-  forgetOldest(monotonicMs: number): WhaleGroup | null {
+  evictOldest(monotonicMs: number): WhaleGroup | null {
     const group = this.#queue[this.#oldest]
     if (group === undefined) return null
-    const isOver = group.dueAtMs + whaleRememberedMs < monotonicMs
+    const isOver = group.dueAtMs + whaleRetentionMs < monotonicMs
     if (!isOver && this.count <= this.#groupsMax) return null
     this.#oldest += 1
     this.#nextToClose = Math.max(this.#nextToClose, this.#oldest)
@@ -113,7 +113,7 @@ export class WhaleGroups {
   }
 
   /** Drops the groups of a market that is gone for good. */
-  forget(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     for (const group of this.#byMarket.get(market)?.values() ?? []) group.isOpen = false
     this.#byMarket.delete(market)
   }

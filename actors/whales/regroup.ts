@@ -5,7 +5,7 @@
 import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
+import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 
 /** The mark of the first run whose last minute may not be grouped; all earlier trades are. */
@@ -24,7 +24,7 @@ export interface Stretch {
   readonly market: MarketNumber
   readonly groups: ReadonlyMap<string, Gathered>
   /** Fills that stand by themselves. */
-  readonly alone: readonly Fill[]
+  readonly alone: readonly WhaleFill[]
 }
 
 interface Range {
@@ -71,7 +71,7 @@ export class WhaleRegroup {
     else if (atMs > range.toMs) range.toMs = atMs
   }
 
-  forget(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     this.#ranges.delete(market)
   }
 
@@ -91,16 +91,16 @@ export class WhaleRegroup {
   /** All groups of a market with fills in [fromMs, toMs], each whole; see whaleSpreadMs. */
   gather(market: MarketNumber, fromMs: TimeMs, toMs: TimeMs): Stretch {
     const found = new Map<string, Gathered>()
-    const alone: Fill[] = []
+    const alone: WhaleFill[] = []
     const from = timeMs(fromMs - whaleSpreadMs)
     const to = timeMs(toMs + whaleSpreadMs)
     for (const row of this.#rows(market, from, to)) {
       const key = whaleKey(row)
       const fill = fillOf(row)
-      const known = key === null ? undefined : found.get(key)
-      if (known !== undefined) {
-        known.sum.add(fill)
-        known.ids.push(row.nativeId)
+      const group = key === null ? undefined : found.get(key)
+      if (group !== undefined) {
+        group.sum.add(fill)
+        group.ids.push(row.nativeId)
       } else if (key !== null) {
         found.set(key, { sum: new FillSum(fill), ids: [row.nativeId] })
       } else if (row.timeMs >= fromMs && row.timeMs <= toMs) {
@@ -171,7 +171,7 @@ export class WhaleRegroup {
   }
 }
 
-function fillOf(trade: StoredTrade): Fill {
+function fillOf(trade: StoredTrade): WhaleFill {
   const { receivedAtMs, run, offset } = trade
   return { trade, receivedAtMs, run, offset }
 }

@@ -11,9 +11,9 @@ import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, TradeCompletion, Watcher } from '../../engine/publisher.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
+import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredWhale, WhaleMarket } from '../../storage/contract/storage.ts'
-import type { Actor, Cell, System, Turn } from '../system.ts'
+import type { Actor, ActorRef, ReceiveResult, System } from '../system.ts'
 import type { MarketView } from '../views.ts'
 import { type WhaleGroup, WhaleGroups } from './groups.ts'
 import { type Stretch, WhaleRegroup } from './regroup.ts'
@@ -22,12 +22,12 @@ import { type Stretch, WhaleRegroup } from './regroup.ts'
 const REGROUP_MS_MAX = 2
 const REGROUP_PAUSE_MS = 1
 /** Of groups whose time is over, for each new one: a flood is not forgotten in one turn. */
-const FORGOTTEN_PER_GROUP = 2
+const EVICTED_PER_GROUP = 2
 /** A wake-up that found the mailbox full is sent again after this. */
 const RETRY_MS = 5
 
 /** A trade was stored; `serial` numbers these messages, so that none counts twice. */
-interface FillNote extends Fill {
+interface FillNote extends WhaleFill {
   readonly kind: 'fill'
   readonly market: MarketRef
   readonly serial: number
@@ -71,12 +71,12 @@ export interface WhaleWatcher {
 export class Whales implements Actor<WhaleMessage>, Watcher {
   readonly name = 'whales'
   readonly #parts: WhaleParts
-  readonly #cell: Cell<WhaleMessage>
+  readonly #self: ActorRef<WhaleMessage>
   readonly #groups: WhaleGroups
   readonly #regroup: WhaleRegroup
   readonly #stored: Count
   readonly #published: Count
-  readonly #homeless: Count
+  readonly #withoutMarket: Count
   readonly #watchers: WhaleWatcher[] = []
   #serial = 0
   #stopTimer: StopTimer | null = null
@@ -91,9 +91,12 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     const { metrics } = parts
     this.#stored = metrics.count('whale_rows_total', 'Whale rows stored.')
     this.#published = metrics.count('whales_told_total', 'Whale rows published on the stream.')
-    this.#homeless = metrics.count('whales_without_market_total', 'Whales of a forgotten market.')
+    this.#withoutMarket = metrics.count(
+      'whales_without_market_total',
+      'Whales of a forgotten market.',
+    )
     metrics.gauge('whale_groups', 'Transactions remembered.', () => this.#groups.count)
-    this.#cell = parts.system.spawn<WhaleMessage>(this)
+    this.#self = parts.system.spawn<WhaleMessage>(this)
   }
 
   watch(watcher: WhaleWatcher): void {
@@ -105,7 +108,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     const { trades } = this.#parts.storage
     for (const venue of VENUE_KEYS) {
       const extent = trades.extentOfVenue(venue)
-      if (extent !== null) this.#noteForgotten(extent.newestMs)
+      if (extent !== null) this.#noteEvicted(extent.newestMs)
     }
     this.#regroup.begin()
     this.#arm()
@@ -134,19 +137,19 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   /** Completes the row with its taker; the stream does not carry it again. */
   onCompletedTrade(market: MarketRef, trade: Trade, { role }: TradeCompletion): void {
     if (role === 'taker' && trade.txHash !== null)
-      this.#cell.tell({ kind: 'completed', market, trade })
+      this.#self.send({ kind: 'completed', market, trade })
   }
 
-  onForget(market: MarketNumber): void {
-    this.#groups.forget(market)
-    this.#regroup.forget(market)
+  onMarketRemoved(market: MarketNumber): void {
+    this.#groups.removeMarket(market)
+    this.#regroup.removeMarket(market)
   }
 
-  #note(market: MarketRef, { trade, receivedAtMs, run, offset }: Fill): void {
+  #note(market: MarketRef, { trade, receivedAtMs, run, offset }: WhaleFill): void {
     if (whaleKey(trade) === null && trade.usd < whaleRowUsdMin) return
     this.#serial += 1
     const serial = this.#serial
-    this.#cell.tell({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
+    this.#self.send({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
   }
 
   /** The mailbox was full: the trade is in the table of trades, and is grouped from there. */
@@ -157,7 +160,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
 
   // Turns
 
-  receive(message: WhaleMessage): Turn {
+  receive(message: WhaleMessage): ReceiveResult {
     if (message.kind === 'fill') this.#take(message)
     else if (message.kind === 'completed') this.#complete(message)
     else this.#regroupSome()
@@ -171,7 +174,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
       this.#regroup.add(market.number, sum.oldestMs)
       this.#regroup.add(market.number, sum.newestMs)
     }
-    this.#noteForgotten(this.#parts.clock.nowMs())
+    this.#noteEvicted(this.#parts.clock.nowMs())
     this.#arm()
   }
 
@@ -184,7 +187,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     const group = this.#groups.get(note.market.number, key)
     if (group === null) {
       const nowMs = this.#parts.clock.nowMs()
-      const isPartial = this.#groups.mayBeForgotten(note.trade.timeMs, nowMs)
+      const isPartial = this.#groups.mayBeEvicted(note.trade.timeMs, nowMs)
       this.#open(note.market, key, { sum: new FillSum(note), isPartial, countedTo: note.serial })
       return
     }
@@ -216,17 +219,17 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     const { sum, isPartial, countedTo } = from
     const group = { market, key, sum, dueAtMs, isOpen: true, isPartial, countedTo, row: null }
     this.#groups.add(group)
-    for (let left = FORGOTTEN_PER_GROUP; left > 0; left -= 1) this.#forgetOldest()
+    for (let left = EVICTED_PER_GROUP; left > 0; left -= 1) this.#evictOldest()
   }
 
-  #forgetOldest(): void {
-    const forgotten = this.#groups.forgetOldest(this.#parts.clock.monotonicMs())
-    if (forgotten === null) return
-    this.#noteForgotten(forgotten.sum.newestMs)
-    if (!forgotten.isOpen) return
+  #evictOldest(): void {
+    const evicted = this.#groups.evictOldest(this.#parts.clock.monotonicMs())
+    if (evicted === null) return
+    this.#noteEvicted(evicted.sum.newestMs)
+    if (!evicted.isOpen) return
     // Under a flood an open group is closed early; its late fills still find its row.
-    forgotten.isOpen = false
-    this.#settle(forgotten)
+    evicted.isOpen = false
+    this.#settle(evicted)
   }
 
   #closeDue(): void {
@@ -271,7 +274,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     const sinceMs = this.#parts.clock.nowMs() - whaleCloseMs
     // Only fills of this run may stay open. Those of earlier runs are closed now: if this run ended before they were, no
     // later run would group them.
-    const isYoung = ({ run, receivedAtMs }: Fill) =>
+    const isYoung = ({ run, receivedAtMs }: WhaleFill) =>
       run === this.#parts.run && receivedAtMs > sinceMs
     const ref = this.#parts.market(market)?.ref
     for (const [key, { sum, ids }] of groups) {
@@ -285,7 +288,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
       } else if (isYoung(sum.first) && ref !== undefined) {
         this.#open(ref, key, { sum, isPartial: true, countedTo: this.#serial })
       } else {
-        this.#noteForgotten(sum.newestMs)
+        this.#noteEvicted(sum.newestMs)
         this.#record(market, sum, { row: null, ids })
       }
     }
@@ -300,16 +303,16 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   #record(
     market: MarketNumber,
     sum: FillSum,
-    known: { readonly row: StoredWhale | null; readonly ids: readonly string[] | null },
+    existing: { readonly row: StoredWhale | null; readonly ids: readonly string[] | null },
   ): StoredWhale | null {
-    if (sum.usd < whaleRowUsdMin) return known.row
-    const row = known.row ?? this.#find(market, known.ids ?? [sum.first.trade.nativeId])
+    if (sum.usd < whaleRowUsdMin) return existing.row
+    const row = existing.row ?? this.#find(market, existing.ids ?? [sum.first.trade.nativeId])
     const isDue =
-      sum.usd >= whaleMessageUsdMin && sum.isTold && (row === null || row.offset === null)
+      sum.usd >= whaleMessageUsdMin && sum.isPublished && (row === null || row.offset === null)
     if (row !== null && (sum.count < row.fills || (sum.count === row.fills && !isDue))) return row
     const view = this.#parts.market(market)
     if (view === null) {
-      this.#homeless.inc()
+      this.#withoutMarket.inc()
       return row
     }
     const { ref, summary } = view
@@ -325,8 +328,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
       seq: stamp?.seq ?? row?.seq ?? null,
     }
     const stored = this.#store(ref, row, whale)
-    if (stamp !== null) this.#tell(ref, stored, stamp)
-    else if (sum.isTold) for (const watcher of this.#watchers) watcher.onWhaleRow(ref, stored)
+    if (stamp !== null) this.#publish(ref, stored, stamp)
+    else if (sum.isPublished) for (const watcher of this.#watchers) watcher.onWhaleRow(ref, stored)
     return stored
   }
 
@@ -353,7 +356,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     return stored
   }
 
-  #tell(market: MarketRef, whale: StoredWhale, { offset, seq }: Stamp): void {
+  #publish(market: MarketRef, whale: StoredWhale, { offset, seq }: Stamp): void {
     this.#published.inc()
     const times = { venueTimeMs: whale.timeMs, receivedAtMs: whale.receivedAtMs }
     this.#parts.publisher.publish({ kind: 'whale', market, offset, seq, ...times, whale })
@@ -361,8 +364,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
 
   // Memory and time
 
-  #noteForgotten(timeMs: number): void {
-    this.#groups.noteForgotten(timeMs, this.#parts.clock.nowMs())
+  #noteEvicted(timeMs: number): void {
+    this.#groups.noteEvicted(timeMs, this.#parts.clock.nowMs())
   }
 
   /** Plans the next wake-up: when the next group is due, or soon when there is work; never before `delayMs`. */
@@ -380,7 +383,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#wakeAtMs = atMs
     this.#stopTimer = clock.after(atMs - nowMs, () => {
       this.#stopTimer = null
-      this.#cell.tell(WAKE)
+      this.#self.send(WAKE)
     })
   }
 }

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Matcher } from '../../actors/matches/matcher.ts'
 import { Matches } from '../../actors/matches/matches.ts'
-import { MatchVerdicts } from '../../actors/matches/verdicts.ts'
+import { MatchOverrides } from '../../actors/matches/verdicts.ts'
 import { systemClock } from '../../engine/clock.ts'
 import type { MatchTask } from '../../engine/matching/task.ts'
 import { type MatchPort, openMatchThread } from '../../engine/matching/thread.ts'
@@ -37,7 +37,7 @@ export async function timeMatcher(
     const nowMs = () => systemClock.nowMs()
     const matcher = new Matcher({
       ...{ port: gate, clock: systemClock, log: silentLog, publisher, matches, nowMs, eventOf },
-      verdicts: new MatchVerdicts({ table: storage.matchVerdicts, find: () => null, nowMs }),
+      overrides: new MatchOverrides({ table: storage.matchOverrides, find: () => null, nowMs }),
       table: storage.matches,
       market: (number) => markets.get(number) ?? null,
       markets: () => markets.values(),
@@ -95,7 +95,7 @@ async function timeFiling(
 function checkPairs(matches: Matches, planted: MatchingWorld['planted']): number {
   let count = 0
   for (const { a } of matches.all()) {
-    const twin = matches.twinOf(a.ref)
+    const twin = matches.matchedMarketOf(a.ref)
     if (twin === null) continue
     count += 1
     const pair = planted.get(a.ref.nativeId)

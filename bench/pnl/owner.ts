@@ -10,13 +10,13 @@ import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { DAY_MS, priceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type {
+  HistoryCoverage,
   VenuePosition,
   VenueWallets,
   WalletEvent,
   WalletMarket,
-  WalletReach,
 } from '../../engine/wallet.ts'
-import { WalletTally } from '../../engine/wallets/tally.ts'
+import { PnlState } from '../../engine/wallets/tally.ts'
 import type { WalletPort } from '../../engine/wallets/thread.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { FakeMarket } from '../../test/support/fakes/market.ts'
@@ -220,7 +220,7 @@ class OwnerWorld {
     await this.#view(SMALL)
     const { wallets } = this.#storage
     const row = wallets.get(LARGE)
-    if (row !== null) wallets.put({ ...row, tallyEvents: 0 })
+    if (row !== null) wallets.put({ ...row, pnlEvents: 0 })
     await this.#storage.committed()
   }
 
@@ -280,7 +280,7 @@ class StubVenue implements VenueWallets {
   async history(
     asked: { readonly address: WalletAddress; readonly fromMs: TimeMs },
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
-  ): Promise<WalletReach> {
+  ): Promise<HistoryCoverage> {
     const all = this.#eventsOf(asked.address)
     // Looked for from the end, which is where it mostly is.
     const before = all.findLastIndex((event) => event.timeMs < asked.fromMs)
@@ -297,7 +297,7 @@ class StubVenue implements VenueWallets {
     return {
       settledToMs: timeMs(this.#nowMs - SETTLED_MS),
       isComplete: true,
-      isTailWhole: true,
+      isTailComplete: true,
       isLastListed: true,
     }
   }
@@ -326,7 +326,7 @@ class StubVenue implements VenueWallets {
 }
 
 function heldOf(events: readonly WalletEvent[], { find }: WalletLoad): VenuePosition[] {
-  const tally = WalletTally.empty()
+  const tally = PnlState.empty()
   for (const event of events) tally.apply(event, find)
   return Array.from({ length: tally.positionCount }, (_, index) => {
     const { token, market, balance, bought, realized } = tally.position(index)

@@ -52,7 +52,7 @@ function route(
   { count, ownersMax }: ScaleCommand & { kind: 'route' },
 ): void {
   const random = seededRandom('scale route')
-  const all = [...engine.catalog.known()].flatMap(({ actor }) => {
+  const all = [...engine.catalog.entries()].flatMap(({ actor }) => {
     const [first] = actor.summary.outcomes
     return first === undefined ? [] : [{ venue: actor.ref.venue, outcome: first.id }]
   })

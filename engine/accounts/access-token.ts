@@ -91,10 +91,10 @@ export class AccessTokens {
     const nowSeconds = toSeconds(this.#clock.nowMs())
     if (iss !== TOKEN_ISSUER || aud !== TOKEN_AUDIENCE || typeof sub !== 'string') return null
     if (typeof jti !== 'string' || jti.length < 1 || jti.length > ID_CHARACTERS_MAX) return null
-    if (!isWhole(gen)) return null
-    if (!isWhole(iat) || iat > nowSeconds || nowSeconds - iat > TOKEN_SECONDS) return null
-    if (!isWhole(exp) || exp <= nowSeconds) return null
-    if (nbf !== undefined && !(isWhole(nbf) && nbf <= nowSeconds)) return null
+    if (!isSafeInteger(gen)) return null
+    if (!isSafeInteger(iat) || iat > nowSeconds || nowSeconds - iat > TOKEN_SECONDS) return null
+    if (!isSafeInteger(exp) || exp <= nowSeconds) return null
+    if (nbf !== undefined && !(isSafeInteger(nbf) && nbf <= nowSeconds)) return null
     const endSeconds = Math.min(exp, iat + TOKEN_SECONDS + 1)
     return { subject: sub, tokenId: jti, generation: gen, expiresAtMs: timeMs(endSeconds * 1_000) }
   }
@@ -106,6 +106,6 @@ function secretBytes(secret: string): Uint8Array {
   return bytes
 }
 
-function isWhole(value: unknown): value is number {
+function isSafeInteger(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value)
 }

@@ -36,8 +36,8 @@ export const KEY_SCOPES = ['read', 'webhooks'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
 /** The scopes of a key that asks for these, each once and in their order; `read` is always among them. */
-export function scopesOf(asked: readonly KeyScope[]): readonly KeyScope[] {
-  return KEY_SCOPES.filter((scope) => scope === 'read' || asked.includes(scope))
+export function scopesOf(requested: readonly KeyScope[]): readonly KeyScope[] {
+  return KEY_SCOPES.filter((scope) => scope === 'read' || requested.includes(scope))
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -108,7 +108,7 @@ export class QuotaWindow {
   }
 
   /** What is left at `nowMs`, and when the window ends (now and its length when none runs). */
-  look(nowMs: number, limit: number): { remaining: number; endsAtMs: number } {
+  peek(nowMs: number, limit: number): { remaining: number; endsAtMs: number } {
     this.#roll(nowMs)
     const startedAtMs = this.#used === 0 ? nowMs : this.#startedAtMs
     return { remaining: Math.max(0, limit - this.#used), endsAtMs: startedAtMs + this.#lengthMs }

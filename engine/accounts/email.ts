@@ -7,7 +7,7 @@ const ASCII_DOMAIN = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
 const RESERVED_DOMAIN = 'localhost'
 
 /** Letters of other scripts that look like an ASCII letter, after normalization to lower case. */
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
+const CONFUSABLES: Readonly<Record<string, string>> = {
   ...{ а: 'a', α: 'a', ɑ: 'a', ь: 'b', с: 'c', ϲ: 'c', ԁ: 'd', е: 'e', ҽ: 'e', ɡ: 'g', һ: 'h' },
   ...{ і: 'i', ι: 'i', ı: 'i', ј: 'j', κ: 'k', к: 'k', ӏ: 'l', м: 'm', ո: 'n', η: 'n', о: 'o' },
   ...{ ο: 'o', օ: 'o', р: 'p', ρ: 'p', ԛ: 'q', г: 'r', ѕ: 's', т: 't', τ: 't', υ: 'u', ս: 'u' },
@@ -31,5 +31,5 @@ export function emailRefusal(email: string): string | null {
 /** What an address looks like: two addresses with one skeleton are hard to tell apart. ASCII addresses are their own. */
 export function emailSkeleton(email: string): string {
   const plain = normalizedEmail(email).normalize('NFKD').replace(/\p{M}/gu, '')
-  return Array.from(plain, (letter) => LOOK_ALIKES[letter] ?? letter).join('')
+  return Array.from(plain, (letter) => CONFUSABLES[letter] ?? letter).join('')
 }

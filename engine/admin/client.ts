@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
 import { readLines } from './lines.ts'
-import { type AdminRequest, answerBytesMax, openSocketPlace } from './socket.ts'
+import { type AdminRequest, answerBytesMax, openSocketLocation } from './socket.ts'
 
 /** Longer than the engine takes to give up a command itself. */
 const ANSWER_MS_MAX = 15_000
@@ -12,22 +12,22 @@ const ANSWER_MS_MAX = 15_000
 /** A connection to a running engine. */
 interface AdminClient {
   /** The result of a command; rejects with the engine's EngineError, or UNAVAILABLE when it is gone. */
-  ask(command: string, request: AdminRequest): Promise<unknown>
+  send(command: string, request: AdminRequest): Promise<unknown>
   close(): void
 }
 
 /** Connects to the engine of a data folder; null when no engine listens there. */
 export async function connectAdmin(dataDir: string, clock: Clock): Promise<AdminClient | null> {
-  const place = openSocketPlace(dataDir)
+  const location = openSocketLocation(dataDir)
   try {
-    const socket = await open(place.path)
+    const socket = await connectSocket(location.path)
     return socket === null ? null : new SocketClient(socket, clock)
   } finally {
-    place.close()
+    location.close()
   }
 }
 
-function open(path: string): Promise<Socket | null> {
+function connectSocket(path: string): Promise<Socket | null> {
   return new Promise((done, fail) => {
     const socket = connect(path)
     const refused = (error: NodeJS.ErrnoException) => {
@@ -54,8 +54,8 @@ class SocketClient implements AdminClient {
     this.#lines = readLines(socket, answerBytesMax)
   }
 
-  async ask(command: string, request: AdminRequest): Promise<unknown> {
-    const stopLimit = this.#clock.after(ANSWER_MS_MAX, () => this.#socket.destroy())
+  async send(command: string, request: AdminRequest): Promise<unknown> {
+    const stopTimeout = this.#clock.after(ANSWER_MS_MAX, () => this.#socket.destroy())
     try {
       this.#socket.write(`${JSON.stringify({ command, request })}\n`)
       const next = await this.#lines.next().catch(() => ({ done: true, value: undefined }))
@@ -65,7 +65,7 @@ class SocketClient implements AdminClient {
       }
       return resultIn(next.value)
     } finally {
-      stopLimit()
+      stopTimeout()
     }
   }
 

@@ -31,7 +31,7 @@ const SOCKET_NAME = 'engine.sock'
 const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
 
 /** Where the socket of a data folder is reached; `close` when it is no longer used. */
-interface SocketPlace {
+interface SocketLocation {
   readonly path: string
   close(): void
 }
@@ -40,7 +40,7 @@ interface SocketPlace {
  * The place of a folder's socket. A path longer than the system takes is reached through the open
  * folder (Linux). Throws EngineError UNAVAILABLE where that cannot be done.
  */
-export function openSocketPlace(dataDir: string): SocketPlace {
+export function openSocketLocation(dataDir: string): SocketLocation {
   const folder = resolve(dataDir)
   const path = join(folder, SOCKET_NAME)
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return { path, close: () => undefined }
@@ -61,7 +61,7 @@ export class AdminSocket {
   readonly #log: Log
   readonly #handlers = new Map<string, AdminHandler>()
   readonly #connections = new Set<Connection>()
-  #listening: { readonly server: Server; readonly place: SocketPlace } | null = null
+  #listening: { readonly server: Server; readonly location: SocketLocation } | null = null
   #isStopping = false
 
   constructor(parts: { dataDir: string; clock: Clock; log: Log }) {
@@ -80,13 +80,13 @@ export class AdminSocket {
 
   /** Listens. An engine that cannot have a socket runs on without one, and says why. */
   async start(): Promise<void> {
-    let place: SocketPlace | null = null
+    let location: SocketLocation | null = null
     try {
-      place = openSocketPlace(this.#dataDir)
-      removeStale(place.path)
-      this.#listening = { server: await this.#listen(place.path), place }
+      location = openSocketLocation(this.#dataDir)
+      removeStale(location.path)
+      this.#listening = { server: await this.#listen(location.path), location }
     } catch (error) {
-      place?.close()
+      location?.close()
       this.#log.warn({ err: error }, 'no admin socket: commands work while the engine is stopped')
     }
   }
@@ -101,7 +101,7 @@ export class AdminSocket {
     const closed = new Promise<void>((done) => listening.server.close(() => done()))
     for (const connection of this.#connections) connection.finish()
     await closed
-    listening.place.close()
+    listening.location.close()
   }
 
   #listen(path: string): Promise<Server> {
@@ -141,12 +141,12 @@ export class AdminSocket {
       const { command, request } = parseRequest(line)
       const handler = this.#handlers.get(command)
       if (handler === undefined) {
-        const known = [...this.#handlers.keys()].sort().join(', ')
-        throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${known}`)
+        const commands = [...this.#handlers.keys()].sort().join(', ')
+        throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${commands}`)
       }
       // Without its arguments, which may hold a secret.
       this.#log.info({ command }, 'admin command')
-      return this.#written(await this.#within(async () => handler(request)))
+      return this.#encode(await this.#withTimeout(async () => handler(request)))
     } catch (error) {
       if (error instanceof EngineError) return refusal(error)
       this.#log.error({ err: error }, 'an admin command failed')
@@ -154,24 +154,24 @@ export class AdminSocket {
     }
   }
 
-  #written(result: unknown): string {
+  #encode(result: unknown): string {
     const text = JSON.stringify({ ok: true, result: result ?? null })
     if (Buffer.byteLength(text) < answerBytesMax) return text
     return refusal(new EngineError('INTERNAL', `the answer exceeds ${answerBytesMax} bytes`))
   }
 
-  async #within(action: () => Promise<unknown>): Promise<unknown> {
-    const over = new AbortController()
-    const late = pause(this.#clock, HANDLER_MS_MAX, over.signal).then(() => {
+  async #withTimeout(action: () => Promise<unknown>): Promise<unknown> {
+    const finished = new AbortController()
+    const timeout = pause(this.#clock, HANDLER_MS_MAX, finished.signal).then(() => {
       const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; look whether it came about`
       throw new EngineError('TIMED_OUT', detail)
     })
     // An early end rejects as well, and then no caller waits for it.
-    late.catch(() => undefined)
+    timeout.catch(() => undefined)
     try {
-      return await Promise.race([action(), late])
+      return await Promise.race([action(), timeout])
     } finally {
-      over.abort()
+      finished.abort()
     }
   }
 }
@@ -192,22 +192,22 @@ class Connection {
 
   /** Resolves when the connection is over; never rejects. */
   async run(): Promise<void> {
-    const cut = () => this.#socket.destroy()
-    let stopIdle = this.#clock.after(IDLE_MS_MAX, cut)
+    const disconnect = () => this.#socket.destroy()
+    let stopIdleTimer = this.#clock.after(IDLE_MS_MAX, disconnect)
     try {
       for await (const line of readLines(this.#socket, requestBytesMax)) {
-        stopIdle()
+        stopIdleTimer()
         this.#isBusy = true
         const answer = await this.#answer(line)
         this.#isBusy = false
         this.#socket.write(`${answer}\n`)
-        stopIdle = this.#clock.after(IDLE_MS_MAX, cut)
+        stopIdleTimer = this.#clock.after(IDLE_MS_MAX, disconnect)
         if (this.#isEnding) break
       }
     } catch (error) {
       if (error instanceof EngineError) this.#socket.write(`${refusal(error)}\n`)
     }
-    stopIdle()
+    stopIdleTimer()
     this.#end()
   }
 
@@ -220,8 +220,8 @@ class Connection {
   /** Lets the last answer leave; a peer that does not take it is cut. */
   #end(): void {
     if (this.#socket.destroyed) return
-    const stopLimit = this.#clock.after(IDLE_MS_MAX, () => this.#socket.destroy())
-    this.#socket.once('close', stopLimit)
+    const stopTimeout = this.#clock.after(IDLE_MS_MAX, () => this.#socket.destroy())
+    this.#socket.once('close', stopTimeout)
     this.#socket.end(() => this.#socket.destroy())
   }
 }

@@ -43,7 +43,7 @@ export interface Basket {
   /** Payout less cost and fees; negative only where a size was asked for. */
   readonly profit: UsdMicros
   /** Of every leg the price at which buying ended: no change of a dearer offer changes what is bought. */
-  readonly reach: readonly PriceMicros[]
+  readonly worstPrices: readonly PriceMicros[]
 }
 
 /**
@@ -86,7 +86,7 @@ export function buyBasket({ legs, winners, contracts: wanted }: BasketOrder): Ba
   }
   walk.takeWhileEarning(winners * PRICE_ONE)
   const earning = walk.bought
-  if (earning < CONTRACT_STEP) return walk.isOut ? 'no_depth' : 'no_profit'
+  if (earning < CONTRACT_STEP) return walk.isExhausted ? 'no_depth' : 'no_profit'
   const minContracts = walk.minimum()
   // Beyond `earning` each contract loses: only the amounts next to it can earn most.
   const amounts = [walk.downToStep(earning), Math.max(walk.upToStep(earning), minContracts)]
@@ -126,7 +126,7 @@ function settle(
     bought.push({ cost, fee })
   }
   return {
-    ...{ contracts, minContracts, legs: bought, steps, reach: walk.reach() },
+    ...{ contracts, minContracts, legs: bought, steps, worstPrices: walk.worstPrices() },
     payout: usdMicros(winners * contracts),
     profit: usdMicros(profit),
   }
@@ -168,18 +168,18 @@ function costOf(fills: readonly Fill[]): UsdMicros {
 class Walk {
   readonly #legs: readonly Leg[]
   readonly #rules: readonly OrderRule[]
-  readonly #books: readonly Taking[]
+  readonly #books: readonly BookCursor[]
   readonly steps: BasketStep[] = []
   bought = 0
 
   constructor(legs: readonly Leg[]) {
     this.#legs = legs
     this.#rules = legs.map(({ order }) => order)
-    this.#books = legs.map(({ asks }) => new Taking(asks))
+    this.#books = legs.map(({ asks }) => new BookCursor(asks))
   }
 
   /** Whether a book offers nothing more. */
-  get isOut(): boolean {
+  get isExhausted(): boolean {
     return this.#books.some(({ left }) => left <= 0)
   }
 
@@ -202,7 +202,7 @@ class Walk {
     for (;;) {
       const prices = this.#books.map(({ price }) => price)
       const gain = payoutOfOne - prices.reduce((sum, price) => sum + price, 0)
-      if (this.isOut || !exceedsFees(gain, curves, prices)) return
+      if (this.isExhausted || !exceedsFees(gain, curves, prices)) return
       this.#takeStep(Number.MAX_SAFE_INTEGER)
     }
   }
@@ -231,13 +231,13 @@ class Walk {
   }
 
   /** Of every leg the price at which taking ended. */
-  reach(): readonly PriceMicros[] {
+  worstPrices(): readonly PriceMicros[] {
     return this.#books.map(({ left, price }) => (left > 0 ? price : PRICE_ONE))
   }
 
   /** At most so many contracts at the present prices; false: a book offers nothing more. */
   #takeStep(contractsMax: number): boolean {
-    if (this.isOut) return false
+    if (this.isExhausted) return false
     const contracts = Math.min(contractsMax, ...this.#books.map(({ left }) => left))
     const prices = this.#books.map(({ price }) => price)
     for (const book of this.#books) book.take(contracts)
@@ -248,7 +248,7 @@ class Walk {
 }
 
 /** One leg's book while it is taken. */
-class Taking {
+class BookCursor {
   readonly #asks: Iterator<Level>
   /** At the present level; 0 only behind the last one. */
   left = 0

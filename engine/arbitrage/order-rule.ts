@@ -40,8 +40,8 @@ export function orderRuleOf({
 }: Pick<MarketListing, 'venue' | 'orderSizeMin'>): OrderRule {
   const usual = USUAL[venue] ?? ANY_ORDER
   if (sizeMin === null) return usual
-  const isWhole = usual === ANY_ORDER && sizeMin % CONTRACT === 0
-  return { ...usual, sizeMin, step: isWhole ? CONTRACT : CONTRACT_STEP }
+  const isWholeOnly = usual === ANY_ORDER && sizeMin % CONTRACT === 0
+  return { ...usual, sizeMin, step: isWholeOnly ? CONTRACT : CONTRACT_STEP }
 }
 
 /** The least amount that is at least `size` and a whole number of every rule's steps. */

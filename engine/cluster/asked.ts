@@ -6,7 +6,7 @@ import { Packr } from 'msgpackr'
 import { isRecord } from '../json-record.ts'
 
 /** A request as a client sent it, without its connection. */
-export interface AskedRequest {
+export interface GatewayRequest {
   readonly method: string
   /** With its query. */
   readonly path: string
@@ -15,7 +15,7 @@ export interface AskedRequest {
   readonly body: Uint8Array
 }
 
-export interface AskedAnswer {
+export interface GatewayResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
@@ -26,17 +26,19 @@ export type Revocation = {
   readonly of: 'key' | 'token' | 'tokens' | 'account'
   readonly id: string
 }
-const REVOKED = ['key', 'token', 'tokens', 'account'] as const
+const REVOCATION_TARGETS = ['key', 'token', 'tokens', 'account'] as const
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-export const encodeAsked = (request: AskedRequest): Uint8Array => packr.pack({ ...request })
-export const encodeAnswer = (answer: AskedAnswer): Uint8Array => packr.pack({ ...answer })
+export const encodeGatewayRequest = (request: GatewayRequest): Uint8Array =>
+  packr.pack({ ...request })
+export const encodeGatewayResponse = (answer: GatewayResponse): Uint8Array =>
+  packr.pack({ ...answer })
 export const encodeRevocation = (revocation: Revocation): Uint8Array =>
   packr.pack({ ...revocation })
 
 /** Null unless the bytes are a request. */
-export function decodeAsked(bytes: Uint8Array): AskedRequest | null {
+export function decodeGatewayRequest(bytes: Uint8Array): GatewayRequest | null {
   const value = unpack(bytes)
   if (!isRecord(value)) return null
   const { method, path, body } = value
@@ -46,7 +48,7 @@ export function decodeAsked(bytes: Uint8Array): AskedRequest | null {
 }
 
 /** Null unless the bytes are an answer. */
-export function decodeAnswer(bytes: Uint8Array): AskedAnswer | null {
+export function decodeGatewayResponse(bytes: Uint8Array): GatewayResponse | null {
   const value = unpack(bytes)
   if (!isRecord(value)) return null
   const { status, body } = value
@@ -60,7 +62,7 @@ export function decodeAnswer(bytes: Uint8Array): AskedAnswer | null {
 export function decodeRevocation(bytes: Uint8Array): Revocation | null {
   const value = unpack(bytes)
   if (!isRecord(value) || typeof value.id !== 'string') return null
-  const of = REVOKED.find((one) => one === value.of)
+  const of = REVOCATION_TARGETS.find((one) => one === value.of)
   return of === undefined ? null : { of, id: value.id }
 }
 

@@ -3,7 +3,7 @@
 
 import { Packr } from 'msgpackr'
 import { MsgpackWriter } from '../msgpack-writer.ts'
-import { batchBytesMax } from './log.ts'
+import { clusterBatchBytesMax } from './log.ts'
 
 /** Of batches and checkpoints. Readers refuse any other: upgrade gateways before the engine. */
 const FORMAT = 1
@@ -41,17 +41,17 @@ const HEADER_FIELDS = 6
 export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array {
   writer.begin()
   writer.array(HEADER_FIELDS)
-  writer.whole(FORMAT)
+  writer.integer(FORMAT)
   writer.text(header.epoch)
-  writer.whole(header.term)
-  writer.whole(header.batch)
+  writer.integer(header.term)
+  writer.integer(header.batch)
   writer.array(header.offsets.length * 3)
   for (const { channel, first, last } of header.offsets) {
     writer.text(channel)
-    writer.whole(first)
-    writer.whole(last)
+    writer.integer(first)
+    writer.integer(last)
   }
-  writer.whole(header.count)
+  writer.integer(header.count)
   const head = writer.end()
   // Of the pool: the memory of a small array of its own costs more than what is written into it.
   const bytes = Buffer.allocUnsafe(head.length + items.length)
@@ -62,7 +62,7 @@ export function encodeBatch(header: BatchHeader, items: Uint8Array): Uint8Array 
 
 /** The batch in these bytes; null unless they are exactly one. */
 export function decodeBatch(bytes: Uint8Array): Batch | null {
-  return bytes.length > batchBytesMax ? null : decodeItems(bytes, readHeader)
+  return bytes.length > clusterBatchBytesMax ? null : decodeItems(bytes, readHeader)
 }
 
 /** A header and as many items behind it as it says; null for anything else. */

@@ -18,7 +18,7 @@ const CHECKSUM_BYTES = 4
 export const checkpointObject = 'checkpoint'
 
 /** How far a checkpoint goes in one shard. */
-export interface ShardPlace {
+export interface ShardPosition {
   readonly shard: ShardName
   /** Of the newest batch that it surely contains; 0: of none. */
   readonly sequence: number
@@ -27,7 +27,7 @@ export interface ShardPlace {
 }
 
 /** A run of the engine, by which streams resume. */
-export interface KnownRun {
+export interface EngineRun {
   readonly number: number
   readonly epoch: string
   readonly startedAtMs: TimeMs
@@ -36,7 +36,7 @@ export interface KnownRun {
 }
 
 /** Trades that the engine announced as lost, for streams that resume from before it did. */
-export interface KnownLoss {
+export interface AnnouncedLoss {
   readonly run: number
   /** Of the newest trade then. */
   readonly offset: number
@@ -53,18 +53,18 @@ export interface CheckpointHeader {
   readonly term: number
   readonly takenAtMs: TimeMs
   /** The kept runs, oldest first, the present one last. */
-  readonly runs: readonly KnownRun[]
+  readonly runs: readonly EngineRun[]
   readonly recordsSinceMs: TimeMs
   /** What users call each venue. */
   readonly names: readonly { readonly venue: VenueKey; readonly platform: string }[]
-  readonly shards: readonly ShardPlace[]
+  readonly shards: readonly ShardPosition[]
   /** The newest offset of each channel when it was begun. */
   readonly offsets: Readonly<Record<string, number>>
   /** The newest version of a row when it was begun. */
   readonly version: number
   readonly count: number
   /** Of the kept runs. */
-  readonly losses: readonly KnownLoss[]
+  readonly losses: readonly AnnouncedLoss[]
 }
 
 export interface Checkpoint extends CheckpointHeader {
@@ -87,14 +87,14 @@ function headOf(header: CheckpointHeader): Uint8Array {
   const names = header.names.flatMap(({ venue, platform }) => [venue, platform])
   const shards = header.shards.flatMap(({ shard, sequence, batch }) => [shard, sequence, batch])
   const offsets = Object.entries(header.offsets).flat()
-  const whose = [FORMAT, epoch, term, takenAtMs, runs, recordsSinceMs, names]
+  const headFields = [FORMAT, epoch, term, takenAtMs, runs, recordsSinceMs, names]
   const losses = header.losses.flatMap(
     ({ run, offset, venue, market, fromMs, toMs, count: lost }) => [
       ...[run, offset, venue, market, fromMs, toMs, lost],
     ],
   )
   const rest = [shards, offsets, version, count, losses]
-  return encoded((writer) => writeValue(writer, [...whose, ...rest]))
+  return encoded((writer) => writeValue(writer, [...headFields, ...rest]))
 }
 
 /** The checkpoint in these bytes; null unless they are exactly one, undamaged. */
@@ -111,29 +111,29 @@ function readHeader(value: unknown): CheckpointHeader | null {
     epoch,
     term,
     takenAt,
-    kept,
+    runValues,
     since,
-    named,
-    places,
-    told,
+    nameValues,
+    positionValues,
+    offsetValues,
     version,
     count,
-    lost,
+    lossValues,
   ]: readonly unknown[] = value.slice(1)
   if (typeof epoch !== 'string' || !isCount(term) || !isCount(takenAt) || !isCount(since))
     return null
-  const [runs, names] = [readRuns(kept), readNames(named)]
-  const [shards, offsets] = [readPlaces(places), readOffsets(told)]
+  const [runs, names] = [readRuns(runValues), readNames(nameValues)]
+  const [shards, offsets] = [readPositions(positionValues), readOffsets(offsetValues)]
   if (runs === null || names === null || shards === null || offsets === null) return null
-  const losses = readLosses(lost)
+  const losses = readLosses(lossValues)
   if (!isCount(version) || !isCount(count) || losses === null) return null
   const times = { takenAtMs: timeMs(takenAt), recordsSinceMs: timeMs(since) }
   return { epoch, term, ...times, runs, names, shards, offsets, version, count, losses }
 }
 
-function readRuns(value: unknown): readonly KnownRun[] | null {
+function readRuns(value: unknown): readonly EngineRun[] | null {
   if (!Array.isArray(value)) return null
-  const runs: KnownRun[] = []
+  const runs: EngineRun[] = []
   for (const row of value) {
     if (!Array.isArray(row) || row.length !== 4) return null
     const [number, epoch, startedAt, end]: readonly unknown[] = row
@@ -147,10 +147,10 @@ function readRuns(value: unknown): readonly KnownRun[] | null {
 const LOSS_FIELDS = 7
 
 /** An older engine writes null for none. */
-function readLosses(value: unknown): readonly KnownLoss[] | null {
+function readLosses(value: unknown): readonly AnnouncedLoss[] | null {
   if (value === null) return []
   if (!Array.isArray(value) || value.length % LOSS_FIELDS !== 0) return null
-  const losses: KnownLoss[] = []
+  const losses: AnnouncedLoss[] = []
   for (let index = 0; index < value.length; index += LOSS_FIELDS) {
     const row: readonly unknown[] = value.slice(index, index + LOSS_FIELDS)
     const [run, offset, letter, market, from, to, count] = row
@@ -177,16 +177,16 @@ function readNames(value: unknown): CheckpointHeader['names'] | null {
   return names
 }
 
-function readPlaces(value: unknown): readonly ShardPlace[] | null {
+function readPositions(value: unknown): readonly ShardPosition[] | null {
   if (!Array.isArray(value) || value.length % 3 !== 0) return null
-  const places: ShardPlace[] = []
+  const positions: ShardPosition[] = []
   for (let index = 0; index < value.length; index += 3) {
     const [name, sequence, batch]: readonly unknown[] = value.slice(index, index + 3)
-    const shard = SHARDS.find((known) => known === name)
+    const shard = SHARDS.find((candidate) => candidate === name)
     if (shard === undefined || !isCount(sequence) || !isCount(batch)) return null
-    places.push({ shard, sequence, batch })
+    positions.push({ shard, sequence, batch })
   }
-  return places
+  return positions
 }
 
 function readOffsets(value: unknown): Readonly<Record<string, number>> | null {

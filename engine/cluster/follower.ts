@@ -5,14 +5,14 @@
 import type { Clock } from '../clock.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { type Batch, decodeBatch, type RawItem } from './batch.ts'
-import type { CheckpointHeader, ShardPlace } from './checkpoint.ts'
+import type { CheckpointHeader, ShardPosition } from './checkpoint.ts'
 import {
   type ClusterLog,
   type Delivered,
   idOfBatch,
+  type LogSubscription,
   marketShards,
   type ShardName,
-  type StopReading,
 } from './log.ts'
 
 /** Why a reader cannot go on from where it stands. */
@@ -40,24 +40,24 @@ export interface FollowSink {
 }
 
 /** A batch may come so long after one that follows it. */
-const SWAP_MS = 500
+const REORDER_MS = 500
 const HELD_MAX = 64
 /** While the engine is asked for what is missing. */
 const HELD_BEYOND_MAX = 8_192
 /** How often the log is asked for its newest batches, to find that the last ones never came. */
-const HEAD_LOOK_MS = 1_000
+const HEAD_POLL_MS = 1_000
 /** The log may have a batch for so long before it must have come. */
 const HEAD_LATE_MS = 4_000
 /** Without a batch of the leader for so long, batches of a lower term mean that it is gone. */
 const LEADER_LOST_MS = 2_000
 /** How often a start looks whether it is over. */
-const READY_LOOK_MS = 5
+const READY_POLL_MS = 5
 /** Batches from before the checkpoint that are read again, for streams that resume. */
 const RECALLED_BATCHES = 4_096
 /** What the log has not given back by then is gone: streams that need it are told so. */
 const RECALL_MS_MAX = 1_500
 
-interface Place {
+interface ShardState {
   readonly shard: ShardName
   /** Of the checkpoint. */
   readonly from: number
@@ -86,12 +86,12 @@ export class Follower {
   readonly #sink: FollowSink
   readonly #epoch: string
   readonly #term: number
-  readonly #places: readonly Place[]
-  readonly #readings: StopReading[] = []
+  readonly #shards: readonly ShardState[]
+  readonly #subscriptions: LogSubscription[] = []
   #stopTimer: (() => void) | null = null
   #isOver = false
-  #heardAtMs: number
-  #lookedAtMs = 0
+  #receivedAtMs: number
+  #polledAtMs = 0
   /** When a batch of a lower term came last, on the monotonic clock. */
   #deposedAtMs = Number.NEGATIVE_INFINITY
 
@@ -108,12 +108,16 @@ export class Follower {
     this.#sink = parts.sink
     this.#epoch = parts.from.epoch
     this.#term = parts.from.term
-    this.#heardAtMs = parts.clock.monotonicMs()
-    const placeOf = (shard: ShardName): ShardPlace =>
-      parts.from.shards.find((place) => place.shard === shard) ?? { shard, sequence: 0, batch: 0 }
+    this.#receivedAtMs = parts.clock.monotonicMs()
+    const positionOf = (shard: ShardName): ShardPosition =>
+      parts.from.shards.find((position) => position.shard === shard) ?? {
+        shard,
+        sequence: 0,
+        batch: 0,
+      }
     // One that the checkpoint does not name is read from its first batch.
-    this.#places = marketShards.map((name) => {
-      const { shard, sequence: from, batch } = placeOf(name)
+    this.#shards = marketShards.map((name) => {
+      const { shard, sequence: from, batch } = positionOf(name)
       const times = { heldSinceMs: null, isFilling: false, ahead: null }
       return {
         shard,
@@ -130,14 +134,14 @@ export class Follower {
   }
 
   /** When a batch came last, on the monotonic clock. */
-  get heardAtMs(): number {
-    return this.#heardAtMs
+  get receivedAtMs(): number {
+    return this.#receivedAtMs
   }
 
   /** Batches that the log has and this reader has not, as far as both know. */
   get behind(): number {
     let count = 0
-    for (const { behind, head, sequence } of this.#places) {
+    for (const { behind, head, sequence } of this.#shards) {
       count += Math.max(0, behind, head - sequence)
     }
     return count
@@ -145,29 +149,29 @@ export class Follower {
 
   /** Reads on until it is stopped. Resolves when it has passed what the log had at the start; false: it has ended before. */
   async start(): Promise<boolean> {
-    const heads = await Promise.all(this.#places.map(({ shard }) => this.#log.head(shard)))
+    const heads = await Promise.all(this.#shards.map(({ shard }) => this.#log.head(shard)))
     if (this.#isOver) return false
-    for (const [index, place] of this.#places.entries()) {
-      place.head = heads[index] ?? 0
+    for (const [index, state] of this.#shards.entries()) {
+      state.head = heads[index] ?? 0
       // A log that lost its newest batches begins behind the checkpoint: the engine says so, or goes on from there.
-      if (place.head < place.from) {
+      if (state.head < state.from) {
         this.#fail('batch_missing')
         return false
       }
       // Books are resumed from memory alone.
-      const recalled = place.shard === 'trades' ? RECALLED_BATCHES : 0
-      const first = Math.max(1, place.from + 1 - recalled)
-      place.delivered = first - 1
-      const onBatch = (batch: Delivered) => this.#receive(place, batch)
-      const onRefused = (batch: Pick<Delivered, 'sequence' | 'behind'>) => this.#pass(place, batch)
-      this.#readings.push(this.#log.read(place.shard, first, { onBatch, onRefused }))
+      const recalled = state.shard === 'trades' ? RECALLED_BATCHES : 0
+      const first = Math.max(1, state.from + 1 - recalled)
+      state.delivered = first - 1
+      const onBatch = (batch: Delivered) => this.#receive(state, batch)
+      const onRefused = (batch: Pick<Delivered, 'sequence' | 'behind'>) => this.#pass(state, batch)
+      this.#subscriptions.push(this.#log.read(state.shard, first, { onBatch, onRefused }))
     }
-    this.#stopTimer = this.#clock.every(SWAP_MS / 2, () => void this.#look())
+    this.#stopTimer = this.#clock.every(REORDER_MS / 2, () => void this.#check())
     const startedAtMs = this.#clock.monotonicMs()
     return new Promise((resolve) => {
-      const stop = this.#clock.every(READY_LOOK_MS, () => {
+      const stop = this.#clock.every(READY_POLL_MS, () => {
         const isLate = this.#clock.monotonicMs() - startedAtMs > RECALL_MS_MAX
-        const isReady = this.#places.every(({ sequence, delivered }, index) => {
+        const isReady = this.#shards.every(({ sequence, delivered }, index) => {
           const head = heads[index] ?? 0
           return delivered >= head || (isLate && sequence >= head)
         })
@@ -181,39 +185,39 @@ export class Follower {
   async stop(): Promise<void> {
     this.#isOver = true
     this.#stopTimer?.()
-    await Promise.all(this.#readings.map((reading) => reading.stop()))
+    await Promise.all(this.#subscriptions.map((subscription) => subscription.stop()))
   }
 
   /** The log has something at this sequence that is no batch of ours. */
-  #pass(place: Place, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
-    place.behind = behind
-    place.delivered = Math.max(place.delivered, sequence)
-    place.sequence = Math.max(place.sequence, sequence)
+  #pass(state: ShardState, { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>): void {
+    state.behind = behind
+    state.delivered = Math.max(state.delivered, sequence)
+    state.sequence = Math.max(state.sequence, sequence)
   }
 
-  #receive(place: Place, { sequence, bytes, behind }: Delivered): void | Promise<void> {
+  #receive(state: ShardState, { sequence, bytes, behind }: Delivered): void | Promise<void> {
     if (this.#isOver) return
-    place.behind = behind
-    place.delivered = Math.max(place.delivered, sequence)
+    state.behind = behind
+    state.delivered = Math.max(state.delivered, sequence)
     const batch = decodeBatch(bytes)
-    const isOld = sequence <= place.from
+    const isOld = sequence <= state.from
     // A log that lost its data counts sequences from 1 again, so a batch is recognised by its epoch and number.
     const isNew =
       batch !== null &&
       batch.term >= this.#term &&
-      (batch.epoch !== this.#epoch || batch.batch > place.batch)
+      (batch.epoch !== this.#epoch || batch.batch > state.batch)
     if (isOld && !isNew) {
       if (batch !== null) this.#sink.recall(batch.epoch, batch.items)
       return
     }
-    place.sequence = isOld ? sequence : Math.max(place.sequence, sequence)
+    state.sequence = isOld ? sequence : Math.max(state.sequence, sequence)
     if (batch === null) return this.#fail('unreadable_batch')
     if (batch.term < this.#term) return this.#skipDeposed()
     if (batch.epoch !== this.#epoch) return this.#fail('new_epoch')
-    if (batch.batch <= place.batch) return this.#skip('repeat')
-    this.#heardAtMs = this.#clock.monotonicMs()
-    if (batch.batch > place.batch + 1) return this.#hold(place, batch)
-    return this.#hand(place, batch)
+    if (batch.batch <= state.batch) return this.#skip('repeat')
+    this.#receivedAtMs = this.#clock.monotonicMs()
+    if (batch.batch > state.batch + 1) return this.#hold(state, batch)
+    return this.#hand(state, batch)
   }
 
   #skipDeposed(): void {
@@ -221,82 +225,82 @@ export class Follower {
     this.#skip('deposed')
   }
 
-  #hold(place: Place, batch: Batch): void {
-    place.held.set(batch.batch, batch)
-    place.heldSinceMs ??= this.#clock.monotonicMs()
-    if (place.held.size > HELD_BEYOND_MAX) this.#fail('batch_missing')
-    else if (place.held.size > HELD_MAX) void this.#fill(place)
+  #hold(state: ShardState, batch: Batch): void {
+    state.held.set(batch.batch, batch)
+    state.heldSinceMs ??= this.#clock.monotonicMs()
+    if (state.held.size > HELD_BEYOND_MAX) this.#fail('batch_missing')
+    else if (state.held.size > HELD_MAX) void this.#fill(state)
   }
 
-  async #handHeld(place: Place): Promise<void> {
+  async #handHeld(state: ShardState): Promise<void> {
     for (;;) {
-      const next = place.held.get(place.batch + 1)
+      const next = state.held.get(state.batch + 1)
       if (next === undefined || this.#isOver) break
-      place.held.delete(next.batch)
-      place.batch = next.batch
-      await this.#sink.take(place.shard, next.items)
+      state.held.delete(next.batch)
+      state.batch = next.batch
+      await this.#sink.take(state.shard, next.items)
     }
-    for (const number of place.held.keys()) if (number <= place.batch) place.held.delete(number)
-    place.heldSinceMs = place.held.size === 0 ? null : this.#clock.monotonicMs()
+    for (const number of state.held.keys()) if (number <= state.batch) state.held.delete(number)
+    state.heldSinceMs = state.held.size === 0 ? null : this.#clock.monotonicMs()
   }
 
-  #hand(place: Place, batch: Batch): void | Promise<void> {
-    place.batch = batch.batch
-    const taken = this.#sink.take(place.shard, batch.items)
-    if (place.held.size === 0) return taken
-    return Promise.resolve(taken).then(() => this.#handHeld(place))
+  #hand(state: ShardState, batch: Batch): void | Promise<void> {
+    state.batch = batch.batch
+    const taken = this.#sink.take(state.shard, batch.items)
+    if (state.held.size === 0) return taken
+    return Promise.resolve(taken).then(() => this.#handHeld(state))
   }
 
   /** Asks the engine for the batches before those that are held, one after the other. */
-  async #fill(place: Place): Promise<void> {
-    if (place.isFilling) return
-    place.isFilling = true
-    while (place.held.size > 0 && !this.#isOver) {
-      const number = place.batch + 1
+  async #fill(state: ShardState): Promise<void> {
+    if (state.isFilling) return
+    state.isFilling = true
+    while (state.held.size > 0 && !this.#isOver) {
+      const number = state.batch + 1
       const bytes = await this.#log
-        .ask('batch', Buffer.from(idOfBatch(this.#epoch, place.shard, number)))
+        .request('batch', Buffer.from(idOfBatch(this.#epoch, state.shard, number)))
         .catch(() => null)
       const batch = bytes === null ? null : decodeBatch(bytes)
       // It has come after all.
-      if (place.batch >= number) continue
+      if (state.batch >= number) continue
       // Asked again by the next look.
       if (bytes === null && this.#log.link === 'down') break
       if (batch?.epoch !== this.#epoch || batch.batch !== number) return this.#fail('batch_missing')
       this.#metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').inc()
-      await this.#hand(place, batch)
+      await this.#hand(state, batch)
     }
-    place.isFilling = false
+    state.isFilling = false
   }
 
   /** Looks for batches that should have come. */
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
-    const isLeaderGone = nowMs - this.#heardAtMs > LEADER_LOST_MS
-    if (isLeaderGone && nowMs - this.#deposedAtMs < LEADER_LOST_MS) return this.#fail('leader_lost')
-    for (const place of this.#places) {
-      const { heldSinceMs, ahead, sequence } = place
+    const isLeaderLost = nowMs - this.#receivedAtMs > LEADER_LOST_MS
+    if (isLeaderLost && nowMs - this.#deposedAtMs < LEADER_LOST_MS) return this.#fail('leader_lost')
+    for (const state of this.#shards) {
+      const { heldSinceMs, ahead, sequence } = state
       if (this.#log.link === 'down') continue
-      if (heldSinceMs !== null && nowMs - heldSinceMs > SWAP_MS) void this.#fill(place)
+      if (heldSinceMs !== null && nowMs - heldSinceMs > REORDER_MS) void this.#fill(state)
       const isAhead = ahead?.sequence === sequence && nowMs - ahead.sinceMs > HEAD_LATE_MS
       if (isAhead) return this.#fail('batch_missing')
     }
-    if (this.#log.link === 'down' || nowMs - this.#lookedAtMs < HEAD_LOOK_MS) return
-    this.#lookedAtMs = nowMs
-    await Promise.all(this.#places.map((place) => this.#lookAtHead(place)))
+    if (this.#log.link === 'down' || nowMs - this.#polledAtMs < HEAD_POLL_MS) return
+    this.#polledAtMs = nowMs
+    await Promise.all(this.#shards.map((state) => this.#pollHead(state)))
   }
 
-  async #lookAtHead(place: Place): Promise<void> {
+  async #pollHead(state: ShardState): Promise<void> {
     try {
-      place.head = await this.#log.head(place.shard)
+      state.head = await this.#log.head(state.shard)
     } catch {
       // Not known now: asked again in a second.
-      place.ahead = null
+      state.ahead = null
       return
     }
-    const { sequence } = place
-    if (place.head <= sequence) place.ahead = null
-    else if (place.ahead?.sequence !== sequence) {
-      place.ahead = { sequence, sinceMs: this.#clock.monotonicMs() }
+    const { sequence } = state
+    if (state.head <= sequence) state.ahead = null
+    else if (state.ahead?.sequence !== sequence) {
+      state.ahead = { sequence, sinceMs: this.#clock.monotonicMs() }
     }
   }
 

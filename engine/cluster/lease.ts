@@ -12,14 +12,14 @@ import { type Bucket, type BucketEntry, LogError } from './log.ts'
 export const leaseRenewMs = 1_000
 /** How long an unchanged one must be watched before another may take it. */
 export const leaseLostMs = 5_000
-const LOOK_MS_MIN = 25
+const POLL_MS_MIN = 25
 /** After a pause of the holder's process of this length another engine may have the lease. */
 const ASLEEP_MS = leaseLostMs - leaseRenewMs
 /**
  * Between two looks; of a longer time only so much counts, since the holder may have slept too. A watch that began anew instead
  * would never end on a machine that is busy enough.
  */
-const LOOK_GAP_MS_MAX = 1_500
+const POLL_GAP_MS_MAX = 1_500
 const KEY = 'leader'
 const OVER = Promise.resolve(false)
 
@@ -50,7 +50,7 @@ interface LeaseParts {
   readonly clock: Clock
   readonly log: Log
   /** The log has lost the record, and with it perhaps everything else. Called each time. */
-  readonly onForgotten?: () => void
+  readonly onRecordLost?: () => void
 }
 
 /**
@@ -64,20 +64,21 @@ function nextTerm(term: number, clock: Clock): number {
 /** Waits until the lease is free, or its holder has not renewed it for so long; resolves with null when aborted. */
 export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise<Lease | null> {
   const { bucket, holder, clock, log } = parts
-  let [seen, watchedMs, lookedMs, term, hasFailed, wasHeld] = [-1, 0, 0, 0, false, false]
+  let [seen, watchedMs, polledMs, term, hasFailed, wasHeld] = [-1, 0, 0, 0, false, false]
   while (!signal.aborted) {
     try {
       const entry = await bucket.get(KEY)
       const held = readLease(entry)
       const revision = entry?.revision ?? 0
       const nowMs = clock.monotonicMs()
-      const gapMs = nowMs - lookedMs
+      const gapMs = nowMs - polledMs
       // While the log could not be read its holder could not renew it either.
-      const wasBlind = hasFailed && gapMs > LOOK_GAP_MS_MAX
-      watchedMs = seen !== revision || wasBlind ? 0 : watchedMs + Math.min(gapMs, LOOK_GAP_MS_MAX)
+      const wasUnreachable = hasFailed && gapMs > POLL_GAP_MS_MAX
+      watchedMs =
+        seen !== revision || wasUnreachable ? 0 : watchedMs + Math.min(gapMs, POLL_GAP_MS_MAX)
       if (seen !== revision) term = held?.term ?? term
       wasHeld ||= held !== null && held.holder !== ''
-      ;[seen, lookedMs, hasFailed] = [revision, nowMs, false]
+      ;[seen, polledMs, hasFailed] = [revision, nowMs, false]
       // A log that lost the record has a leader that writes it again, unless that leader is gone too.
       const isFree = (entry === null && !wasHeld) || held?.holder === ''
       if (isFree || watchedMs >= leaseLostMs) {
@@ -91,8 +92,8 @@ export async function takeLease(parts: LeaseParts, signal: AbortSignal): Promise
       hasFailed = true
     }
     // No later than it may be taken.
-    const lostInMs = lookedMs + leaseLostMs - watchedMs - clock.monotonicMs()
-    await pause(clock, Math.max(LOOK_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
+    const lostInMs = polledMs + leaseLostMs - watchedMs - clock.monotonicMs()
+    await pause(clock, Math.max(POLL_MS_MIN, Math.min(leaseRenewMs / 2, lostInMs)), signal)
   }
   return null
 }
@@ -122,7 +123,7 @@ export class Lease {
   }
 
   /** Renews it every second; calls back once when another engine has it. */
-  keep(onDeposed: () => void): void {
+  startRenewing(onDeposed: () => void): void {
     this.#stopTimer = this.#parts.clock.every(leaseRenewMs, () => {
       this.confirm()
       this.#awakeAtMs = this.#parts.clock.monotonicMs()
@@ -168,7 +169,7 @@ export class Lease {
     try {
       const value = packr.pack({ holder, term: this.term })
       this.#revision = await bucket.replace(KEY, value, revision)
-      if (revision === 0) this.#parts.onForgotten?.()
+      if (revision === 0) this.#parts.onRecordLost?.()
     } catch (error) {
       if (!(error instanceof LogError) || error.reason !== 'changed') throw error
     }

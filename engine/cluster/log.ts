@@ -53,7 +53,7 @@ export interface Append {
   readonly bytes: Uint8Array
   readonly id: string
   readonly after: number
-  readonly isAlone?: boolean
+  readonly isAckedSeparately?: boolean
 }
 
 /** A reader of one shard. */
@@ -67,7 +67,7 @@ export interface ShardReader {
   readonly onRefused?: (batch: Pick<Delivered, 'sequence' | 'behind'>) => void
 }
 
-export interface StopReading {
+export interface LogSubscription {
   stop(): Promise<void>
 }
 
@@ -94,10 +94,10 @@ export interface Bucket {
    */
   watch(watcher: {
     readonly onEntry: (entry: BucketEntry) => void
-    readonly onWhole: () => void
+    readonly onSnapshotEnd: () => void
     /** In place of `onEntry`, for a record that this cluster did not write, or that is older than the one before. */
     readonly onRefused?: (key: string) => void
-  }): Promise<StopReading>
+  }): Promise<LogSubscription>
 }
 
 export type BucketName = 'accounts' | 'lease' | 'webhooks'
@@ -109,7 +109,7 @@ export type LinkState = 'up' | 'down'
 export type Answer = (body: Uint8Array) => Promise<Uint8Array>
 
 /** Subjects of requests: the engine that leads answers them; `http.<name>` the gateway of that name. */
-export type AskedSubject =
+export type RequestSubject =
   | 'http'
   | `http.${string}`
   | 'checkpoint'
@@ -118,7 +118,7 @@ export type AskedSubject =
   | 'bars'
   | 'batch'
 /** Subjects of announcements, which reach whoever listens at that moment. */
-export type ToldSubject = 'revoked' | 'member' | 'places' | 'tickets'
+export type AnnouncementSubject = 'revoked' | 'member' | 'places' | 'tickets'
 
 export interface ClusterLog {
   readonly link: LinkState
@@ -134,30 +134,30 @@ export interface ClusterLog {
    */
   publish(shard: ShardName, batch: Append): Promise<number>
   /** Reads a shard from a sequence on, until stopped, over lost connections too. Holds a bounded number of batches. */
-  read(shard: ShardName, from: number, reader: ShardReader): StopReading
+  read(shard: ShardName, from: number, reader: ShardReader): LogSubscription
   bucket(name: BucketName): Promise<Bucket>
   /** Replaces an object of any size. */
   putObject(name: string, bytes: Uint8Array): Promise<void>
   /** The newest object of a name, whole; null: there is none. Rejects with LogError for a damaged one. */
   getObject(name: string): Promise<Uint8Array | null>
   /** Asks the engine; rejects with LogError after `askMsMax`. At most `asksMax` are under way, further ones are `full`. */
-  ask(subject: AskedSubject, body: Uint8Array): Promise<Uint8Array>
+  request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array>
   /** Answers at most `answersMax` at a time; further requests are refused at once, so that their asker tries another way. */
-  answer(subject: AskedSubject, answer: Answer): StopReading
+  answer(subject: RequestSubject, answer: Answer): LogSubscription
   /** Tells whoever listens; nothing is kept. */
-  tell(subject: ToldSubject, body: Uint8Array): void
-  hear(subject: ToldSubject, listener: (body: Uint8Array) => void): StopReading
+  announce(subject: AnnouncementSubject, body: Uint8Array): void
+  subscribe(subject: AnnouncementSubject, listener: (body: Uint8Array) => void): LogSubscription
   /** Sends what waits, then leaves. */
   close(): Promise<void>
 }
 
 /** How long a request may take, in milliseconds. */
-export const askMsMax = 4_000
+export const requestMsMax = 4_000
 /** Requests of one process under way. */
-export const asksMax = 1_024
+export const requestsMax = 1_024
 /** Requests that the engine answers at a time. */
 export const answersMax = 64
 /** Bytes of one batch; a larger turn is several batches. */
-export const batchBytesMax = 512 * 1_024
+export const clusterBatchBytesMax = 512 * 1_024
 /** Batches that a reader holds. */
 export const readAheadMax = 256

@@ -5,7 +5,7 @@ import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import { isCount } from './batch.ts'
-import type { ClusterLog, StopReading } from './log.ts'
+import type { ClusterLog, LogSubscription } from './log.ts'
 
 const ROLES = ['engine', 'standby', 'gateway'] as const
 export type MemberRole = (typeof ROLES)[number]
@@ -23,14 +23,14 @@ export interface Member {
 }
 
 /** A member as others see it. */
-export interface HeardMember extends Member {
+export interface MemberStatus extends Member {
   /** Since its last word. */
-  readonly silentMs: number
+  readonly lastSeenAgoMs: number
 }
 
-const TELL_MS = 1_000
+const HEARTBEAT_MS = 1_000
 /** Who is silent for longer has gone, or cannot be reached; the one that led last is still named. */
-export const memberSilentMsMax = 5_000
+export const memberTimeoutMs = 5_000
 export const membersMax = 1_024
 const NAME_MAX = 200
 
@@ -54,61 +54,60 @@ export function decodeMember(bytes: Uint8Array): Member | null {
 
 export class Members {
   readonly #clock: Clock
-  readonly #heard = new Map<string, { readonly member: Member; readonly atMs: number }>()
+  readonly #seen = new Map<string, { readonly member: Member; readonly atMs: number }>()
   readonly #self: () => Member
   readonly #stops: readonly StopTimer[]
-  readonly #hearing: StopReading
+  readonly #subscription: LogSubscription
   #leader: { readonly member: Member; readonly atMs: number } | null = null
 
   constructor(parts: { log: ClusterLog; clock: Clock; self: () => Member }) {
     const { log, clock, self } = parts
     this.#clock = clock
     this.#self = self
-    this.#hearing = log.hear('member', (bytes) => this.#hear(bytes))
-    const tell = () => log.tell('member', packr.pack({ ...self() }))
-    tell()
-    this.#stops = [clock.every(TELL_MS, tell)]
+    this.#subscription = log.subscribe('member', (bytes) => this.#receive(bytes))
+    const announce = () => log.announce('member', packr.pack({ ...self() }))
+    announce()
+    this.#stops = [clock.every(HEARTBEAT_MS, announce)]
   }
 
   /** Those heard of late and this one, in the order of their names: engines, standbys, gateways. */
-  all(): readonly HeardMember[] {
+  all(): readonly MemberStatus[] {
     const nowMs = this.#clock.monotonicMs()
     const self = this.#self()
-    const found: HeardMember[] = [{ ...self, silentMs: 0 }]
-    for (const [name, { member, atMs }] of this.#heard) {
-      const silentMs = Math.round(nowMs - atMs)
-      if (silentMs > memberSilentMsMax) this.#heard.delete(name)
-      else if (name !== self.name) found.push({ ...member, silentMs })
+    const found: MemberStatus[] = [{ ...self, lastSeenAgoMs: 0 }]
+    for (const [name, { member, atMs }] of this.#seen) {
+      const lastSeenAgoMs = Math.round(nowMs - atMs)
+      if (lastSeenAgoMs > memberTimeoutMs) this.#seen.delete(name)
+      else if (name !== self.name) found.push({ ...member, lastSeenAgoMs })
     }
     const rank = ({ role, name }: Member) => `${ROLES.indexOf(role)} ${name}`
     return found.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
   }
 
   /** Who holds the lease with the highest term that was heard of, however long ago. */
-  get leader(): HeardMember | null {
+  get leader(): MemberStatus | null {
     const self = this.#self()
     if (self.term !== null && self.term >= (this.#leader?.member.term ?? 0)) {
-      return { ...self, silentMs: 0 }
+      return { ...self, lastSeenAgoMs: 0 }
     }
     if (this.#leader === null) return null
     const { member, atMs } = this.#leader
-    return { ...member, silentMs: Math.round(this.#clock.monotonicMs() - atMs) }
+    return { ...member, lastSeenAgoMs: Math.round(this.#clock.monotonicMs() - atMs) }
   }
 
   async stop(): Promise<void> {
     for (const stopTimer of this.#stops) stopTimer()
-    await this.#hearing.stop()
+    await this.#subscription.stop()
   }
 
-  #hear(bytes: Uint8Array): void {
+  #receive(bytes: Uint8Array): void {
     const member = decodeMember(bytes)
     if (member === null) return
     // Who has gone makes room.
-    if (this.#heard.size >= membersMax) this.all()
-    if (this.#heard.size >= membersMax && !this.#heard.has(member.name)) return
-    const heard = { member, atMs: this.#clock.monotonicMs() }
-    this.#heard.set(member.name, heard)
-    if (member.term !== null && member.term >= (this.#leader?.member.term ?? 0))
-      this.#leader = heard
+    if (this.#seen.size >= membersMax) this.all()
+    if (this.#seen.size >= membersMax && !this.#seen.has(member.name)) return
+    const seen = { member, atMs: this.#clock.monotonicMs() }
+    this.#seen.set(member.name, seen)
+    if (member.term !== null && member.term >= (this.#leader?.member.term ?? 0)) this.#leader = seen
   }
 }

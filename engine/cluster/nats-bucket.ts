@@ -5,7 +5,7 @@ import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import { TimeoutError } from '@nats-io/transport-node'
 import { type Clock, pause } from '../clock.ts'
 import type { Log } from '../process/log.ts'
-import { type Bucket, type BucketEntry, LogError, type StopReading } from './log.ts'
+import { type Bucket, type BucketEntry, LogError, type LogSubscription } from './log.ts'
 
 interface BucketParts {
   readonly replicas: number
@@ -22,7 +22,7 @@ interface BucketParts {
 
 const WRONG_LAST_SEQUENCE = 10_071
 const STREAM_NOT_FOUND = 10_059
-const AGAIN_MS = 250
+const RETRY_MS = 250
 
 export async function openBucket(
   client: JetStreamClient,
@@ -45,13 +45,17 @@ export async function openBucket(
     throw failed(error)
   })
   /** `isRead`: a server that has no such bucket leaves a read of it unanswered. */
-  const tried = async <Value>(action: () => Promise<Value>, isRead = false): Promise<Value> => {
+  const withRecreation = async <Value>(
+    action: () => Promise<Value>,
+    isRead = false,
+  ): Promise<Value> => {
     try {
       return await action()
     } catch (error) {
-      const isGone = error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND
+      const isStreamMissing = error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND
       const isSilent = isRead && error instanceof TimeoutError
-      if (!isGone && !isSilent && failed(error).reason !== 'unanswered') throw failed(error)
+      if (!isStreamMissing && !isSilent && failed(error).reason !== 'unanswered')
+        throw failed(error)
     }
     // The server has lost its data, and the bucket with it.
     try {
@@ -63,19 +67,21 @@ export async function openBucket(
   }
   return {
     get: (key) =>
-      tried(async () => {
+      withRecreation(async () => {
         const entry = await kv.get(key)
         return entry === null || entry.operation !== 'PUT' ? null : entryOf(entry)
       }, true),
-    put: (key, value) => tried(() => kv.put(key, value)),
+    put: (key, value) => withRecreation(() => kv.put(key, value)),
     replace: (key, value, revision) =>
-      tried(() => (revision === 0 ? kv.create(key, value) : kv.update(key, value, revision))),
-    remove: (key) => tried(() => kv.delete(key)),
+      withRecreation(() =>
+        revision === 0 ? kv.create(key, value) : kv.update(key, value, revision),
+      ),
+    remove: (key) => withRecreation(() => kv.delete(key)),
     async watch(watcher) {
-      const watching = new Watching(kv, watcher, parts)
-      await tried(() => watching.start())
-      parts.onUp(() => watching.restart())
-      return watching
+      const bucketWatch = new BucketWatch(kv, watcher, parts)
+      await withRecreation(() => bucketWatch.start())
+      parts.onUp(() => bucketWatch.restart())
+      return bucketWatch
     },
   }
 }
@@ -87,7 +93,7 @@ function entryOf({ key, value, revision, operation }: KvEntry): BucketEntry {
 type Watcher = Parameters<Bucket['watch']>[0]
 
 /** One watch after the other, the first of which says when all is there. */
-class Watching implements StopReading {
+class BucketWatch implements LogSubscription {
   readonly #kv: KV
   readonly #watcher: Watcher
   readonly #parts: BucketParts
@@ -122,27 +128,27 @@ class Watching implements StopReading {
     isFirst: boolean,
   ) {
     let entries = first
-    let isWhole = !isFirst
-    if (!isWhole && (await this.#isEmpty())) {
-      isWhole = true
-      this.#watcher.onWhole()
+    let isSnapshotEnded = !isFirst
+    if (!isSnapshotEnded && (await this.#isEmpty())) {
+      isSnapshotEnded = true
+      this.#watcher.onSnapshotEnd()
     }
     for (;;) {
       try {
         for await (const entry of entries) {
           if (this.#abort.signal.aborted) return
           this.#watcher.onEntry(entryOf(entry))
-          if (!isWhole && entry.delta === 0) {
-            isWhole = true
-            this.#watcher.onWhole()
+          if (!isSnapshotEnded && entry.delta === 0) {
+            isSnapshotEnded = true
+            this.#watcher.onSnapshotEnd()
           }
         }
       } catch (error) {
         this.#parts.log.debug({ err: error }, 'watching a bucket begins anew')
       }
-      const again = await this.#again()
-      if (again === null) return
-      entries = again
+      const nextEntries = await this.#nextEntries()
+      if (nextEntries === null) return
+      entries = nextEntries
     }
   }
 
@@ -151,10 +157,12 @@ class Watching implements StopReading {
   }
 
   /** The next watch, as soon as there can be one; null: it was stopped. */
-  async #again(): Promise<AsyncIterable<KvEntry & { isUpdate: boolean; delta?: number }> | null> {
+  async #nextEntries(): Promise<AsyncIterable<
+    KvEntry & { isUpdate: boolean; delta?: number }
+  > | null> {
     const { signal } = this.#abort
     while (!signal.aborted) {
-      await pause(this.#parts.clock, AGAIN_MS, signal)
+      await pause(this.#parts.clock, RETRY_MS, signal)
       if (signal.aborted) return null
       try {
         const entries = await this.#kv.watch({ key: '>' })

@@ -11,34 +11,34 @@ import { type Append, LogError } from './log.ts'
 /** Between two batches of a subject that ask; an acknowledgement costs the engine about as much as a batch. */
 export const ackEveryMs = 5
 /** How often it is looked whether an acknowledgement is late. */
-const LOOK_MS = 250
+const TIMEOUT_CHECK_MS = 250
 const NO_RESPONDERS = 503
 /** Of the server: another batch is the last one, or another sequence. */
 const WRONG_LAST = [10_070, 10_071]
 /** Of the server: no room for the message, in the stream or on the disk. */
-const NO_ROOM = [10_023, 10_047, 10_077, 10_122]
+const STORAGE_FULL = [10_023, 10_047, 10_077, 10_122]
 
 interface Sent extends Append {
   /** It was sent with a question; else the next one that asks answers for it. */
-  readonly hasAsked: boolean
+  readonly isAckRequested: boolean
 }
 
 interface Waiting extends Sent {
-  hasAsked: boolean
+  isAckRequested: boolean
   readonly dueAtMs: number
   readonly resolve: (sequence: number) => void
   readonly reject: (error: LogError) => void
 }
 
 /** What of a subject is not acknowledged. */
-interface Lane {
+interface SubjectState {
   readonly subject: string
   /** By their numbers, in order. */
   readonly waiting: Map<number, Waiting>
   newest: number
   /** When a batch asked last. */
-  askedAtMs: number
-  isLookPlanned: boolean
+  ackRequestedAtMs: number
+  isCheckScheduled: boolean
 }
 
 type Acknowledgement = Pick<Msg, 'subject' | 'headers' | 'json'>
@@ -62,9 +62,12 @@ export class NatsPublisher {
   readonly #timeoutMs: number
   readonly #inbox: string
   readonly #stopTimer: StopTimer
-  readonly #lanes = new Map<string, Lane>()
+  readonly #subjects = new Map<string, SubjectState>()
   /** By the number of the question. */
-  readonly #asked = new Map<number, { readonly lane: Lane; readonly number: number }>()
+  readonly #ackRequests = new Map<
+    number,
+    { readonly state: SubjectState; readonly number: number }
+  >()
   readonly #headers = new AppendHeaders()
   #count = 0
 
@@ -79,24 +82,24 @@ export class NatsPublisher {
         if (error === null) this.#take(message)
       },
     })
-    this.#stopTimer = clock.every(LOOK_MS, () => this.#giveUp(this.#clock.monotonicMs()))
+    this.#stopTimer = clock.every(TIMEOUT_CHECK_MS, () => this.#giveUp(this.#clock.monotonicMs()))
   }
 
   /** Resolves with the sequence; rejects with LogError, or whatever the client throws. */
   publish(subject: string, append: Append): Promise<number> {
     return new Promise((resolve, reject) => {
-      const { bytes, id, after, isAlone } = append
-      const lane = this.#laneOf(subject)
+      const { bytes, id, after, isAckedSeparately: isAlone } = append
+      const state = this.#stateOf(subject)
       // The place of this one will not tell that of the one before.
-      if (lane.waiting.get(lane.newest)?.after !== after - 1) this.#askAnew(lane)
+      if (state.waiting.get(state.newest)?.after !== after - 1) this.#requestAck(state)
       const nowMs = this.#clock.monotonicMs()
-      const hasAsked = isAlone === true || nowMs - lane.askedAtMs >= ackEveryMs
-      const number = lane.newest + 1
-      this.#send(lane, number, { bytes, id, after, hasAsked })
-      lane.newest = number
+      const isAckRequested = isAlone === true || nowMs - state.ackRequestedAtMs >= ackEveryMs
+      const number = state.newest + 1
+      this.#send(state, number, { bytes, id, after, isAckRequested })
+      state.newest = number
       const dueAtMs = nowMs + this.#timeoutMs
-      lane.waiting.set(number, { bytes, id, after, dueAtMs, hasAsked, resolve, reject })
-      if (!hasAsked) this.#planLook(lane)
+      state.waiting.set(number, { bytes, id, after, dueAtMs, isAckRequested, resolve, reject })
+      if (!isAckRequested) this.#scheduleCheck(state)
     })
   }
 
@@ -110,99 +113,99 @@ export class NatsPublisher {
     this.giveUpAll()
   }
 
-  #laneOf(subject: string): Lane {
-    let lane = this.#lanes.get(subject)
-    if (lane === undefined) {
-      const askedAtMs = Number.NEGATIVE_INFINITY
-      lane = { subject, waiting: new Map(), newest: 0, askedAtMs, isLookPlanned: false }
-      this.#lanes.set(subject, lane)
+  #stateOf(subject: string): SubjectState {
+    let state = this.#subjects.get(subject)
+    if (state === undefined) {
+      const ackRequestedAtMs = Number.NEGATIVE_INFINITY
+      state = { subject, waiting: new Map(), newest: 0, ackRequestedAtMs, isCheckScheduled: false }
+      this.#subjects.set(subject, state)
     }
-    return lane
+    return state
   }
 
   /** With its number in the lane, and whether it asks to be acknowledged. */
-  #send(lane: Lane, number: number, { bytes, id, after, hasAsked }: Sent): void {
-    const before = lane.waiting.get(number - 1)
+  #send(state: SubjectState, number: number, { bytes, id, after, isAckRequested }: Sent): void {
+    const before = state.waiting.get(number - 1)
     // One that does not ask is in its place once this one is.
-    const behind = before === undefined || before.hasAsked ? null : before.id
+    const behind = before === undefined || before.isAckRequested ? null : before.id
     const headers = this.#headers.of(id, after, behind)
-    if (!hasAsked) return this.#connection.publish(lane.subject, bytes, { headers })
+    if (!isAckRequested) return this.#connection.publish(state.subject, bytes, { headers })
     const token = this.#count
     this.#count += 1
-    this.#connection.publish(lane.subject, bytes, { reply: `${this.#inbox}.${token}`, headers })
-    this.#asked.set(token, { lane, number })
-    lane.askedAtMs = this.#clock.monotonicMs()
+    this.#connection.publish(state.subject, bytes, { reply: `${this.#inbox}.${token}`, headers })
+    this.#ackRequests.set(token, { state, number })
+    state.ackRequestedAtMs = this.#clock.monotonicMs()
   }
 
   /** Whether the newest batch is followed by none that asks is seen a little later. */
-  #planLook(lane: Lane): void {
-    if (lane.isLookPlanned) return
-    lane.isLookPlanned = true
+  #scheduleCheck(state: SubjectState): void {
+    if (state.isCheckScheduled) return
+    state.isCheckScheduled = true
     this.#clock.after(ackEveryMs, () => {
-      lane.isLookPlanned = false
-      if (lane.waiting.get(lane.newest)?.hasAsked !== false) return
-      if (this.#clock.monotonicMs() - lane.askedAtMs >= ackEveryMs) this.#askAnew(lane)
-      else this.#planLook(lane)
+      state.isCheckScheduled = false
+      if (state.waiting.get(state.newest)?.isAckRequested !== false) return
+      if (this.#clock.monotonicMs() - state.ackRequestedAtMs >= ackEveryMs) this.#requestAck(state)
+      else this.#scheduleCheck(state)
     })
   }
 
   /** The newest batch is sent once more, to be acknowledged: the log has it once, by its id. */
-  #askAnew(lane: Lane): void {
-    const newest = lane.waiting.get(lane.newest)
-    if (newest === undefined || newest.hasAsked) return
-    newest.hasAsked = true
+  #requestAck(state: SubjectState): void {
+    const newest = state.waiting.get(state.newest)
+    if (newest === undefined || newest.isAckRequested) return
+    newest.isAckRequested = true
     try {
-      this.#send(lane, lane.newest, newest)
+      this.#send(state, state.newest, newest)
     } catch {
       // The connection was closed: what waits is given up.
     }
   }
 
   #giveUp(beforeMs: number): void {
-    for (const lane of this.#lanes.values()) {
-      for (const [number, { dueAtMs, reject }] of lane.waiting) {
+    for (const state of this.#subjects.values()) {
+      for (const [number, { dueAtMs, reject }] of state.waiting) {
         if (dueAtMs > beforeMs) break
-        lane.waiting.delete(number)
+        state.waiting.delete(number)
         reject(new LogError('down', 'a batch was not acknowledged'))
       }
     }
-    for (const [token, { lane, number }] of this.#asked) {
-      if (!lane.waiting.has(number)) this.#asked.delete(token)
+    for (const [token, { state, number }] of this.#ackRequests) {
+      if (!state.waiting.has(number)) this.#ackRequests.delete(token)
     }
   }
 
   #take(message: Acknowledgement): void {
     const token = Number(message.subject.slice(this.#inbox.length + 1))
-    const asked = this.#asked.get(token)
-    if (asked === undefined) return
-    this.#asked.delete(token)
-    const { lane, number } = asked
+    const ackRequest = this.#ackRequests.get(token)
+    if (ackRequest === undefined) return
+    this.#ackRequests.delete(token)
+    const { state, number } = ackRequest
     const sequence = sequenceIn(message)
-    if (typeof sequence === 'number') this.#settle(lane, number, sequence)
-    else this.#refuse(lane, number, sequence)
+    if (typeof sequence === 'number') this.#settle(state, number, sequence)
+    else this.#refuse(state, number, sequence)
   }
 
   /** A batch has its place, and by it those that were sent right before it without a question. */
-  #settle(lane: Lane, number: number, sequence: number): void {
-    const asked = lane.waiting.get(number)
-    if (asked === undefined) return
-    lane.waiting.delete(number)
-    asked.resolve(sequence)
+  #settle(state: SubjectState, number: number, sequence: number): void {
+    const acked = state.waiting.get(number)
+    if (acked === undefined) return
+    state.waiting.delete(number)
+    acked.resolve(sequence)
     for (let each = number - 1; ; each -= 1) {
-      const waiting = lane.waiting.get(each)
-      if (waiting === undefined || waiting.hasAsked) return
-      lane.waiting.delete(each)
-      if (sequence === asked.after + 1) waiting.resolve(waiting.after + 1)
+      const waiting = state.waiting.get(each)
+      if (waiting === undefined || waiting.isAckRequested) return
+      state.waiting.delete(each)
+      if (sequence === acked.after + 1) waiting.resolve(waiting.after + 1)
       else waiting.reject(new LogError('down', 'the log has a batch in another place'))
     }
   }
 
   /** Whether those before it without a question are in the log is not known. */
-  #refuse(lane: Lane, number: number, why: LogError): void {
+  #refuse(state: SubjectState, number: number, why: LogError): void {
     for (let each = number; ; each -= 1) {
-      const waiting = lane.waiting.get(each)
-      if (waiting === undefined || (waiting.hasAsked && each !== number)) return
-      lane.waiting.delete(each)
+      const waiting = state.waiting.get(each)
+      if (waiting === undefined || (waiting.isAckRequested && each !== number)) return
+      state.waiting.delete(each)
       waiting.reject(why)
     }
   }
@@ -231,9 +234,9 @@ function sequenceIn(message: Acknowledgement): number | LogError {
     return new LogError('unanswered', 'no stream takes batches of this shard')
   }
   try {
-    const said: unknown = message.json()
-    if (isRecord(said)) {
-      const { error, seq } = said
+    const ack: unknown = message.json()
+    if (isRecord(ack)) {
+      const { error, seq } = ack
       if (isRecord(error)) return refusalOf(error.err_code, String(error.description))
       if (isCount(seq)) return seq
     }
@@ -245,7 +248,8 @@ function sequenceIn(message: Acknowledgement): number | LogError {
 
 /** What a refusal of JetStream means to us, by its code. */
 export function refusalOf(code: unknown, message: string, cause?: unknown): LogError {
-  if (WRONG_LAST.some((known) => known === code)) return new LogError('fenced', message, cause)
-  const isFull = NO_ROOM.some((known) => known === code)
+  if (WRONG_LAST.some((candidate) => candidate === code))
+    return new LogError('fenced', message, cause)
+  const isFull = STORAGE_FULL.some((candidate) => candidate === code)
   return new LogError(isFull ? 'full' : 'down', message, cause)
 }

@@ -5,7 +5,7 @@
 import type { Consumer, ConsumerMessages } from '@nats-io/jetstream'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import type { Log } from '../process/log.ts'
-import { readAheadMax, type ShardName, type ShardReader, type StopReading } from './log.ts'
+import { type LogSubscription, readAheadMax, type ShardName, type ShardReader } from './log.ts'
 
 interface ReaderParts {
   readonly clock: Clock
@@ -18,25 +18,25 @@ interface ReaderParts {
   readonly open: (next: number) => Promise<Consumer>
 }
 
-const AGAIN_MS = 250
-const LOOK_MS = 5_000
+const RETRY_MS = 250
+const STALL_CHECK_MS = 5_000
 
-export class NatsReader implements StopReading {
+export class NatsReader implements LogSubscription {
   readonly #parts: ReaderParts
   readonly #abort = new AbortController()
-  readonly #looks: StopTimer
+  readonly #stopChecks: StopTimer
   readonly #done: Promise<void>
   #next: number
   #messages: ConsumerMessages | null = null
   /** Where it stood at the last look. */
-  #looked = 0
-  #isLooking = false
+  #checkedNext = 0
+  #isChecking = false
 
   constructor(parts: ReaderParts, from: number) {
     this.#parts = parts
     this.#next = Math.max(from, 1)
     this.#done = this.#run()
-    this.#looks = parts.clock.every(LOOK_MS, () => void this.#look())
+    this.#stopChecks = parts.clock.every(STALL_CHECK_MS, () => void this.#checkStall())
   }
 
   /** What was under way on the lost connection may never come. */
@@ -46,7 +46,7 @@ export class NatsReader implements StopReading {
 
   async stop(): Promise<void> {
     this.#abort.abort()
-    this.#looks()
+    this.#stopChecks()
     this.#messages?.stop()
     await this.#done
   }
@@ -62,7 +62,7 @@ export class NatsReader implements StopReading {
           'reading a shard begins anew',
         )
       }
-      if (!signal.aborted) await pause(this.#parts.clock, AGAIN_MS, signal)
+      if (!signal.aborted) await pause(this.#parts.clock, RETRY_MS, signal)
     }
   }
 
@@ -89,9 +89,9 @@ export class NatsReader implements StopReading {
   }
 
   /** Twice at one place while the stream goes on: its messages do not come. */
-  async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+  async #checkStall(): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
     // As it was before the question: what comes meanwhile may be newer than the answer.
     const next = this.#next
     try {
@@ -100,12 +100,12 @@ export class NatsReader implements StopReading {
         this.#parts.log.warn({ shard: this.#parts.shard }, 'NATS has forgotten batches of a shard')
         this.#next = Math.max(first, 1)
         this.restart()
-      } else if (last >= this.#next && this.#looked === this.#next) this.restart()
-      this.#looked = this.#next
+      } else if (last >= this.#next && this.#checkedNext === this.#next) this.restart()
+      this.#checkedNext = this.#next
     } catch {
       // Without a connection there is nothing to look at.
     } finally {
-      this.#isLooking = false
+      this.#isChecking = false
     }
   }
 }

@@ -16,13 +16,13 @@ const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024
  */
 const STORE_BYTES_MAX = 64 * 1_024 ** 3
 const START_MS_MAX = 60_000
-const LOOK_MS = 25
+const POLL_MS = 25
 
 /**
  * Becomes nats-server, beside a shell that waits for the end of what this process holds open, and ends it then: however this
  * process ends, nothing is left behind.
  */
-const WATCHED =
+const WATCHED_COMMAND =
   'umask 077; exec 3<&0; (read -r _ <&3; kill $$) 2>/dev/null & exec nats-server -c "$0" 3<&- </dev/null'
 
 export const GET_NATS =
@@ -79,11 +79,11 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
     `GATEWAY_PASSWORD: ${JSON.stringify(secrets.gateway)}`,
     USERS,
   ]
-  writeForOwner(config, lines.join('\n'))
-  const child = spawn('sh', ['-c', WATCHED, config], { stdio: ['pipe', 'ignore', 'pipe'] })
-  let said = ''
+  writePrivate(config, lines.join('\n'))
+  const child = spawn('sh', ['-c', WATCHED_COMMAND, config], { stdio: ['pipe', 'ignore', 'pipe'] })
+  let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    said = (said + chunk).slice(-4_000)
+    stderr = (stderr + chunk).slice(-4_000)
   })
   let failure: string | null = null
   const ended = new Promise<void>((resolve) => {
@@ -93,7 +93,7 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
     })
     child.once('exit', (code) => {
       child.stdin?.destroy()
-      failure ??= `nats-server ended with ${code}: ${said}`
+      failure ??= `nats-server ended with ${code}: ${stderr}`
       resolve()
     })
   })
@@ -110,27 +110,27 @@ export async function startNats(folder: string, port: number, clock: Clock): Pro
     }
     if (clock.monotonicMs() > endsAtMs) {
       child.kill('SIGKILL')
-      throw new Error(`nats-server did not listen within ${START_MS_MAX} ms: ${said}`)
+      throw new Error(`nats-server did not listen within ${START_MS_MAX} ms: ${stderr}`)
     }
-    await pause(clock, LOOK_MS)
+    await pause(clock, POLL_MS)
   }
 }
 
 function secretsIn(folder: string): NatsSecrets {
   const path = join(folder, 'secrets')
   if (existsSync(path)) {
-    const kept = readSecrets(readFileSync(path, 'utf8'))
-    if (kept !== null) return kept
+    const stored = readSecrets(readFileSync(path, 'utf8'))
+    if (stored !== null) return stored
     throw new Error(`${path} is damaged: remove it, and new passwords are made`)
   }
   const secret = () => randomBytes(32).toString('base64url')
   const made = { engine: secret(), gateway: secret(), clusterKey: secret() }
-  writeForOwner(path, `${JSON.stringify(made)}\n`)
+  writePrivate(path, `${JSON.stringify(made)}\n`)
   return made
 }
 
 /** An older file of that name keeps its mode unless it is changed first. */
-function writeForOwner(path: string, text: string): void {
+function writePrivate(path: string, text: string): void {
   if (existsSync(path)) chmodSync(path, 0o600)
   writeFileSync(path, text, { mode: 0o600 })
 }
@@ -140,9 +140,9 @@ function readSecrets(text: string): NatsSecrets | null {
     const value: unknown = JSON.parse(text)
     if (!isRecord(value)) return null
     const { engine, gateway, clusterKey } = value
-    const isWhole =
+    const isComplete =
       typeof engine === 'string' && typeof gateway === 'string' && typeof clusterKey === 'string'
-    return isWhole ? { engine, gateway, clusterKey } : null
+    return isComplete ? { engine, gateway, clusterKey } : null
   } catch {
     return null
   }

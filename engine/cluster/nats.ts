@@ -31,21 +31,21 @@ import {
 import { type Clock, pause } from '../clock.ts'
 import type { Log } from '../process/log.ts'
 import {
+  type AnnouncementSubject,
   type Answer,
   type Append,
-  type AskedSubject,
   answersMax,
-  askMsMax,
-  asksMax,
   type Bucket,
   type BucketName,
   type ClusterLog,
   type LinkState,
   LogError,
+  type LogSubscription,
+  type RequestSubject,
+  requestMsMax,
+  requestsMax,
   type ShardName,
   type ShardReader,
-  type StopReading,
-  type ToldSubject,
 } from './log.ts'
 import { openBucket } from './nats-bucket.ts'
 import { NatsPublisher, refusalOf } from './nats-publisher.ts'
@@ -65,7 +65,7 @@ interface NatsParts {
   readonly name: string
   readonly clock: Clock
   readonly log: Log
-  /** How long the server may take for one thing; {@link askMsMax} unless given. */
+  /** How long the server may take for one thing; {@link requestMsMax} unless given. */
   readonly timeoutMs?: number
 }
 
@@ -86,7 +86,7 @@ const PING_MS = 2_000
 /** Connects, waiting for the server as long as it takes; rejects with an Error for credentials that cannot be read or are refused. */
 export async function openNats(parts: NatsParts): Promise<ClusterLog> {
   const { url, creds, ca, login, side, name, clock, log } = parts
-  const { timeoutMs: timeout = askMsMax } = parts
+  const { timeoutMs: timeout = requestMsMax } = parts
   // A checkpoint has some twenty megabytes: the client's own JavaScript hashes them a tenth as fast.
   setSha256Backend('native')
   const options = {
@@ -139,14 +139,14 @@ class NatsLog implements ClusterLog {
   readonly #ready = new Set<ShardName>()
   readonly #listeners: ((link: LinkState) => void)[] = []
   #objects: Promise<ObjectStore> | null = null
-  #asks = 0
+  #requestCount = 0
   link: LinkState = 'up'
 
   constructor(connection: NatsConnection, manager: JetStreamManager, parts: NatsParts) {
     this.#connection = connection
     this.#manager = manager
     this.#parts = parts
-    this.#timeoutMs = parts.timeoutMs ?? askMsMax
+    this.#timeoutMs = parts.timeoutMs ?? requestMsMax
     this.#client = jetstream(connection, { timeout: this.#timeoutMs })
     const inbox = createInbox(inboxOf(parts.side))
     this.#publisher = new NatsPublisher(connection, parts.clock, this.#timeoutMs, inbox)
@@ -179,8 +179,8 @@ class NatsLog implements ClusterLog {
 
   /** Makes the shard's stream, or takes the one that is there. */
   #stream(shard: ShardName): Promise<string> {
-    const known = this.#streams.get(shard)
-    if (known !== undefined) return known
+    const existing = this.#streams.get(shard)
+    if (existing !== undefined) return existing
     const making = this.#makeStream(shard)
     this.#streams.set(shard, making)
     making.catch(() => this.#streams.delete(shard))
@@ -225,7 +225,7 @@ class NatsLog implements ClusterLog {
       return { first: state.first_seq, last: state.last_seq }
     } catch (error) {
       // Made anew the next time: a server that lost its disk has lost the stream too.
-      this.#forget(shard)
+      this.#invalidate(shard)
       throw failureOf(error)
     }
   }
@@ -241,17 +241,17 @@ class NatsLog implements ClusterLog {
       const failure = failureOf(error)
       if (failure.reason !== 'unanswered') throw failure
       // The stream is not there: not yet, after a start of the server, or no longer.
-      this.#forget(shard)
+      this.#invalidate(shard)
       throw new LogError('down', failure.message, error)
     }
   }
 
-  #forget(shard: ShardName): void {
+  #invalidate(shard: ShardName): void {
     this.#streams.delete(shard)
     this.#ready.delete(shard)
   }
 
-  read(shard: ShardName, from: number, reader: ShardReader): StopReading {
+  read(shard: ShardName, from: number, reader: ShardReader): LogSubscription {
     const { clock, log } = this.#parts
     const ends = () => this.#ends(shard)
     const open = async (next: number) => {
@@ -259,11 +259,11 @@ class NatsLog implements ClusterLog {
       const policy = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: next }
       return this.#client.consumers.get(stream, policy)
     }
-    const reading = new NatsReader({ clock, log, shard, reader, ends, open }, from)
+    const natsReader = new NatsReader({ clock, log, shard, reader, ends, open }, from)
     this.onLink((link) => {
-      if (link === 'up') reading.restart()
+      if (link === 'up') natsReader.restart()
     })
-    return reading
+    return natsReader
   }
 
   bucket(name: BucketName): Promise<Bucket> {
@@ -316,37 +316,38 @@ class NatsLog implements ClusterLog {
     }
   }
 
-  async ask(subject: AskedSubject, body: Uint8Array): Promise<Uint8Array> {
+  async request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array> {
     if (this.link === 'down') throw new LogError('down', 'NATS is not connected')
-    if (this.#asks >= asksMax) throw new LogError('full', 'too many requests are under way')
-    this.#asks += 1
+    if (this.#requestCount >= requestsMax)
+      throw new LogError('full', 'too many requests are under way')
+    this.#requestCount += 1
     try {
       const timeout = this.#timeoutMs
-      const told = await this.#connection.request(`tb.ask.${subject}`, body, { timeout })
-      const failed = told.headers?.get(FAILED) ?? ''
+      const reply = await this.#connection.request(`tb.ask.${subject}`, body, { timeout })
+      const failed = reply.headers?.get(FAILED) ?? ''
       if (failed !== '') throw new LogError('unanswered', failed)
-      return told.data
+      return reply.data
     } catch (error) {
       throw failureOf(error)
     } finally {
-      this.#asks -= 1
+      this.#requestCount -= 1
     }
   }
 
-  answer(subject: AskedSubject, answer: Answer): StopReading {
+  answer(subject: RequestSubject, answer: Answer): LogSubscription {
     let busy = 0
     const refuse = (message: Msg, why: string) => {
-      const told = headers()
-      told.set(FAILED, why)
-      message.respond(undefined, { headers: told })
+      const replyHeaders = headers()
+      replyHeaders.set(FAILED, why)
+      message.respond(undefined, { headers: replyHeaders })
     }
     const handle = async (message: Msg) => {
       if (busy >= answersMax) return refuse(message, 'too many requests are under way')
       busy += 1
       try {
         const body = await answer(message.data)
-        const room = this.#connection.info?.max_payload ?? 0
-        if (body.length > room) refuse(message, 'the answer is larger than NATS takes')
+        const payloadMax = this.#connection.info?.max_payload ?? 0
+        if (body.length > payloadMax) refuse(message, 'the answer is larger than NATS takes')
         else message.respond(body)
       } catch (error) {
         refuse(message, reasonOf(error))
@@ -362,11 +363,11 @@ class NatsLog implements ClusterLog {
     return { stop: async () => subscription.unsubscribe() }
   }
 
-  tell(subject: ToldSubject, body: Uint8Array): void {
+  announce(subject: AnnouncementSubject, body: Uint8Array): void {
     if (this.link === 'up') this.#connection.publish(`tb.told.${subject}`, body)
   }
 
-  hear(subject: ToldSubject, listener: (body: Uint8Array) => void): StopReading {
+  subscribe(subject: AnnouncementSubject, listener: (body: Uint8Array) => void): LogSubscription {
     const subscription = this.#connection.subscribe(`tb.told.${subject}`, {
       callback: (error, message) => {
         if (error === null) listener(message.data)
@@ -399,8 +400,8 @@ function failureOf(error: unknown): LogError {
     return refusalOf(error.code, message, error)
   }
   const whys = [name, cause instanceof Error ? cause.name : '']
-  const isSilent =
+  const hasNoResponder =
     (error instanceof RequestError && error.isNoResponders()) ||
     whys.some((one) => one === 'NoRespondersError' || one === 'JetStreamNotEnabled')
-  return new LogError(isSilent ? 'unanswered' : 'down', message, error)
+  return new LogError(hasNoResponder ? 'unanswered' : 'down', message, error)
 }

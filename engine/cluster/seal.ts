@@ -88,7 +88,7 @@ export class ClusterSeal {
     } catch {
       return null
     }
-    this.#keep(sender, key)
+    this.#cacheKey(sender, key)
     const number = header.readUIntBE(NUMBER_AT, NUMBER_BYTES)
     return { sender, number, stamp: header.readUIntBE(STAMP_AT, NUMBER_BYTES), body }
   }
@@ -111,23 +111,23 @@ export class ClusterSeal {
   }
 
   /** As {@link signed}, of bytes so large that `rest` is awaited after every part. */
-  async signedInParts(context: string, bytes: Uint8Array, rest: () => Promise<void>) {
-    return Buffer.concat([bytes, await this.#codeInParts(context, bytes, rest)])
+  async signedInParts(context: string, bytes: Uint8Array, yieldToEventLoop: () => Promise<void>) {
+    return Buffer.concat([bytes, await this.#codeInParts(context, bytes, yieldToEventLoop)])
   }
 
   /** As {@link checked}, of bytes so large that `rest` is awaited after every part. */
-  async checkedInParts(context: string, signed: Uint8Array, rest: () => Promise<void>) {
+  async checkedInParts(context: string, signed: Uint8Array, yieldToEventLoop: () => Promise<void>) {
     const end = signed.length - CODE_BYTES
     if (end < 0) return null
     const bytes = signed.subarray(0, end)
-    const code = await this.#codeInParts(context, bytes, rest)
+    const code = await this.#codeInParts(context, bytes, yieldToEventLoop)
     return timingSafeEqual(code, signed.subarray(end)) ? bytes : null
   }
 
-  async #codeInParts(context: string, bytes: Uint8Array, rest: () => Promise<void>) {
+  async #codeInParts(context: string, bytes: Uint8Array, yieldToEventLoop: () => Promise<void>) {
     const code = this.#codeOf(context)
     for (let from = 0; from < bytes.length; from += PART_BYTES) {
-      if (from > 0) await rest()
+      if (from > 0) await yieldToEventLoop()
       code.update(bytes.subarray(from, from + PART_BYTES))
     }
     return code.digest().subarray(0, CODE_BYTES)
@@ -142,7 +142,7 @@ export class ClusterSeal {
   }
 
   /** Only of those who know the cluster's key. */
-  #keep(sender: string, key: KeyObject): void {
+  #cacheKey(sender: string, key: KeyObject): void {
     if (this.#keys.has(sender)) return
     if (this.#keys.size >= KEYS_MAX) {
       const [oldest] = this.#keys.keys()

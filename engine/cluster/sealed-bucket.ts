@@ -7,7 +7,7 @@ import {
   type BucketEntry,
   type BucketName,
   LogError,
-  type StopReading,
+  type LogSubscription,
 } from './log.ts'
 import type { ClusterSeal } from './seal.ts'
 
@@ -26,7 +26,7 @@ interface SealedBucketParts {
 
 /** The first byte of a record. */
 const REMOVED = 0
-const KEPT = 1
+const PRESENT = 1
 
 export class SealedBucket implements Bucket {
   readonly #inner: Bucket
@@ -72,9 +72,9 @@ export class SealedBucket implements Bucket {
     await this.#write(key, null, (bytes) => this.#inner.put(key, bytes))
   }
 
-  watch(watcher: Parameters<Bucket['watch']>[0]): Promise<StopReading> {
+  watch(watcher: Parameters<Bucket['watch']>[0]): Promise<LogSubscription> {
     return this.#inner.watch({
-      onWhole: watcher.onWhole,
+      onSnapshotEnd: watcher.onSnapshotEnd,
       onEntry: (entry) => {
         const read = this.#read(entry)
         if (read !== null) watcher.onEntry(read)
@@ -89,12 +89,12 @@ export class SealedBucket implements Bucket {
     send: (bytes: Uint8Array) => Promise<number>,
   ): Promise<number> {
     const { seal, clock } = this.#parts
-    const known = this.#newest.get(key)?.version ?? 0
+    const newestVersion = this.#newest.get(key)?.version ?? 0
     // The clock of whoever wrote before may be ahead of this one's.
-    const version = Math.max(clock.nowMs(), this.#version + 1, known + 1)
+    const version = Math.max(clock.nowMs(), this.#version + 1, newestVersion + 1)
     this.#version = version
     const isRemoved = value === null
-    const body = Buffer.concat([Buffer.of(isRemoved ? REMOVED : KEPT), value ?? Buffer.of()])
+    const body = Buffer.concat([Buffer.of(isRemoved ? REMOVED : PRESENT), value ?? Buffer.of()])
     const revision = await send(seal.seal(this.#contextOf(key), version, body).bytes)
     this.#note(key, version, isRemoved)
     return revision
@@ -103,9 +103,9 @@ export class SealedBucket implements Bucket {
   /** Null: it is refused. */
   #read({ key, value, revision }: BucketEntry): BucketEntry | null {
     const { seal, refuse } = this.#parts
-    const known = this.#newest.get(key)
+    const newest = this.#newest.get(key)
     if (value === null) {
-      if (known === undefined || known.isRemoved) return { key, value, revision }
+      if (newest === undefined || newest.isRemoved) return { key, value, revision }
       refuse('record', 'forged')
       return null
     }
@@ -114,7 +114,7 @@ export class SealedBucket implements Bucket {
       refuse('record', 'forged')
       return null
     }
-    if (known !== undefined && opened.stamp < known.version) {
+    if (newest !== undefined && opened.stamp < newest.version) {
       refuse('record', 'old')
       return null
     }

@@ -6,26 +6,26 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import {
+  type AnnouncementSubject,
   type Answer,
   type Append,
-  type AskedSubject,
   type Bucket,
   type BucketName,
   type ClusterLog,
   type LinkState,
   LogError,
+  type LogSubscription,
+  type RequestSubject,
   type ShardName,
   type ShardReader,
-  type StopReading,
-  type ToldSubject,
 } from './log.ts'
 import { ClusterSeal, nameOf, type Opened } from './seal.ts'
 import { type Refuse, type RefusedKind, SealedBucket } from './sealed-bucket.ts'
 
 /** A message may be so much older or newer than this machine's clock says. */
-export const messageAgeMsMax = 60_000
+export const sealedMessageAgeMsMax = 60_000
 /** A message of a sender may come behind so many later ones. */
-const SWAPPED_MAX = 1_024
+const REORDERED_MAX = 1_024
 /** Senders whose last messages are remembered by one subscription. */
 const SENDERS_MAX = 4_096
 const WARN_EVERY_MS = 60_000
@@ -70,7 +70,7 @@ export class SealedLog implements ClusterLog {
     return this.#inner.publish(shard, { ...batch, bytes })
   }
 
-  read(shard: ShardName, from: number, reader: ShardReader): StopReading {
+  read(shard: ShardName, from: number, reader: ShardReader): LogSubscription {
     const context = `batch.${shard}`
     return this.#inner.read(shard, from, {
       onBatch: ({ sequence, bytes: signed, behind }) => {
@@ -83,8 +83,8 @@ export class SealedLog implements ClusterLog {
   }
 
   bucket(name: BucketName): Promise<Bucket> {
-    const known = this.#buckets.get(name)
-    if (known !== undefined) return known
+    const existing = this.#buckets.get(name)
+    if (existing !== undefined) return existing
     const seal = { seal: this.#seal, clock: this.#parts.clock }
     const opening = this.#inner
       .bucket(name)
@@ -95,48 +95,48 @@ export class SealedLog implements ClusterLog {
   }
 
   async putObject(name: string, bytes: Uint8Array): Promise<void> {
-    const signed = await this.#seal.signedInParts(`object.${name}`, bytes, this.#rest)
+    const signed = await this.#seal.signedInParts(`object.${name}`, bytes, this.#yieldToEventLoop)
     await this.#inner.putObject(name, signed)
   }
 
   async getObject(name: string): Promise<Uint8Array | null> {
     const signed = await this.#inner.getObject(name)
     if (signed === null) return null
-    const bytes = await this.#seal.checkedInParts(`object.${name}`, signed, this.#rest)
+    const bytes = await this.#seal.checkedInParts(`object.${name}`, signed, this.#yieldToEventLoop)
     if (bytes === null) this.#refuse('object', 'forged')
     return bytes
   }
 
-  async ask(subject: AskedSubject, body: Uint8Array): Promise<Uint8Array> {
+  async request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array> {
     const { bytes, name } = this.#seal.seal(`ask.${subject}`, this.#parts.clock.nowMs(), body)
-    const answer = this.#seal.open(answerTo(name), await this.#inner.ask(subject, bytes))
+    const answer = this.#seal.open(answerTo(name), await this.#inner.request(subject, bytes))
     if (answer !== null) return answer.body
     this.#refuse('answer', 'forged')
     throw new LogError('unanswered', 'the answer was not made with this CLUSTER_KEY')
   }
 
-  answer(subject: AskedSubject, answer: Answer): StopReading {
-    const isNew = this.#newcomers()
+  answer(subject: RequestSubject, answer: Answer): LogSubscription {
+    const replayFilter = this.#openReplayFilter()
     return this.#inner.answer(subject, async (bytes) => {
-      const asked = this.#seal.open(`ask.${subject}`, bytes)
-      if (!this.#isTaken('request', asked, isNew)) {
+      const request = this.#seal.open(`ask.${subject}`, bytes)
+      if (!this.#isAccepted('request', request, replayFilter)) {
         throw new Error('the request was not made with this CLUSTER_KEY, or not just now')
       }
-      const body = await answer(asked.body)
-      return this.#seal.seal(answerTo(nameOf(asked)), this.#parts.clock.nowMs(), body).bytes
+      const body = await answer(request.body)
+      return this.#seal.seal(answerTo(nameOf(request)), this.#parts.clock.nowMs(), body).bytes
     })
   }
 
-  tell(subject: ToldSubject, body: Uint8Array): void {
+  announce(subject: AnnouncementSubject, body: Uint8Array): void {
     const { bytes } = this.#seal.seal(`tell.${subject}`, this.#parts.clock.nowMs(), body)
-    this.#inner.tell(subject, bytes)
+    this.#inner.announce(subject, bytes)
   }
 
-  hear(subject: ToldSubject, listener: (body: Uint8Array) => void): StopReading {
-    const isNew = this.#newcomers()
-    return this.#inner.hear(subject, (bytes) => {
-      const told = this.#seal.open(`tell.${subject}`, bytes)
-      if (this.#isTaken('announcement', told, isNew)) listener(told.body)
+  subscribe(subject: AnnouncementSubject, listener: (body: Uint8Array) => void): LogSubscription {
+    const replayFilter = this.#openReplayFilter()
+    return this.#inner.subscribe(subject, (bytes) => {
+      const announcement = this.#seal.open(`tell.${subject}`, bytes)
+      if (this.#isAccepted('announcement', announcement, replayFilter)) listener(announcement.body)
     })
   }
 
@@ -144,14 +144,19 @@ export class SealedLog implements ClusterLog {
     return this.#inner.close()
   }
 
-  readonly #rest = (): Promise<void> => new Promise((next) => this.#parts.clock.soon(next))
+  readonly #yieldToEventLoop = (): Promise<void> =>
+    new Promise((next) => this.#parts.clock.soon(next))
 
-  #newcomers(): Newcomers {
-    return new Newcomers(this.#parts.clock)
+  #openReplayFilter(): ReplayFilter {
+    return new ReplayFilter(this.#parts.clock)
   }
 
   /** Whether a message is authentic, of this minute, sent since this process began, and was not taken before. */
-  #isTaken(kind: RefusedKind, message: Opened | null, isNew: Newcomers): message is Opened {
+  #isAccepted(
+    kind: RefusedKind,
+    message: Opened | null,
+    replayFilter: ReplayFilter,
+  ): message is Opened {
     if (message === null) {
       this.#refuse(kind, 'forged')
       return false
@@ -160,11 +165,11 @@ export class SealedLog implements ClusterLog {
     const ageMs = clock.nowMs() - message.stamp
     // What was taken before this process began is not known.
     const isEarlier = ageMs > Math.ceil(clock.monotonicMs() - this.#startedMs)
-    if (isEarlier || Math.abs(ageMs) > messageAgeMsMax) {
+    if (isEarlier || Math.abs(ageMs) > sealedMessageAgeMsMax) {
       this.#refuse(kind, 'old')
       return false
     }
-    if (isNew.take(message)) return true
+    if (replayFilter.take(message)) return true
     this.#refuse(kind, 'repeat')
     return false
   }
@@ -187,7 +192,7 @@ export class SealedLog implements ClusterLog {
 const answerTo = (name: string): string => `answer.${name}`
 
 /** Which messages of each sender one subscription has taken. */
-class Newcomers {
+class ReplayFilter {
   readonly #clock: Clock
   readonly #senders = new Map<
     string,
@@ -201,28 +206,28 @@ class Newcomers {
   /** Whether a message was not taken before; it is now. */
   take({ sender, number }: Opened): boolean {
     const nowMs = this.#clock.monotonicMs()
-    let known = this.#senders.get(sender)
-    if (known === undefined) {
-      if (this.#senders.size >= SENDERS_MAX) this.#forget(nowMs)
+    let senderState = this.#senders.get(sender)
+    if (senderState === undefined) {
+      if (this.#senders.size >= SENDERS_MAX) this.#evictIdle(nowMs)
       if (this.#senders.size >= SENDERS_MAX) return false
-      known = { newest: 0, atMs: nowMs, taken: new Set() }
-      this.#senders.set(sender, known)
+      senderState = { newest: 0, atMs: nowMs, taken: new Set() }
+      this.#senders.set(sender, senderState)
     }
-    const oldest = known.newest - SWAPPED_MAX
-    if (number <= oldest || known.taken.has(number)) return false
-    known.atMs = nowMs
-    known.newest = Math.max(known.newest, number)
-    known.taken.add(number)
-    if (known.taken.size > 2 * SWAPPED_MAX) {
-      for (const each of known.taken) if (each <= oldest) known.taken.delete(each)
+    const oldest = senderState.newest - REORDERED_MAX
+    if (number <= oldest || senderState.taken.has(number)) return false
+    senderState.atMs = nowMs
+    senderState.newest = Math.max(senderState.newest, number)
+    senderState.taken.add(number)
+    if (senderState.taken.size > 2 * REORDERED_MAX) {
+      for (const each of senderState.taken) if (each <= oldest) senderState.taken.delete(each)
     }
     return true
   }
 
   /** Messages of senders who are silent for so long are refused by their age. */
-  #forget(nowMs: number): void {
+  #evictIdle(nowMs: number): void {
     for (const [sender, { atMs }] of this.#senders) {
-      if (nowMs - atMs > 2 * messageAgeMsMax) this.#senders.delete(sender)
+      if (nowMs - atMs > 2 * sealedMessageAgeMsMax) this.#senders.delete(sender)
     }
   }
 }

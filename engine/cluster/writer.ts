@@ -8,23 +8,23 @@ import { MsgpackWriter } from '../msgpack-writer.ts'
 import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import { encodeBatch } from './batch.ts'
-import type { ShardPlace } from './checkpoint.ts'
-import { batchBytesMax, type ClusterLog, idOfBatch, type ShardName } from './log.ts'
+import type { ShardPosition } from './checkpoint.ts'
+import { type ClusterLog, clusterBatchBytesMax, idOfBatch, type ShardName } from './log.ts'
 
 /** Bytes of batches that are not acknowledged, over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024
 /** Bytes of the newest batches, which readers may ask for that the log did not give them: the last half minute of a busy day. */
-export const keptBytesMax = 8 * 1_024 * 1_024
+export const retainedBytesMax = 8 * 1_024 * 1_024
 /** Turns so soon after a batch wait for each other: what a batch costs is hardly of what is in it, but of its way. */
 export const gatherMs = 1
 /** Room for a batch's header. */
 const HEADER_BYTES_MAX = 1_024
-const AGAIN_MS = 250
+const RETRY_MS = 250
 /** Batches that are sent again before the first of them is acknowledged. */
-const AGAIN_BATCHES = 64
+const RESEND_BATCHES = 64
 
 /** The place of an item in a channel's stream. */
-export interface ItemPlace {
+export interface ItemPosition {
   readonly channel: string
   readonly offset: number
 }
@@ -53,10 +53,10 @@ export class LogWriter<Item> {
   readonly #dirty = new Set<ShardWriter<Item>>()
   readonly #batches: Count
   readonly #bytes: Count
-  readonly #given: Count
+  readonly #dropped: Count
   /** The newest batches by their ids in the log, acknowledged or not. */
-  readonly #kept = new Map<string, Uint8Array>()
-  #keptBytes = 0
+  readonly #retained = new Map<string, Uint8Array>()
+  #retainedBytes = 0
   readonly #refused: Count
   #isPlanned = false
   #flushedAtMs = Number.NEGATIVE_INFINITY
@@ -68,7 +68,7 @@ export class LogWriter<Item> {
     const { metrics } = parts
     this.#batches = metrics.count('cluster_batches_total', 'Batches written to the log.')
     this.#bytes = metrics.count('cluster_batch_bytes_total', 'Bytes of batches written to the log.')
-    this.#given = metrics.count(
+    this.#dropped = metrics.count(
       'cluster_lost_batches_total',
       'Batches given up and announced as missing.',
     )
@@ -81,10 +81,10 @@ export class LogWriter<Item> {
   }
 
   /** Puts an item behind those of its shard; it is sent at the end of this turn, or a millisecond after the last batches. */
-  put(name: ShardName, item: Item, place: ItemPlace | null = null): void {
+  put(name: ShardName, item: Item, position: ItemPosition | null = null): void {
     if (this.#isOver) return
     const shard = this.shard(name)
-    shard.put(item, place)
+    shard.put(item, position)
     this.#dirty.add(shard)
     if (this.#isPlanned) return
     this.#isPlanned = true
@@ -108,16 +108,16 @@ export class LogWriter<Item> {
 
   /** A batch by its id in the log; null: it is older than those that are kept, or there was none. */
   batch(id: string): Uint8Array | null {
-    return this.#kept.get(id) ?? null
+    return this.#retained.get(id) ?? null
   }
 
-  #keep({ id, bytes }: Waiting): void {
-    this.#kept.set(id, bytes)
-    this.#keptBytes += bytes.length
-    for (const [oldest, { length }] of this.#kept) {
-      if (this.#keptBytes <= keptBytesMax) return
-      this.#kept.delete(oldest)
-      this.#keptBytes -= length
+  #retain({ id, bytes }: Waiting): void {
+    this.#retained.set(id, bytes)
+    this.#retainedBytes += bytes.length
+    for (const [oldest, { length }] of this.#retained) {
+      if (this.#retainedBytes <= retainedBytesMax) return
+      this.#retained.delete(oldest)
+      this.#retainedBytes -= length
     }
   }
 
@@ -129,8 +129,8 @@ export class LogWriter<Item> {
   }
 
   /** How far every shard is acknowledged. */
-  places(): readonly ShardPlace[] {
-    return [...this.#shards.values()].map((shard) => shard.place)
+  positions(): readonly ShardPosition[] {
+    return [...this.#shards.values()].map((shard) => shard.position)
   }
 
   /** Resolves when nothing waits for an acknowledgement, or after a time. */
@@ -151,7 +151,7 @@ export class LogWriter<Item> {
     if (shard !== undefined) return shard
     shard = new ShardWriter(name, this.#parts, {
       isOver: () => this.#isOver,
-      onBatch: (batch) => this.#keep(batch),
+      onBatch: (batch) => this.#retain(batch),
       onHeld: (bytes) => {
         this.#held += bytes
         if (bytes <= 0) return
@@ -178,7 +178,7 @@ export class LogWriter<Item> {
     }
     if (most === null) return
     const count = most.giveUp()
-    this.#given.inc(count)
+    this.#dropped.inc(count)
     const line =
       'the log takes too little: batches are given up, and gateways read these markets anew'
     this.#parts.logger.error({ shard: most.name, batches: count }, line)
@@ -235,19 +235,19 @@ class ShardWriter<Item> {
     return this.#waiting.size
   }
 
-  get place(): ShardPlace {
+  get position(): ShardPosition {
     return { shard: this.name, ...this.#acknowledged }
   }
 
-  put(item: Item, place: ItemPlace | null): void {
-    if (this.#missingFrom !== null && this.#count === 0) this.#tellMissing(this.#missingFrom)
+  put(item: Item, position: ItemPosition | null): void {
+    if (this.#missingFrom !== null && this.#count === 0) this.#putMissing(this.#missingFrom)
     const before = this.#items.length
     this.#parts.encode(this.#items, item)
     const added = this.#items.length - before
-    if (this.#items.length > batchBytesMax - HEADER_BYTES_MAX) {
+    if (this.#items.length > clusterBatchBytesMax - HEADER_BYTES_MAX) {
       const late = Uint8Array.from(this.#items.end().subarray(before))
       this.#close(before)
-      if (added > batchBytesMax - HEADER_BYTES_MAX) {
+      if (added > clusterBatchBytesMax - HEADER_BYTES_MAX) {
         // Nobody can read its market right from here on: the number of the next batch says that one is missing.
         this.#hooks.onRefused()
         this.#missingFrom ??= this.#batch + 1
@@ -257,16 +257,16 @@ class ShardWriter<Item> {
       this.#items.bytes(late)
     }
     this.#count += 1
-    if (place !== null) this.#note(place)
+    if (position !== null) this.#note(position)
   }
 
-  #tellMissing(fromBatch: number): void {
+  #putMissing(fromBatch: number): void {
     this.#missingFrom = null
     this.#parts.encode(this.#items, this.#parts.missing(fromBatch))
     this.#count += 1
   }
 
-  #note({ channel, offset }: ItemPlace): void {
+  #note({ channel, offset }: ItemPosition): void {
     const range = this.#ranges.get(channel)
     if (range === undefined) this.#ranges.set(channel, { first: offset, last: offset })
     else range.last = offset
@@ -325,7 +325,7 @@ class ShardWriter<Item> {
     const after = this.#after ?? 0
     this.#after = after + 1
     this.#underWay += 1
-    return { after, done: log.publish(this.name, { bytes, id, after, isAlone }) }
+    return { after, done: log.publish(this.name, { bytes, id, after, isAckedSeparately: isAlone }) }
   }
 
   #onAcknowledged(batch: number, sequence: number): void {
@@ -357,7 +357,7 @@ class ShardWriter<Item> {
     while (!this.#hooks.isOver()) {
       // Behind what is under way, so that nothing of it comes in between.
       if (this.#underWay > 0 || log.link === 'down') {
-        await pause(clock, AGAIN_MS)
+        await pause(clock, RETRY_MS)
         continue
       }
       try {
@@ -367,10 +367,10 @@ class ShardWriter<Item> {
           this.#hooks.onDeposed()
           break
         }
-        if (!(await this.#sendAgain())) await pause(clock, AGAIN_MS)
+        if (!(await this.#sendAgain())) await pause(clock, RETRY_MS)
         if (this.#waiting.size === 0) break
       } catch {
-        await pause(clock, AGAIN_MS)
+        await pause(clock, RETRY_MS)
       }
     }
     this.#isRecovering = false
@@ -380,25 +380,25 @@ class ShardWriter<Item> {
   async #sendAgain(): Promise<boolean> {
     const all = [...this.#waiting.values()]
     let hasSome = all.length === 0
-    for (let from = 0; from < all.length; from += AGAIN_BATCHES) {
+    for (let from = 0; from < all.length; from += RESEND_BATCHES) {
       if (this.#hooks.isOver()) return hasSome
       // What was given up meanwhile is left out.
       const some = all
-        .slice(from, from + AGAIN_BATCHES)
+        .slice(from, from + RESEND_BATCHES)
         .filter(({ batch }) => this.#waiting.has(batch))
       const sent = some.map((waiting) => ({ ...waiting, ...this.#sent(waiting, true) }))
       const sequences = await Promise.allSettled(sent.map(({ done }) => done))
       this.#underWay -= sent.length
-      let isInPlace = true
+      let isInSequence = true
       for (const [index, { batch, after }] of sent.entries()) {
-        const told = sequences[index]
-        if (told?.status === 'fulfilled') {
-          this.#onAcknowledged(batch, told.value)
+        const result = sequences[index]
+        if (result?.status === 'fulfilled') {
+          this.#onAcknowledged(batch, result.value)
           hasSome = true
         }
-        isInPlace &&= told?.status === 'fulfilled' && told.value === after + 1
+        isInSequence &&= result?.status === 'fulfilled' && result.value === after + 1
       }
-      if (!isInPlace) return hasSome
+      if (!isInSequence) return hasSome
     }
     return hasSome
   }

@@ -15,7 +15,7 @@ export const ACCOUNT_COMMAND = {
     'set-tier EMAIL TIER [--rpm N] [--sockets N] [--deliveries N]',
     'disable|enable|log-out|delete EMAIL',
   ],
-  words: {
+  positionals: {
     list: 'all accounts, with their webhooks and pending and throttled deliveries',
     'set-tier': `TIER is ${TIER_NAMES.join(', ')}`,
     disable: 'its requests are refused, its streams end, its webhooks are silent',
@@ -23,7 +23,7 @@ export const ACCOUNT_COMMAND = {
     'log-out': 'all its login tokens end; its keys and webhooks go on',
     delete: 'the account, its keys and its webhooks, for good',
   },
-  wordCounts: [0, Number.POSITIVE_INFINITY],
+  positionalCounts: [0, Number.POSITIVE_INFINITY],
   options: {
     rpm: { takes: 'N', means: 'requests a minute, with the tier enterprise only' },
     sockets: { takes: 'N', means: 'streams at once, with the tier enterprise only' },
@@ -49,7 +49,7 @@ interface AccountRequest {
 
 /** Throws UsageError when the arguments are not accepted. */
 export function readAccountRequest(given: Given): AccountRequest {
-  const [action, email, tier, ...more] = given.words
+  const [action, email, tier, ...more] = given.positionals
   if (hasLimits(given) && action !== 'set-tier')
     throw new UsageError('--rpm, --sockets and --deliveries go with set-tier')
   switch (action) {

@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs'
 import { accountHandlers, type WebhooksOf } from '../../actors/accounts/admin.ts'
-import { AccountDirectory, type GoneReason } from '../../actors/accounts/directory.ts'
+import { AccountDirectory, type DeactivationReason } from '../../actors/accounts/directory.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
 import { lockHolder } from '../../storage/lmdb/lock.ts'
@@ -24,12 +24,15 @@ import { runCommand } from './asking.ts'
 
 /** An engine that starts or stops holds the folder and has no socket: it is waited for so long. */
 const WAIT_MS_MAX = 5_000
-const LOOK_EVERY_MS = 100
+const POLL_MS = 100
 
-type Ask = (command: string, request: AdminRequest) => Promise<unknown>
+type SendCommand = (command: string, request: AdminRequest) => Promise<unknown>
 
 /** Runs `action` on the engine that runs, or else on the data folder itself. */
-async function withAccounts(dataDir: string, action: (ask: Ask) => Promise<void>): Promise<void> {
+async function withAccounts(
+  dataDir: string,
+  action: (send: SendCommand) => Promise<void>,
+): Promise<void> {
   const endsAtMs = systemClock.monotonicMs() + WAIT_MS_MAX
   for (;;) {
     const holder = lockHolder(dataDir)
@@ -37,7 +40,7 @@ async function withAccounts(dataDir: string, action: (ask: Ask) => Promise<void>
     const client = await connectAdmin(dataDir, systemClock)
     if (client !== null) {
       try {
-        return await action((command, request) => client.ask(command, request))
+        return await action((command, request) => client.send(command, request))
       } finally {
         client.close()
       }
@@ -46,11 +49,14 @@ async function withAccounts(dataDir: string, action: (ask: Ask) => Promise<void>
       const who = `process ${holder} holds ${dataDir} and does not answer at its engine.sock`
       throw new EngineError('UNAVAILABLE', `${who}; try again, or stop it`)
     }
-    await pause(systemClock, LOOK_EVERY_MS)
+    await pause(systemClock, POLL_MS)
   }
 }
 
-async function withFolder(dataDir: string, action: (ask: Ask) => Promise<void>): Promise<void> {
+async function withFolder(
+  dataDir: string,
+  action: (send: SendCommand) => Promise<void>,
+): Promise<void> {
   // Opening would make one.
   if (!existsSync(environmentPath(dataDir, 'accounts'))) {
     const detail = `no engine ever ran in ${dataDir}; set DATA_DIR to the folder of one that did`
@@ -61,7 +67,7 @@ async function withFolder(dataDir: string, action: (ask: Ask) => Promise<void>):
   try {
     const directory = new AccountDirectory(storage.accounts, systemClock)
     directory.watch({
-      onAccountGone: (account, reason) => forgetWebhooks(storage, account, reason),
+      onAccountDeactivated: (account, reason) => removeWebhooks(storage, account, reason),
     })
     const handlers = accountHandlers(directory, webhooksIn(storage))
     await action(async (command, request) => handlers[command]?.(request))
@@ -71,7 +77,7 @@ async function withFolder(dataDir: string, action: (ask: Ask) => Promise<void>):
 }
 
 /** Without an engine no owner of webhooks runs: those of a deleted account go with it, in its turn. */
-function forgetWebhooks(storage: Storage, account: AccountId, reason: GoneReason): void {
+function removeWebhooks(storage: Storage, account: AccountId, reason: DeactivationReason): void {
   if (reason !== 'deleted') return
   for (const webhook of [...storage.webhooks.all()]) {
     // Awaited with the account's own removal, which is behind it in the same transaction.
@@ -88,7 +94,7 @@ function webhooksIn(storage: Storage): WebhooksOf {
 }
 
 /** An account as actors/accounts/admin.ts answers it. */
-interface Row {
+interface AccountRow {
   readonly email: string
   readonly tier: string
   readonly requests_per_minute: number
@@ -108,7 +114,7 @@ const HEADINGS = [
   ...['webhooks', 'pending', 'throttled', 'requests now', 'streams now'],
 ]
 
-function cells(row: Row): readonly string[] {
+function cells(row: AccountRow): readonly string[] {
   const { requests_per_minute: requests, sockets, keys, created_at: seconds } = row
   const state = row.is_disabled ? 'disabled' : 'active'
   const since = new Date(seconds * 1_000).toISOString().slice(0, 10)
@@ -119,27 +125,27 @@ function cells(row: Row): readonly string[] {
   return [printable(row.email), row.tier, ...limits, state, since, ...figures]
 }
 
-async function list(ask: Ask): Promise<void> {
+async function list(send: SendCommand): Promise<void> {
   const table: (readonly string[])[] = [HEADINGS]
   for (let after: unknown = null; ; ) {
-    const answer = await ask('account.list', after === null ? {} : { after })
+    const answer = await send('account.list', after === null ? {} : { after })
     if (!isRecord(answer) || !Array.isArray(answer.accounts)) throw new Error('no list came')
     for (const row of answer.accounts) table.push(cells(rowIn(row)))
     after = answer.next
     if (typeof after !== 'string') break
   }
   const widths = HEADINGS.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)))
-  for (const row of table) say(row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '))
+  for (const row of table) printLine(row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '))
 }
 
-async function change(ask: Ask, command: string, request: AdminRequest): Promise<void> {
-  const row = rowIn(await ask(command, request))
+async function change(send: SendCommand, command: string, request: AdminRequest): Promise<void> {
+  const row = rowIn(await send(command, request))
   const [email, tier, requests, sockets, keys, state] = cells(row)
   if (command === 'account.delete')
-    return say(`${email}: deleted, with its keys (${keys}) and webhooks`)
+    return printLine(`${email}: deleted, with its keys (${keys}) and webhooks`)
   if (command === 'account.log-out')
-    return say(`${email}: logged out everywhere; its keys (${keys}) go on`)
-  say(`${email}: ${tier}, ${requests} requests a minute, ${sockets} streams, ${state}`)
+    return printLine(`${email}: logged out everywhere; its keys (${keys}) go on`)
+  printLine(`${email}: ${tier}, ${requests} requests a minute, ${sockets} streams, ${state}`)
 }
 
 /** An e-mail may hold what a terminal obeys. */
@@ -147,16 +153,16 @@ function printable(text: string): string {
   return text.replace(/[\p{C}]/gu, '?')
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line.trimEnd()}\n`)
 }
 
-function rowIn(value: unknown): Row {
+function rowIn(value: unknown): AccountRow {
   if (!isRow(value)) throw new Error('the answer is no account')
   return value
 }
 
-function isRow(value: unknown): value is Row {
+function isRow(value: unknown): value is AccountRow {
   if (!isRecord(value)) return false
   const { email, tier, requests_per_minute, sockets, keys, is_disabled, created_at } = value
   const { webhooks, pending_deliveries, throttled_deliveries, requests_now, streams_now } = value
@@ -170,7 +176,7 @@ function isRow(value: unknown): value is Row {
 await runCommand(ACCOUNT_COMMAND, async (given) => {
   const { command, request } = readAccountRequest(given)
   const { dataDir } = loadConfig(process.env)
-  await withAccounts(dataDir, (ask) =>
-    command === 'account.list' ? list(ask) : change(ask, command, request),
+  await withAccounts(dataDir, (send) =>
+    command === 'account.list' ? list(send) : change(send, command, request),
   )
 })

@@ -17,7 +17,7 @@ import {
 } from '../process/command-line.ts'
 
 /** Rejects with EngineError: UNAVAILABLE when no engine runs, or what the engine refuses with. */
-export async function askEngine(command: string, request: AdminRequest): Promise<unknown> {
+export async function sendToEngine(command: string, request: AdminRequest): Promise<unknown> {
   const client = await connectAdmin(loadConfig(process.env).dataDir, systemClock)
   if (client === null) {
     throw new EngineError('UNAVAILABLE', 'no engine runs in DATA_DIR; start it first')
@@ -25,7 +25,7 @@ export async function askEngine(command: string, request: AdminRequest): Promise
   const progress = openProgress()
   progress.show('asking the engine')
   try {
-    return await client.ask(command, request)
+    return await client.send(command, request)
   } finally {
     progress.end()
     client.close()

@@ -18,8 +18,8 @@ const COMMAND = {
   about:
     'Starts a cluster on this machine: a nats-server from the PATH, one engine and two gateways, until Ctrl-C or SIGTERM.',
   usage: [''],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {},
   examples: [''],
   notes: [
@@ -29,9 +29,9 @@ const COMMAND = {
 } as const
 
 const GATEWAYS = 2
-const PARENT_LOOK_MS = 1_000
+const PARENT_POLL_MS = 1_000
 const START = fileURLToPath(new URL('../start.mjs', import.meta.url))
-const LISTENS = /listens at (http:\/\/\S+)/
+const LISTENING_LINE = /listens at (http:\/\/\S+)/
 
 interface Started {
   readonly child: ChildProcess
@@ -55,8 +55,8 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
   const url = new Promise<string>((found, failed) => {
     createInterface({ input: stdout }).on('line', (line) => {
       key ??= /X-API-Key: (\S+?)'/.exec(line)?.[1] ?? null
-      const listens = LISTENS.exec(line)?.[1]
-      if (listens !== undefined) found(listens)
+      const listeningUrl = LISTENING_LINE.exec(line)?.[1]
+      if (listeningUrl !== undefined) found(listeningUrl)
       else if (line.startsWith('{')) process.stdout.write(`${name} ${line}\n`)
     })
     child.once('exit', (code) => failed(new Error(`the ${name} ended with ${code}`)))
@@ -67,12 +67,12 @@ function start(name: string, env: NodeJS.ProcessEnv): Started {
 
 /** All processes share what signs tokens; each role has its own user of NATS. */
 function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): NodeJS.ProcessEnv {
-  const kept = loadSecrets(config.dataDir)
+  const storedSecrets = loadSecrets(config.dataDir)
   return {
     ...natsEnv(role, nats),
     ...{ NATS_CREDS: '', NATS_CA: '' },
-    JWT_SECRET: config.jwtSecret ?? kept.jwtSecret,
-    ...(role === 'engine' ? { SECRETS_KEY: config.secretsKey ?? kept.secretsKey } : {}),
+    JWT_SECRET: config.jwtSecret ?? storedSecrets.jwtSecret,
+    ...(role === 'engine' ? { SECRETS_KEY: config.secretsKey ?? storedSecrets.secretsKey } : {}),
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
   }
 }
@@ -81,7 +81,7 @@ function shared(role: 'engine' | 'gateway', config: Config, nats: RunningNats): 
 function onNpmKilled(action: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
-  systemClock.every(PARENT_LOOK_MS, () => {
+  systemClock.every(PARENT_POLL_MS, () => {
     if (process.ppid !== parent) action()
   })
 }

@@ -18,8 +18,8 @@ const COMMAND = {
   name: 'npm run drift',
   about: 'Asks the configured venues once whether they answer what the code does not know.',
   usage: [''],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {},
   examples: [''],
   notes: [
@@ -41,7 +41,11 @@ async function main(): Promise<number> {
   process.once('SIGINT', () => stopping.abort())
   process.once('SIGTERM', () => stopping.abort())
   try {
-    const reports = await askAll(source.addresses, (key) => table.platform(key), stopping.signal)
+    const reports = await readReports(
+      source.addresses,
+      (key) => table.platform(key),
+      stopping.signal,
+    )
     if (reports.some(({ hasLoss }) => hasLoss)) return 1
     return reports.every(({ isWhole }) => isWhole) ? 0 : 2
   } finally {
@@ -50,7 +54,7 @@ async function main(): Promise<number> {
 }
 
 /** Both venues at once, since each has limits of its own; told in their order, whichever answers first. */
-async function askAll(
+async function readReports(
   addresses: VenueAddresses,
   nameOf: (key: VenueKey) => string,
   signal: AbortSignal,

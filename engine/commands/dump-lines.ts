@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { type OpenEncoder, openEncoder } from '../matching/encoder/encoder-folder.ts'
-import { type Judged, judge, textsOfPairs } from '../matching/offline/evaluation.ts'
+import { type ComparedPair, comparePairs, textsOfPairs } from '../matching/offline/evaluation.ts'
 import { type LabelledPair, labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import { type Arguments, type Progress, UsageError } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
@@ -30,7 +30,7 @@ export async function* dumpRows(file: string): AsyncIterable<unknown> {
     lineCount += 1
     const row = parsed(line)
     if (lineCount === 1 && (row === undefined || Array.isArray(row) || listOf(row) !== null)) {
-      yield* await wholeRows(file, isZipped)
+      yield* await rowsOfDocument(file, isZipped)
       return
     }
     yield row ?? null
@@ -70,11 +70,11 @@ export async function namedEncoder(): Promise<OpenEncoder | null> {
 /**
  * The labelled pairs of the files of `--pairs`, or of those under SHARED_DATA, compared, by meaning too where there is an encoder.
  */
-export async function judgedPairs(
+export async function comparedPairs(
   given: Arguments<'pairs'>,
   encoded: OpenEncoder | null,
   progress: Progress,
-): Promise<readonly Judged[]> {
+): Promise<readonly ComparedPair[]> {
   progress.show('reading', true)
   const pairs = await labelledPairsOf(given.texts('pairs'))
   if (encoded !== null) {
@@ -82,7 +82,7 @@ export async function judgedPairs(
     await encoded.encoder.read(textsOfPairs(pairs))
   }
   progress.show(`judging ${pairs.length} pairs`, true)
-  return judge(pairs, encoded?.encoder)
+  return comparePairs(pairs, encoded?.encoder)
 }
 
 /** Rows that are no labelled pairs are counted on standard error and left out. */
@@ -100,12 +100,12 @@ async function labelledPairsOf(named: readonly string[]): Promise<readonly Label
   return pairs
 }
 
-async function wholeRows(file: string, isZipped: boolean): Promise<readonly unknown[]> {
+async function rowsOfDocument(file: string, isZipped: boolean): Promise<readonly unknown[]> {
   const bytes = await readFile(file)
   const text = (isZipped ? await promisify(gunzip)(bytes) : bytes).toString('utf8')
-  const whole = parsed(text)
-  if (Array.isArray(whole)) return whole
-  const list = listOf(whole)
+  const parsedFile = parsed(text)
+  if (Array.isArray(parsedFile)) return parsedFile
+  const list = listOf(parsedFile)
   if (list !== null) return list
   return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [parsed(line) ?? null]))
 }

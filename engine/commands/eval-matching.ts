@@ -4,11 +4,16 @@
 
 import { writeFileSync } from 'node:fs'
 import { WEIGHTS } from '../matching/compare/model.ts'
-import { crossScore, PARTINGS, type Scored, scoreAll } from '../matching/offline/evaluation.ts'
+import {
+  CROSS_VALIDATION_SPLITS,
+  crossScore,
+  type Scored,
+  scoreAll,
+} from '../matching/offline/evaluation.ts'
 import { pairReport } from '../matching/offline/report.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
 import { runCommand } from './asking.ts'
-import { judgedPairs, namedEncoder, PAIRS_OPTION } from './dump-lines.ts'
+import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-lines.ts'
 
 const WORST_SHOWN = 20
 /** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */
@@ -18,8 +23,8 @@ const COMMAND = {
   about:
     'Scores labelled pairs through the same code as the service and says how often it is right.',
   usage: ['[--pairs FILE ...] [--out FILE] [--worst N]'],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {
     pairs: PAIRS_OPTION,
     out: { takes: 'FILE', means: 'writes each pair with its score, its kind left out' },
@@ -32,16 +37,16 @@ type Option = keyof typeof COMMAND.options
 
 async function main(given: Arguments<Option>): Promise<void> {
   const out = given.text('out')
-  const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isWhole: true })
+  const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isInteger: true })
   const progress = openProgress()
   const encoded = await namedEncoder()
-  const judged = await judgedPairs(given, encoded, progress)
-  const runs = PARTINGS.map(([name, partOf]) => {
+  const compared = await comparedPairs(given, encoded, progress)
+  const runs = CROSS_VALIDATION_SPLITS.map(([name, partOf]) => {
     progress.show(name, true)
-    return { name, scored: crossScore(judged, partOf) }
+    return { name, scored: crossScore(compared, partOf) }
   })
   progress.end()
-  const served = { name: 'as served', scored: scoreAll(judged, encoded?.model ?? WEIGHTS) }
+  const served = { name: 'as served', scored: scoreAll(compared, encoded?.model ?? WEIGHTS) }
   const quoted = runs.find(({ name }) => name === QUOTED)?.scored ?? []
   process.stdout.write(
     `${pairReport([served, ...runs], quoted, worst ?? WORST_SHOWN).join('\n')}\n`,

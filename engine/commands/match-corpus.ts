@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { systemClock } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
-import { JUDGE } from '../matching/compare/judge.ts'
-import { encodedJudge, textsOf } from '../matching/encoder/encoded-judge.ts'
+import { DEFAULT_SCORER } from '../matching/compare/judge.ts'
+import { encodedScorer, textsOf } from '../matching/encoder/encoded-judge.ts'
 import { addDumpRow } from '../matching/offline/dump-rows.ts'
 import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from '../matching/offline/match-corpus.ts'
 import { MATCH_SCORE } from '../matching/veto/vetoes.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
-import type { Steps } from '../steps.ts'
+import type { SlicedWork } from '../steps.ts'
 import type { MatchEvent, MatchMarket } from '../subject.ts'
 import type { VenueFacts } from '../venue-table.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
@@ -30,8 +30,8 @@ const COMMAND = {
   about:
     'Matches two dumps through the service\u2019s own code and writes the pairs as JSON lines, best first.',
   usage: ['--venue-a FILE ... --venue-b FILE ... --out FILE [--take ROWS] [--known FILE]'],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {
     'venue-a': {
       takes: 'FILE',
@@ -69,19 +69,21 @@ async function main(given: Given): Promise<void> {
   const matchedMs = systemClock.monotonicMs()
   await write(out ?? '', matches)
   progress.end()
-  say(`read ${sizeOf(a)} of venue a, ${sizeOf(b)} of venue b in ${seconds(readMs - startMs)}`)
-  say(`matched in ${seconds(matchedMs - readMs)}, ${matches.judgedCount} pairs of markets judged`)
+  printLine(`read ${sizeOf(a)} of venue a, ${sizeOf(b)} of venue b in ${seconds(readMs - startMs)}`)
+  printLine(
+    `matched in ${seconds(matchedMs - readMs)}, ${matches.scoredCount} pairs of markets judged`,
+  )
   for (const grain of ['markets', 'events'] as const) {
     const pairs = matches[grain]
-    const high = pairs.filter(({ judged }) => judged.score >= MATCH_SCORE)
-    const identical = high.filter(({ judged }) => judged.relation === 'identical')
-    say(
+    const high = pairs.filter(({ pairScore }) => pairScore.score >= MATCH_SCORE)
+    const identical = high.filter(({ pairScore }) => pairScore.relation === 'identical')
+    printLine(
       `${grain}: ${pairs.length} pairs, ${high.length} of at least 80, ${identical.length} identical`,
     )
   }
-  say(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`)
-  const known = given.text('known')
-  if (known !== null) await sayKnown(known, { a, b }, matches)
+  printLine(`peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB`)
+  const labelledFile = given.text('known')
+  if (labelledFile !== null) await printLabelledCounts(labelledFile, { a, b }, matches)
 }
 
 async function readSide(
@@ -115,18 +117,18 @@ function isOf(row: unknown, { handles, idFields }: VenueFacts): boolean {
 /** By the judge of the service, or by that of MATCH_ENCODER_DIR. */
 async function matchSides(a: VenueSubjects, b: VenueSubjects): Promise<CorpusMatches> {
   const encoded = await namedEncoder()
-  if (encoded === null) return finishShowing(matchCorpus(a, b, JUDGE))
+  if (encoded === null) return finishShowing(matchCorpus(a, b, DEFAULT_SCORER))
   progress.show('reading meanings', true)
   for (const { markets, events } of [a, b]) {
     await encoded.encoder.read([...markets.flatMap(textsOf), ...events.map(({ title }) => title)])
   }
-  return finishShowing(matchCorpus(a, b, encodedJudge(encoded)))
+  return finishShowing(matchCorpus(a, b, encodedScorer(encoded)))
 }
 
 /** Does all steps, and shows how many were done. */
-function finishShowing<Result>(steps: Steps<Result>): Result {
+function finishShowing<Result>(work: SlicedWork<Result>): Result {
   for (let count = 1; ; count += 1) {
-    const { done, value } = steps.next()
+    const { done, value } = work.next()
     if (done === true) return value
     progress.show(`matching: step ${count}`)
   }
@@ -137,8 +139,8 @@ async function write(file: string, matches: CorpusMatches): Promise<void> {
   for (const grain of ['market', 'event'] as const) {
     const pairs: readonly CorpusPair<MatchMarket | MatchEvent>[] =
       grain === 'market' ? matches.markets : matches.events
-    for (const { a, b, judged } of pairs) {
-      const { score, relation, inverted, outcomeMap, vetoes, explanation } = judged
+    for (const { a, b, pairScore } of pairs) {
+      const { score, relation, inverted, outcomeMap, vetoes, explanation } = pairScore
       const row = {
         ...{ grain, score, relation, inverted, a: shown(a), b: shown(b) },
         ...{ outcome_map: outcomeMap, vetoes, explanation },
@@ -156,7 +158,7 @@ function shown(subject: MatchMarket | MatchEvent): Record<string, string> {
 }
 
 /** Labelled pairs whose both sides were read: how many of the same were found, how many others were. */
-async function sayKnown(
+async function printLabelledCounts(
   file: string,
   read: Record<Side, VenueSubjects>,
   matches: CorpusMatches,
@@ -173,16 +175,16 @@ async function sayKnown(
     const [one, other] = [nameOf(pair.a), nameOf(pair.b)]
     if (!present[pair.grain].a.has(one) || !present[pair.grain].b.has(other)) continue
     const score = found[pair.grain].get(`${one} ${other}`) ?? -1
-    const tally = counts[pair.grain]
+    const counter = counts[pair.grain]
     const first = pair.isSame ? 0 : 3
-    tally[first] = (tally[first] ?? 0) + 1
-    if (score >= MATCH_SCORE) tally[first + 1] = (tally[first + 1] ?? 0) + 1
-    if (pair.isSame && score >= 0) tally[2] = (tally[2] ?? 0) + 1
+    counter[first] = (counter[first] ?? 0) + 1
+    if (score >= MATCH_SCORE) counter[first + 1] = (counter[first + 1] ?? 0) + 1
+    if (pair.isSame && score >= 0) counter[2] = (counter[2] ?? 0) + 1
   }
   for (const [grain, [same = 0, high = 0, any = 0, others = 0, wrong = 0]] of Object.entries(
     counts,
   )) {
-    say(
+    printLine(
       `known ${grain} pairs: ${high} of ${same} the same found at 80, ${any} at any score; ` +
         `${wrong} of ${others} others at 80`,
     )
@@ -196,12 +198,12 @@ function namesOf(subjects: readonly (MatchMarket | MatchEvent)[]): ReadonlySet<s
 }
 
 function foundIn(pairs: readonly CorpusPair<MatchMarket | MatchEvent>[]): Map<string, number> {
-  return new Map(pairs.map(({ a, b, judged }) => [`${nameOf(a)} ${nameOf(b)}`, judged.score]))
+  return new Map(pairs.map(({ a, b, pairScore }) => [`${nameOf(a)} ${nameOf(b)}`, pairScore.score]))
 }
 
 const sizeOf = ({ markets, events }: VenueSubjects): string =>
   `${markets.length} markets and ${events.length} events`
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
-const say = (line: string): boolean => process.stdout.write(`${line}\n`)
+const printLine = (line: string): boolean => process.stdout.write(`${line}\n`)
 
 await runCommand(COMMAND, main)

@@ -5,15 +5,15 @@
 // first). Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.
 
 import { type Arguments, UsageError } from '../process/command-line.ts'
-import { askEngine, runCommand } from './asking.ts'
+import { runCommand, sendToEngine } from './asking.ts'
 
-const VERDICTS = ['confirm', 'reject', 'forget']
+const ACTIONS = ['confirm', 'reject', 'forget']
 const COMMAND = {
   name: 'npm run match',
   about:
     'Keeps an operator\u2019s verdict on a pair of markets or families, which stands above every score.',
   usage: ['confirm|reject|forget MARKET MARKET', 'confirm|reject|forget FAMILY FAMILY', 'list'],
-  words: {
+  positionals: {
     confirm:
       'the two are one question, each with no other partner; two families: members of one date and outcome are',
     reject:
@@ -24,7 +24,7 @@ const COMMAND = {
     FAMILY:
       'platform:pattern, one of each venue: a series, event or market by its ticker or slug, * for any characters; the answer says how many open markets it fits',
   },
-  wordCounts: [1, 3],
+  positionalCounts: [1, 3],
   options: {},
   examples: [
     'list',
@@ -36,18 +36,18 @@ const COMMAND = {
   ],
 } as const
 
-async function main({ words }: Arguments): Promise<void> {
-  const [action = '', one, other] = words
+async function main({ positionals }: Arguments): Promise<void> {
+  const [action = '', one, other] = positionals
   const isList = action === 'list'
-  if (!isList && !VERDICTS.includes(action)) {
-    throw new UsageError(`${action} is no action; it is ${VERDICTS.join(', ')} or list`)
+  if (!isList && !ACTIONS.includes(action)) {
+    throw new UsageError(`${action} is no action; it is ${ACTIONS.join(', ')} or list`)
   }
   if (isList ? one !== undefined : other === undefined) {
     throw new UsageError(
       `${action} takes ${isList ? 'nothing more' : 'two MARKETs or two FAMILYs'}`,
     )
   }
-  const answer = await askEngine(`match.${action}`, isList ? {} : { one, other })
+  const answer = await sendToEngine(`match.${action}`, isList ? {} : { one, other })
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
 }
 

@@ -21,18 +21,18 @@ import { runCommand } from './asking.ts'
 const PROTOCOLS = VENUES.map(({ protocol }) => protocol)
 const MARKETS_RECORDED = 200
 /** Markets looked at to find those. */
-const MARKETS_SEEN = 5_000
+const MARKETS_CRAWLED = 5_000
 const SECONDS_MAX = 86_400
 
 const COMMAND = {
   name: 'npm run record',
   about: 'Records what a venue\u2019s sockets send, with the listings that a replay needs.',
   usage: [`${PROTOCOLS.join('|')} SECONDS [FILE]`],
-  words: {
+  positionals: {
     SECONDS: `how long, above 0 and up to ${SECONDS_MAX}`,
     FILE: 'where to (test/fixtures/VENUE/recording.jsonl)',
   },
-  wordCounts: [2, 3],
+  positionalCounts: [2, 3],
   options: {},
   examples: ['polymarket 60', 'kalshi 600 kalshi.jsonl'],
   notes: [
@@ -47,8 +47,8 @@ interface Request {
   readonly file: string
 }
 
-async function main({ words }: Arguments): Promise<void> {
-  const request = readRequest(words)
+async function main({ positionals }: Arguments): Promise<void> {
+  const request = readRequest(positionals)
   const config = loadConfig(process.env)
   if (config.venues.kind === 'replay') {
     throw new UsageError(
@@ -98,7 +98,7 @@ async function record(request: Request, addresses: VenueAddresses, level: string
   if (venue === undefined) throw new Error('no such venue')
   const progress = openProgress()
   progress.show('reading the catalogue', true)
-  let stopShowing = (): void => undefined
+  let stopProgress = (): void => undefined
   try {
     const markets = await recordCatalog(venue, recorder, stopping.signal)
     venue.feed.start()
@@ -110,13 +110,13 @@ async function record(request: Request, addresses: VenueAddresses, level: string
     )
     log.info({ markets: markets.length, seconds: request.seconds }, 'recording')
     const startMs = systemClock.monotonicMs()
-    stopShowing = systemClock.every(1_000, () => {
+    stopProgress = systemClock.every(1_000, () => {
       const seconds = Math.round((systemClock.monotonicMs() - startMs) / 1_000)
       progress.show(`${recorder.frameCount} frames after ${seconds} of ${request.seconds} s`)
     })
     await pause(systemClock, request.seconds * 1_000, stopping.signal)
   } finally {
-    stopShowing()
+    stopProgress()
     progress.end()
     await venue.feed.stop()
     await recorder.stop()
@@ -139,7 +139,7 @@ async function recordCatalog(
       (page) => {
         for (const event of page.events) events.set(event.nativeId, event)
         open.push(...page.markets.filter((market) => market.status === 'open'))
-        if (open.length >= MARKETS_SEEN) enough.abort()
+        if (open.length >= MARKETS_CRAWLED) enough.abort()
       },
       AbortSignal.any([signal, enough.signal]),
     )
@@ -150,8 +150,8 @@ async function recordCatalog(
   open.sort((one, other) => other.volume24h - one.volume24h)
   const chosen = open.slice(0, MARKETS_RECORDED)
   const named = new Set(chosen.map((market) => market.event))
-  const kept = [...events.values()].filter((event) => named.has(event.nativeId))
-  recorder.addCatalog(venue.key, { markets: chosen, events: kept })
+  const recordedEvents = [...events.values()].filter((event) => named.has(event.nativeId))
+  recorder.addCatalog(venue.key, { markets: chosen, events: recordedEvents })
   return chosen
 }
 

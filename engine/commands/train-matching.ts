@@ -11,7 +11,7 @@ import { familyOf, learnWords, type TextFamily, tableOf } from '../matching/offl
 import { type Arguments, openProgress } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
 import { runCommand } from './asking.ts'
-import { dumpRows, judgedPairs, namedEncoder, PAIRS_OPTION, sharedFile } from './dump-lines.ts'
+import { comparedPairs, dumpRows, namedEncoder, PAIRS_OPTION, sharedFile } from './dump-lines.ts'
 
 const TARGET = new URL('../matching/compare/weights.json', import.meta.url)
 const WORDS_TARGET = new URL('../matching/understand/learned-words.json', import.meta.url)
@@ -26,8 +26,8 @@ const COMMAND = {
   name: 'npm run train:matching',
   about: 'Trains the matcher\u2019s model on labelled pairs and writes its weights.',
   usage: ['[--pairs FILE ...] [--out FILE]', '--words'],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {
     pairs: PAIRS_OPTION,
     out: {
@@ -63,14 +63,14 @@ async function main(given: Arguments<Option>): Promise<void> {
     return
   }
   const encoded = await namedEncoder()
-  const judged = await judgedPairs(given, encoded, progress)
-  progress.show(`training on ${judged.length} pairs`, true)
-  const model = trainOn(judged)
+  const compared = await comparedPairs(given, encoded, progress)
+  progress.show(`training on ${compared.length} pairs`, true)
+  const model = trainOn(compared)
   progress.end()
   const file = encoded?.fileOf(model) ?? { path: TARGET, text: fileOf(model.weights) }
   writeFileSync(given.text('out') ?? file.path, file.text)
   process.stdout.write(
-    `${judged.length} pairs, ${examplesOf(judged).length} of them undecided by vetoes, ${model.weights.length} weights\n`,
+    `${compared.length} pairs, ${examplesOf(compared).length} of them undecided by vetoes, ${model.weights.length} weights\n`,
   )
 }
 

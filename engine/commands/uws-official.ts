@@ -21,8 +21,8 @@ const COMMAND = {
   about:
     'Replaces the repack of uWebSockets.js by its authors\u2019 own build, from their git repository.',
   usage: [''],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {},
   examples: [''],
   notes: ['Exit codes: 0 done, 1 not possible now (nothing has changed then), 2 a bad request.'],
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
       'Back again: `git checkout package.json package-lock.json && npm ci`.\n',
   )
   const copy = mkdtempSync(join(tmpdir(), 'twinbook-uws-'))
-  const kept = FILES.map((file) => readFileSync(file))
+  const originals = FILES.map((file) => readFileSync(file))
   try {
     stage(copy)
     const refusal = npm(copy, '--package-lock-only', '--ignore-scripts')
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     const failure = npm('.')
     if (failure === null) return void process.stdout.write('Done.\n')
     // npm takes back what it began in node_modules.
-    for (const [index, file] of FILES.entries()) writeFileSync(file, kept[index] ?? '')
+    for (const [index, file] of FILES.entries()) writeFileSync(file, originals[index] ?? '')
     throw notPossible(failure)
   } finally {
     rmSync(copy, { recursive: true, force: true })

@@ -18,8 +18,8 @@ const COMMAND = {
   name: 'npm run venues',
   about: 'Runs both simulated venues alone, on fixed ports, until Ctrl-C or SIGTERM.',
   usage: [''],
-  words: {},
-  wordCounts: [0, 0],
+  positionals: {},
+  positionalCounts: [0, 0],
   options: {},
   examples: [''],
   notes: [

@@ -4,14 +4,14 @@
 
 import { isRecord } from '../json-record.ts'
 import type { Arguments } from '../process/command-line.ts'
-import { askEngine, runCommand } from './asking.ts'
+import { runCommand, sendToEngine } from './asking.ts'
 
 const COMMAND = {
   name: 'npm run wallet',
   about: 'Shows how far a wallet is read, its sums, and where the venue counts otherwise.',
   usage: ['ADDRESS'],
-  words: { ADDRESS: '0x and 40 hex digits, of the wallet or its owner' },
-  wordCounts: [1, 1],
+  positionals: { ADDRESS: '0x and 40 hex digits, of the wallet or its owner' },
+  positionalCounts: [1, 1],
   options: {},
   examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
   notes: [
@@ -19,16 +19,16 @@ const COMMAND = {
   ],
 } as const
 
-async function main({ words: [address = ''] }: Arguments): Promise<void> {
-  show(await askEngine('wallet.show', { address }))
+async function main({ positionals: [address = ''] }: Arguments): Promise<void> {
+  show(await sendToEngine('wallet.show', { address }))
 }
 
 function show(answer: unknown): void {
   const { comparison, venue_lacks: lacks, ...wallet } = isRecord(answer) ? answer : {}
-  const { difference = null, not_told: untold, ...lacking } = isRecord(lacks) ? lacks : {}
+  const { difference = null, not_told: unlisted, ...lacking } = isRecord(lacks) ? lacks : {}
   process.stdout.write(`${JSON.stringify({ ...wallet, venue_lacks: lacking }, null, 2)}\n`)
   if (isRecord(difference)) showLacking(difference)
-  showEvents('untold', untold)
+  showEvents('untold', unlisted)
   if (!isRecord(comparison)) {
     process.stdout.write('not compared with the venue yet: ask again in a moment\n')
     return
@@ -47,20 +47,22 @@ function show(answer: unknown): void {
 
 /** What the venue's history lacks against what is kept, and what it had more. */
 function showLacking(difference: Readonly<Record<string, unknown>>): void {
-  const { at, lacks, had_more, told_otherwise, table } = difference
+  const { at, lacks, had_more, told_otherwise: different, table } = difference
   process.stdout.write(
-    `the venue's whole history, read at ${at}, lacks ${lacks} kept events, has ${had_more} more and ${told_otherwise} different ones\n`,
+    `the venue's whole history, read at ${at}, lacks ${lacks} kept events, has ${had_more} more and ${different} different ones\n`,
   )
   showEvents('lacks', table)
 }
 
 /** Settled events that the venue lacks, and those behind the ledger that it does not list, or not yet. */
-function showEvents(word: 'lacks' | 'untold', table: unknown): void {
+function showEvents(label: 'lacks' | 'untold', table: unknown): void {
   const rows: readonly unknown[] = Array.isArray(table) ? table : []
   for (const row of rows.filter(isRecord)) {
     const figures = [row.size, row.usd].map((figure) => String(figure).padStart(18)).join('')
     const kind = String(row.kind).padEnd(10)
-    process.stdout.write(`${word.padEnd(7)}${row.at} ${kind}${figures}  ${row.market}  ${row.tx}\n`)
+    process.stdout.write(
+      `${label.padEnd(7)}${row.at} ${kind}${figures}  ${row.market}  ${row.tx}\n`,
+    )
   }
 }
 

@@ -12,10 +12,10 @@ interface Column {
   readonly textOf: (data: Fields, message: Fields) => unknown
 }
 
-const number = (heading: string, name: string, width = 9): Column => {
+const numberColumn = (heading: string, name: string, width = 9): Column => {
   return { heading, width, isNumber: true, textOf: (data) => data[name] }
 }
-const word = (heading: string, name: string, width: number): Column => {
+const textColumn = (heading: string, name: string, width: number): Column => {
   return { heading, width, textOf: (data) => data[name] }
 }
 const side = (heading: string, name: 'bids' | 'asks'): Column => {
@@ -36,48 +36,48 @@ const TYPE: Column = { heading: 'message', width: 8, textOf: (_, { type }) => ty
 const BOOK = [TYPE, side('bids', 'bids'), side('asks', 'asks')]
 
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
-  orderbook: [...BOOK, number('spread', 'spread', 7)],
-  depth: [...BOOK, number('spread', 'spread', 7)],
+  orderbook: [...BOOK, numberColumn('spread', 'spread', 7)],
+  depth: [...BOOK, numberColumn('spread', 'spread', 7)],
   prices: [
-    number('price', 'price'),
-    number('bid', 'best_bid'),
-    number('ask', 'best_ask'),
-    number('spread', 'spread'),
-    word('source', 'source', 12),
+    numberColumn('price', 'price'),
+    numberColumn('bid', 'best_bid'),
+    numberColumn('ask', 'best_ask'),
+    numberColumn('spread', 'spread'),
+    textColumn('source', 'source', 12),
   ],
   trades: [
-    word('side', 'side', 4),
-    number('price', 'price'),
-    number('size', 'size', 12),
-    number('usd', 'size_usd', 12),
-    word('outcome', 'outcome', 24),
+    textColumn('side', 'side', 4),
+    numberColumn('price', 'price'),
+    numberColumn('size', 'size', 12),
+    numberColumn('usd', 'size_usd', 12),
+    textColumn('outcome', 'outcome', 24),
   ],
   whales: [
-    word('side', 'side', 4),
-    number('price', 'price'),
-    number('usd', 'size_usd', 12),
-    word('question', 'question', 60),
+    textColumn('side', 'side', 4),
+    numberColumn('price', 'price'),
+    numberColumn('usd', 'size_usd', 12),
+    textColumn('question', 'question', 60),
   ],
   lifecycle: [
-    word('event', 'event', 9),
-    word('status', 'status', 9),
-    word('question', 'question', 60),
+    textColumn('event', 'event', 9),
+    textColumn('status', 'status', 9),
+    textColumn('question', 'question', 60),
   ],
   arbitrage: [
-    word('event', 'event', 7),
-    number('profit', 'profit_usd', 9),
-    number('contracts', 'contracts', 10),
-    number('edge', 'edge'),
-    word('kind', 'kind', 12),
-    word('question', 'question', 60),
+    textColumn('event', 'event', 7),
+    numberColumn('profit', 'profit_usd', 9),
+    numberColumn('contracts', 'contracts', 10),
+    numberColumn('edge', 'edge'),
+    textColumn('kind', 'kind', 12),
+    textColumn('question', 'question', 60),
   ],
   candles: [
-    word('interval', 'interval', 8),
-    number('open', 'open'),
-    number('high', 'high'),
-    number('low', 'low'),
-    number('close', 'close'),
-    number('volume', 'volume', 12),
+    textColumn('interval', 'interval', 8),
+    numberColumn('open', 'open'),
+    numberColumn('high', 'high'),
+    numberColumn('low', 'low'),
+    numberColumn('close', 'close'),
+    numberColumn('volume', 'volume', 12),
   ],
 }
 

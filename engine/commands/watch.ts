@@ -14,11 +14,11 @@ const COMMAND = {
   name: 'npm run watch',
   about: 'Shows a channel of a running engine as a table.',
   usage: ['CHANNEL [MARKET_ID ...] [--json] [--count N] [--url URL] [--key KEY]'],
-  words: {
+  positionals: {
     CHANNEL: CHANNEL_NAMES.join(', '),
     MARKET_ID: 'which markets, at most 100; without any, all of them',
   },
-  wordCounts: [1, Number.POSITIVE_INFINITY],
+  positionalCounts: [1, Number.POSITIVE_INFINITY],
   options: {
     json: { takes: null, means: 'every message as it came, one JSON object a line' },
     count: { takes: 'N', means: 'stop after that many data messages' },
@@ -43,8 +43,8 @@ interface Request {
 
 function readRequest(given: Given): Request {
   const config = loadConfig(process.env)
-  const [name = '', ...marketIds] = given.words
-  const channel = CHANNEL_NAMES.find((known) => known === name)
+  const [name = '', ...marketIds] = given.positionals
+  const channel = CHANNEL_NAMES.find((candidate) => candidate === name)
   if (channel === undefined) {
     throw new UsageError(`${name} is no CHANNEL; it is ${CHANNEL_NAMES.join(', ')}`)
   }
@@ -73,7 +73,7 @@ function refusalOf(text: string): string | null {
 
 /** Resolves to the exit code; rejects with UsageError when there is nothing to watch. */
 function watch({ url, channel, marketIds, count, isJson }: Request): Promise<number> {
-  const place = `${url.protocol.replace('ws', 'http')}//${url.host}`
+  const address = `${url.protocol.replace('ws', 'http')}//${url.host}`
   const socket = new WebSocket(url)
   let seen = 0
   let isStopped = false
@@ -102,10 +102,10 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
     // `| head` closes the pipe when it has its lines.
     process.stdout.on('error', () => resolve(0))
     socket.on('unexpected-response', (_, response) =>
-      refuse(`the engine at ${place} refused the stream with status ${response.statusCode}`),
+      refuse(`the engine at ${address} refused the stream with status ${response.statusCode}`),
     )
     socket.on('error', (error) =>
-      refuse(`no stream at ${place}: ${error.message || 'connection refused'}`),
+      refuse(`no stream at ${address}: ${error.message || 'connection refused'}`),
     )
     socket.on('close', (code, reason) => {
       if (code === 1000 || isStopped) return resolve(0)

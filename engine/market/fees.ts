@@ -98,10 +98,10 @@ export function feeCurve(
   exponent: number,
   multiplierMicros: number = MICROS,
 ): FeeCurve | null {
-  const isWhole = [rateMicros, exponent, multiplierMicros].every(
+  const areIntegers = [rateMicros, exponent, multiplierMicros].every(
     (one) => Number.isSafeInteger(one) && one >= 0,
   )
-  if (!isWhole || exponent > EXPONENT_MAX) return null
+  if (!areIntegers || exponent > EXPONENT_MAX) return null
   const curve = { rateMicros, exponent, multiplierMicros }
   const dearest = dollarsOf(curve, { priceMicros: PRICE_HALF, sizeMicros: MICROS })
   return dearest.numerator > dearest.denominator ? null : curve
@@ -143,12 +143,12 @@ export function feeOfOrder(
   const { orderStepMicros } = rounding
   if (orderStepMicros === null) return usdMicros(Number(fee))
   const step = BigInt(orderStepMicros)
-  const isWhole = cash % (step * BigInt(MICROS)) === 0n
-  return usdMicros(Number(isWhole ? ceilTo(fee, step) : fee + step))
+  const isOnStep = cash % (step * BigInt(MICROS)) === 0n
+  return usdMicros(Number(isOnStep ? ceilTo(fee, step) : fee + step))
 }
 
 /** Micro-dollars that a contract costs in fees before rounding, within NEAR_ERROR: cheap, for every change of a book. */
-export function feeNear(
+export function approximateFee(
   { rateMicros, exponent, multiplierMicros }: FeeCurve,
   price: PriceMicros,
 ): number {
@@ -160,7 +160,7 @@ export function feeNear(
  * Micro-dollars by which `feeNear` of all legs of a basket differs from the exact fees at most: a dollar's 64-bit floats
  * are a million times as fine.
  */
-export const NEAR_ERROR = 0.001
+export const APPROXIMATION_ERROR_MAX = 0.001
 
 /**
  * Whether a gain (micro-dollars a contract) is more than the exact, unrounded fees of one contract of each leg at its
@@ -176,9 +176,9 @@ export function exceedsFees(
   for (const [index, curve] of curves.entries()) {
     const priceMicros = prices[index]
     if (curve === null || priceMicros === undefined) return false
-    left -= feeNear(curve, priceMicros)
+    left -= approximateFee(curve, priceMicros)
   }
-  if (Math.abs(left) > NEAR_ERROR) return left > 0
+  if (Math.abs(left) > APPROXIMATION_ERROR_MAX) return left > 0
   let [numerator, denominator] = [0n, 1n]
   for (const [index, curve] of curves.entries()) {
     const priceMicros = prices[index]
@@ -230,8 +230,8 @@ const shared = new Map<string, MarketFees>()
 /** The same fees as one object for the many markets that share them: a hundred thousand copies are 30 MB. */
 export function sharedFees(fees: MarketFees): MarketFees {
   const key = feesKey(fees)
-  const known = shared.get(key)
-  if (known !== undefined) return known
+  const existing = shared.get(key)
+  if (existing !== undefined) return existing
   if (shared.size >= SHARED_MAX) shared.clear()
   shared.set(key, fees)
   return fees

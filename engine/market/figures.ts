@@ -102,10 +102,10 @@ export class MarketFigures implements FiguresState {
   }
 
   #isOlder({ atMs, volumeTotal }: FiguresRead): boolean {
-    const knownAtMs = this.figuresAtMs
-    if (knownAtMs === null) return false
-    if (volumeTotal === null || this.#venueTotal === null) return atMs < knownAtMs
-    return volumeTotal < this.#venueTotal && atMs - knownAtMs < LOWER_AFTER_MS
+    const currentAtMs = this.figuresAtMs
+    if (currentAtMs === null) return false
+    if (volumeTotal === null || this.#venueTotal === null) return atMs < currentAtMs
+    return volumeTotal < this.#venueTotal && atMs - currentAtMs < LOWER_AFTER_MS
   }
 
   /** Trades that we missed are in the venue's total: they were done within the day as well. */
@@ -131,10 +131,10 @@ export class MarketFigures implements FiguresState {
 
   /** Polymarket states whole seconds: in the second of the figures the order of arrival decides. */
   #isLater(atMs: TimeMs, receivedAtMs: TimeMs): boolean {
-    const knownAtMs = this.figuresAtMs
-    if (knownAtMs === null || atMs > knownAtMs) return true
+    const currentAtMs = this.figuresAtMs
+    if (currentAtMs === null || atMs > currentAtMs) return true
     const isOfSecond = this.#unit === 'usd_traded' && atMs % 1_000 === 0
-    return isOfSecond && atMs + 1_000 > knownAtMs && receivedAtMs > knownAtMs
+    return isOfSecond && atMs + 1_000 > currentAtMs && receivedAtMs > currentAtMs
   }
 
   #addToDay(amount: number): void {
@@ -162,7 +162,7 @@ export class MarketFigures implements FiguresState {
 }
 
 /** The figures of a listing, as the venue gave them. */
-export function readOf(listed: Figures, nowMs: TimeMs): FiguresRead {
+export function figuresOfListing(listed: Figures, nowMs: TimeMs): FiguresRead {
   const { lastPrice, previousPrice, volume24h, volumeTotal, openInterest } = listed
   const atMs = listed.figuresAtMs ?? nowMs
   const lastPriceAtMs = timeMs(Math.max(atMs - ANSWER_MS_MAX, 0))

@@ -15,11 +15,11 @@ export class OpenHour {
 
   constructor(
     hour: number,
-    kept: { readonly seconds: readonly number[]; readonly prices: readonly PriceMicros[] } | null,
+    stored: { readonly seconds: readonly number[]; readonly prices: readonly PriceMicros[] } | null,
   ) {
     this.hour = hour
-    this.seconds = kept === null ? [] : [...kept.seconds]
-    this.prices = kept === null ? [] : [...kept.prices]
+    this.seconds = stored === null ? [] : [...stored.seconds]
+    this.prices = stored === null ? [] : [...stored.prices]
   }
 
   /** Notes a price of this hour; a second that has one already takes the newer. */

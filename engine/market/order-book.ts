@@ -77,7 +77,7 @@ export class OrderBook {
   depth(side: BookSide): SizeMicros {
     const levels = side === 'bid' ? this.#bids : this.#asks
     let sum = 0
-    for (let place = 1; place < levels.length; place += WIDTH) sum += levels[place] ?? 0
+    for (let index = 1; index < levels.length; index += WIDTH) sum += levels[index] ?? 0
     return sizeMicros(Math.min(sum, Number.MAX_SAFE_INTEGER))
   }
 
@@ -190,19 +190,19 @@ function isAt(levels: readonly number[], behind: number, key: number): boolean {
   return behind > 0 && levels[behind - WIDTH] === key
 }
 
-function insert(levels: number[], place: number, key: number, size: number): void {
+function insert(levels: number[], index: number, key: number, size: number): void {
   const end = levels.length
-  if (end - place > MOVED_LEVELS * WIDTH) {
-    levels.splice(place, 0, key, size)
+  if (end - index > MOVED_LEVELS * WIDTH) {
+    levels.splice(index, 0, key, size)
     return
   }
   levels.push(key, size)
-  for (let to = end; to > place; to -= WIDTH) {
+  for (let to = end; to > index; to -= WIDTH) {
     levels[to] = levels[to - WIDTH] ?? 0
     levels[to + 1] = levels[to - 1] ?? 0
   }
-  levels[place] = key
-  levels[place + 1] = size
+  levels[index] = key
+  levels[index + 1] = size
 }
 
 /** Removes the level before that place. */

@@ -34,7 +34,7 @@ export class TradeRing<Row extends Trade> {
 
   /** Puts `row` in place of the one with the same native id, if it is still here. */
   replace(row: Row): void {
-    const position = this.#rows.findLastIndex((kept) => kept.nativeId === row.nativeId)
+    const position = this.#rows.findLastIndex((existing) => existing.nativeId === row.nativeId)
     if (position >= 0) this.#rows[position] = row
   }
 
@@ -49,7 +49,9 @@ export class TradeRing<Row extends Trade> {
   }
 }
 
-function isNewer(kept: Trade | undefined, row: Trade): boolean {
-  if (kept === undefined) return false
-  return kept.timeMs === row.timeMs ? kept.ordinal > row.ordinal : kept.timeMs > row.timeMs
+function isNewer(existing: Trade | undefined, row: Trade): boolean {
+  if (existing === undefined) return false
+  return existing.timeMs === row.timeMs
+    ? existing.ordinal > row.ordinal
+    : existing.timeMs > row.timeMs
 }

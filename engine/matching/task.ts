@@ -1,9 +1,9 @@
 // What crosses the thread of the matcher, both ways.
 
 import type { MatchMarket } from '../subject.ts'
-import type { TaughtTeam } from '../team-listing.ts'
+import type { TeamEntry } from '../team-listing.ts'
 import type { PairChanges } from './search/pair-graph.ts'
-import type { FamilyVerdict } from './veto/families.ts'
+import type { FamilyOverride } from './veto/families.ts'
 
 /**
  * Tasks are numbered from 1, the first one begins with nothing filed; a thread that lost one says so: it is
@@ -16,11 +16,11 @@ export interface ChangeTask {
   readonly kind: 'change'
   readonly put: readonly { readonly number: number; readonly market: MatchMarket }[]
   readonly removed: readonly number[]
-  readonly words: readonly PairWord[]
+  readonly overrides: readonly PairOverride[]
   /** All verdicts on families, where they changed. */
-  readonly families?: readonly FamilyVerdict[]
+  readonly families?: readonly FamilyOverride[]
   /** Rows of the venues' lists of teams that were not given yet. */
-  readonly teams?: readonly TaughtTeam[]
+  readonly teams?: readonly TeamEntry[]
 }
 
 /** Looks for partners of filed markets; unknown ones are left out. */
@@ -30,10 +30,10 @@ export interface FindTask {
 }
 
 /** A person's word on two markets, which stands above any score; null takes it back. */
-export interface PairWord {
+export interface PairOverride {
   readonly a: number
   readonly b: number
-  readonly word: 'confirmed' | 'rejected' | null
+  readonly decision: 'confirmed' | 'rejected' | null
 }
 
 export type MatchChanges = PairChanges

@@ -20,7 +20,7 @@ export interface MatchPort {
  * One thread that is started now and kept, since it holds the index. A task takes some ten milliseconds of an idle core;
  * its one user gives it a task at a time, and more are refused.
  */
-const MATCH_POOL = { threads: 1, isKept: true, queueMax: 2, timeoutMs: 120_000 } as const
+const MATCH_POOL = { threads: 1, isPersistent: true, queueMax: 2, timeoutMs: 120_000 } as const
 
 const openThread = () =>
   openPool<ThreadTask, ThreadAnswer>({

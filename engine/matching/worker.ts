@@ -2,8 +2,8 @@
 // encoder where its first task names a folder. Texts are read before their markets are filed, so that pairs are judged without
 // waiting.
 
-import { stepBack } from '../process/thread-priority.ts'
-import { encodedJudge, textsOf } from './encoder/encoded-judge.ts'
+import { lowerThreadPriority } from '../process/thread-priority.ts'
+import { encodedScorer, textsOf } from './encoder/encoded-judge.ts'
 import type { Encoder, EncoderCounts } from './encoder/encoder.ts'
 import { openEncoder, type RefusedEncoder } from './encoder/encoder-folder.ts'
 import { openPairFinder, PairFinder } from './search/pair-finder.ts'
@@ -20,7 +20,7 @@ export type ThreadAnswer =
   | { readonly kind: 'done'; readonly result: MatchResult; readonly counts: EncoderCounts | null }
   | RefusedEncoder
 
-stepBack(10)
+lowerThreadPriority(10)
 
 interface Open {
   readonly encoder: Encoder | null
@@ -45,5 +45,5 @@ async function openFinder(folder: string | null): Promise<Open | RefusedEncoder>
   if (folder === null) return { encoder: null, finder: openPairFinder() }
   const opened = await openEncoder(folder)
   if (opened.kind === 'refused') return opened
-  return { encoder: opened.encoder, finder: new PairFinder(encodedJudge(opened)) }
+  return { encoder: opened.encoder, finder: new PairFinder(encodedScorer(opened)) }
 }

@@ -11,7 +11,7 @@ import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
 
 export interface PasswordPool {
   /** An encoded hash that no password has: to check against it takes as long as against a real one. */
-  readonly nobodys: string
+  readonly decoyHash: string
   /** The encoded argon2id hash with a fresh salt. Rejects with EngineError UNAVAILABLE when too many wait. */
   hash(password: string, requester: HashRequester): Promise<string>
   /** Whether the password belongs to the hash; false for a broken hash. Rejects as `hash` does. */
@@ -24,7 +24,7 @@ export interface HashRequester {
   /** An IPv4 address, the /48 of an IPv6 one, or an account. */
   readonly network: string
   /** It logged in from there before, or has a token. */
-  readonly isKnown: boolean
+  readonly isTrusted: boolean
 }
 
 /** What one hash takes at most; a thread that needs longer hangs, and is replaced. */
@@ -42,7 +42,7 @@ export function openPasswordPool(
 ): PasswordPool {
   const queue = new HashQueue(clock, thread)
   return {
-    nobodys: encoded(randomBytes(SALT_BYTES), randomBytes(ARGON2ID.hashLength)),
+    decoyHash: encoded(randomBytes(SALT_BYTES), randomBytes(ARGON2ID.hashLength)),
     async hash(password, requester) {
       const task = { kind: 'hash', password, salt: randomBytes(SALT_BYTES) } as const
       const result = await queue.run(task, requester)
@@ -78,9 +78,9 @@ interface Waiting {
 class HashQueue {
   readonly #clock: Clock
   readonly #thread: HashThread
-  readonly #known = new FairQueue<Waiting>(CLASS_WAITING_MAX)
-  readonly #unknown = new FairQueue<Waiting>(CLASS_WAITING_MAX)
-  #isKnownNext = true
+  readonly #trusted = new FairQueue<Waiting>(CLASS_WAITING_MAX)
+  readonly #untrusted = new FairQueue<Waiting>(CLASS_WAITING_MAX)
+  #isTrustedNext = true
   #isBusy = false
 
   constructor(clock: Clock, thread: HashThread) {
@@ -88,22 +88,22 @@ class HashQueue {
     this.#thread = thread
   }
 
-  run(task: PasswordTask, { network, isKnown }: HashRequester): Promise<PasswordResult> {
+  run(task: PasswordTask, { network, isTrusted }: HashRequester): Promise<PasswordResult> {
     return new Promise((resolve, reject) => {
       const waiting = { task, sinceMs: this.#clock.monotonicMs(), resolve, reject }
-      const queue = isKnown ? this.#known : this.#unknown
+      const queue = isTrusted ? this.#trusted : this.#untrusted
       queue.add([network], waiting)?.reject(tooMany())
       if (!this.#isBusy) this.#next()
     })
   }
 
   #take(): Waiting | null {
-    const [first, second] = this.#isKnownNext
-      ? [this.#known, this.#unknown]
-      : [this.#unknown, this.#known]
+    const [first, second] = this.#isTrustedNext
+      ? [this.#trusted, this.#untrusted]
+      : [this.#untrusted, this.#trusted]
     const taken = first.next()
     // Whoever comes first while the other class has the thread waits for that one task alone.
-    if (taken !== null) this.#isKnownNext = !this.#isKnownNext
+    if (taken !== null) this.#isTrustedNext = !this.#isTrustedNext
     return taken ?? second.next()
   }
 
@@ -118,8 +118,8 @@ class HashQueue {
       }
       const result = this.#thread.run(first.task)
       first.resolve(result)
-      const goOn = () => this.#next()
-      result.then(goOn, goOn)
+      const startNext = () => this.#next()
+      result.then(startNext, startNext)
       return
     }
   }

@@ -3,10 +3,10 @@
 // over four seconds on a machine that does other things, and was refused.
 
 import { argon2id, argon2Verify } from 'hash-wasm'
-import { stepBack } from '../process/thread-priority.ts'
+import { lowerThreadPriority } from '../process/thread-priority.ts'
 import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
 
-stepBack(2)
+lowerThreadPriority(2)
 
 export default async function work(task: PasswordTask): Promise<PasswordResult> {
   if (task.kind === 'hash') {

@@ -22,9 +22,9 @@ export interface CommandSpec<Name extends string = string> {
   /** The words and options of each form, without the name. */
   readonly usage: readonly string[]
   /** Each word of the usage and what it means. */
-  readonly words: Readonly<Record<string, string>>
+  readonly positionals: Readonly<Record<string, string>>
   /** How many words are accepted, at least and at most. */
-  readonly wordCounts: readonly [least: number, most: number]
+  readonly positionalCounts: readonly [least: number, most: number]
   readonly options: Readonly<Record<Name, OptionSpec>>
   /** Arguments that can be typed as they are. */
   readonly examples: readonly string[]
@@ -39,16 +39,16 @@ export class UsageError extends Error {}
 interface NumberRange {
   readonly above: number
   readonly max: number
-  readonly isWhole?: boolean
+  readonly isInteger?: boolean
 }
 
 /** The arguments of one call. */
 export class Arguments<Name extends string = string> {
-  readonly words: readonly string[]
+  readonly positionals: readonly string[]
   readonly #values: ReadonlyMap<string, readonly string[]>
 
-  constructor(words: readonly string[], values: ReadonlyMap<string, readonly string[]>) {
-    this.words = words
+  constructor(positionals: readonly string[], values: ReadonlyMap<string, readonly string[]>) {
+    this.positionals = positionals
     this.#values = values
   }
 
@@ -67,12 +67,12 @@ export class Arguments<Name extends string = string> {
   }
 
   /** The number that an option was given; null without it. Throws UsageError outside its range. */
-  number(option: Name, { above, max, isWhole = false }: NumberRange): number | null {
+  number(option: Name, { above, max, isInteger = false }: NumberRange): number | null {
     const text = this.text(option)
     if (text === null) return null
     const value = text.trim() === '' ? Number.NaN : Number(text)
-    if (value > above && value <= max && (!isWhole || Number.isInteger(value))) return value
-    const what = `${isWhole ? 'a whole number' : 'a number'} above ${above}`
+    if (value > above && value <= max && (!isInteger || Number.isInteger(value))) return value
+    const what = `${isInteger ? 'a whole number' : 'a number'} above ${above}`
     const upTo = max === Number.POSITIVE_INFINITY ? '' : ` and up to ${max}`
     throw new UsageError(`--${option} is ${text}; it accepts ${what}${upTo}`)
   }
@@ -83,25 +83,27 @@ export function readArguments<Name extends string>(
   command: CommandSpec<Name>,
   args: readonly string[],
 ): Arguments<Name> | 'help' {
-  const { name, options, wordCounts, usage } = command
+  const { name, options, positionalCounts, usage } = command
   const specs = new Map<string, OptionSpec>(Object.entries<OptionSpec>(options))
-  const known = [...specs].map(([option, { takes }]): [string, { type: 'string' | 'boolean' }] => [
-    option,
-    { type: takes === null ? 'boolean' : 'string' },
-  ])
+  const parseOptions = [...specs].map(
+    ([option, { takes }]): [string, { type: 'string' | 'boolean' }] => [
+      option,
+      { type: takes === null ? 'boolean' : 'string' },
+    ],
+  )
   const { tokens } = parseArgs({
     args: [...args],
-    options: { ...Object.fromEntries(known), help: { type: 'boolean', short: 'h' } },
+    options: { ...Object.fromEntries(parseOptions), help: { type: 'boolean', short: 'h' } },
     strict: false,
     allowPositionals: true,
     tokens: true,
   })
   if (tokens.some((token) => token.kind === 'option' && token.name === 'help')) return 'help'
-  const words: string[] = []
+  const positionals: string[] = []
   const values = new Map<string, string[]>()
   let open: string[] | null = null
   for (const token of tokens) {
-    if (token.kind === 'positional') (open ?? words).push(token.value)
+    if (token.kind === 'positional') (open ?? positionals).push(token.value)
     if (token.kind !== 'option') continue
     const spec = specs.get(token.name)
     if (spec === undefined) {
@@ -113,16 +115,16 @@ export function readArguments<Name extends string>(
     open = spec.isMany === true ? given : null
     given.push(optionValue(token, spec))
   }
-  const [least, most] = wordCounts
-  const extra = words[most]
+  const [least, most] = positionalCounts
+  const extra = positionals[most]
   const takes = most === 0 ? 'no words, only options' : usage.join(' or ')
   if (extra !== undefined) {
     throw new UsageError(`${extra} is one argument too many; ${name} takes ${takes}`)
   }
-  if (words.length < least) {
+  if (positionals.length < least) {
     throw new UsageError(`${name} takes ${takes} (${name} -- --help says more)`)
   }
-  return new Arguments(words, values)
+  return new Arguments(positionals, values)
 }
 
 interface OptionToken {
@@ -147,7 +149,7 @@ export function helpOf({
   name,
   about,
   usage,
-  words,
+  positionals,
   options,
   examples,
   notes,
@@ -157,11 +159,11 @@ export function helpOf({
     takes === null ? `--${option}` : `--${option} ${takes}`,
     means,
   ])
-  const wordRows = Object.entries(words)
+  const positionalRows = Object.entries(positionals)
   const parts = [
     [about],
     ['Usage:', ...usage.map(typed)],
-    wordRows.length === 0 ? [] : ['Arguments:', ...table(wordRows)],
+    positionalRows.length === 0 ? [] : ['Arguments:', ...table(positionalRows)],
     ['Options:', ...table([...optionRows, ['--help', 'this text']])],
     ['Examples:', ...examples.map(typed)],
     notes,

@@ -37,7 +37,7 @@ export class EnvironmentReader {
     this.problems.push(`${name} is ${shown}; it accepts ${accepts}`)
   }
 
-  whole(name: string, low: number, high: number): number {
+  integer(name: string, low: number, high: number): number {
     const value = this.text(name)
     const parsed = /^\d+$/.test(value) ? Number(value) : Number.NaN
     if (parsed >= low && parsed <= high) return parsed
@@ -81,14 +81,14 @@ export class EnvironmentReader {
   /** A comma list of which each item must be known; `off` is none, `on` is all but the `further` ones. */
   subset(
     name: string,
-    known: readonly string[],
-    further: readonly string[] = [],
+    allowed: readonly string[],
+    additional: readonly string[] = [],
   ): readonly string[] {
     const value = this.text(name).toLowerCase()
     if (value === 'off') return []
-    if (value === 'on') return known
+    if (value === 'on') return allowed
     const named = value.split(',').map((item) => item.trim())
-    const accepted = [...known, ...further]
+    const accepted = [...allowed, ...additional]
     if (!named.every((item) => accepted.includes(item))) {
       this.refuse(name, `"off", "on", or a comma list of ${accepted.join(', ')}`)
     }

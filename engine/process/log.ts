@@ -26,7 +26,7 @@ export const REDACTION = {
   censor: '[redacted]',
 }
 
-const HOST_TOLD_EVERY_MS = 60_000
+const HOST_LOG_INTERVAL_MS = 60_000
 
 /** How every line of ours is made, wherever it goes. */
 export function logOptions(level: string, clock: Clock): LoggerOptions {
@@ -60,7 +60,7 @@ function hostOf(value: unknown): string | null {
 class UnreachableHosts {
   readonly #clock: Clock
   /** By host, of which there are a few; monotonic. */
-  readonly #toldAtMs = new Map<string, number>()
+  readonly #loggedAtMs = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -68,9 +68,9 @@ class UnreachableHosts {
 
   admit(host: string): boolean {
     const nowMs = this.#clock.monotonicMs()
-    const toldAtMs = this.#toldAtMs.get(host) ?? Number.NEGATIVE_INFINITY
-    if (nowMs - toldAtMs < HOST_TOLD_EVERY_MS) return false
-    this.#toldAtMs.set(host, nowMs)
+    const loggedAtMs = this.#loggedAtMs.get(host) ?? Number.NEGATIVE_INFINITY
+    if (nowMs - loggedAtMs < HOST_LOG_INTERVAL_MS) return false
+    this.#loggedAtMs.set(host, nowMs)
     return true
   }
 }

@@ -30,9 +30,9 @@ class PlainDurations implements Durations {
   sum = 0
 
   observe(ms: number): void {
-    let place = 0
-    while (place < BOUNDS_MS.length && ms > (BOUNDS_MS[place] ?? 0)) place += 1
-    this.counts[place] = (this.counts[place] ?? 0) + 1
+    let index = 0
+    while (index < BOUNDS_MS.length && ms > (BOUNDS_MS[index] ?? 0)) index += 1
+    this.counts[index] = (this.counts[index] ?? 0) + 1
     this.sum += ms
   }
 }
@@ -59,9 +59,9 @@ class DurationsReader extends Histogram {
       ...{ metricName: `${this.#name}_${part}`, labels, sharedLabels: {}, value: amount },
     })
     let count = 0
-    const buckets = Array.from(counts, (some, place) => {
+    const buckets = Array.from(counts, (some, index) => {
       count += some
-      return value('bucket', { le: BOUNDS_MS[place] ?? '+Inf' }, count)
+      return value('bucket', { le: BOUNDS_MS[index] ?? '+Inf' }, count)
     })
     const values = [...buckets, value('sum', {}, sum), value('count', {}, count)]
     return { name: this.#name, help: this.#help, type: 'histogram', values, aggregator: 'sum' }

@@ -7,7 +7,7 @@ import { getHeapSpaceStatistics } from 'node:v8'
 import type { Durations, Metrics } from './metrics.ts'
 
 /** How often the loop's delay is looked at. */
-const LOOK_EVERY_MS = 10
+const SAMPLE_MS = 10
 const NANOS_PER_MS = 1e6
 
 /** Begins to watch this process and its main thread; once a process, and until it ends. */
@@ -74,9 +74,9 @@ function watchCollections(metrics: Metrics): void {
 }
 
 function watchLoop(metrics: Metrics): void {
-  const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS })
+  const delays = monitorEventLoopDelay({ resolution: SAMPLE_MS })
   delays.enable()
-  const ms = (nanos: number) => Math.max(0, nanos / NANOS_PER_MS - LOOK_EVERY_MS)
+  const ms = (nanos: number) => Math.max(0, nanos / NANOS_PER_MS - SAMPLE_MS)
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(`loop_late_${name}_ms`, help, () => ms(read()))
   gauge('p50', 'How late the loop comes, half of the time, since the start.', () =>

@@ -17,10 +17,10 @@ const TIMEOUT_MS = 10_000
 /** Its one user gives it a task at a time; more are refused. */
 const QUEUE_MAX = 2
 /** Of so many texts the slowest search takes some 0.05 ms of the loop, and a thread would hold more memory than they do. */
-const IN_PLACE_MAX = 2_048
+const INLINE_TEXTS_MAX = 2_048
 
 /** An index in place; once it has too many texts, one in a thread, which begins empty: the task is answered as lost. */
-export function openSearch(inPlaceMax = IN_PLACE_MAX): SearchPort {
+export function openSearch(inlineTextsMax = INLINE_TEXTS_MAX): SearchPort {
   let searcher = new Searcher()
   let thread: SearchPort | null = null
   let isClosed = false
@@ -30,7 +30,7 @@ export function openSearch(inPlaceMax = IN_PLACE_MAX): SearchPort {
       // Texts that are given one after the other each have a turn of the loop.
       if (task.kind === 'change') await nextTurn()
       const result = searcher.run(task)
-      if (isClosed || searcher.count <= inPlaceMax) return result
+      if (isClosed || searcher.count <= inlineTextsMax) return result
       searcher = new Searcher()
       thread = openSearchThread()
       return 'lost'
@@ -47,7 +47,7 @@ export function openSearchThread(): SearchPort {
   return openPool<SearchTask, SearchResult>({
     worker: new URL('./worker.ts', import.meta.url),
     threads: 1,
-    isKept: true,
+    isPersistent: true,
     queueMax: QUEUE_MAX,
     timeoutMs: TIMEOUT_MS,
     isResult: isSearchResult,
@@ -55,7 +55,7 @@ export function openSearchThread(): SearchPort {
 }
 
 /** The same without a thread. */
-export function searchInPlace(): SearchPort {
+export function searchInline(): SearchPort {
   const searcher = new Searcher()
   return {
     run: async (task) => searcher.run(task),

@@ -3,7 +3,7 @@
 
 import type { SearchResult, SearchTask, SearchTexts } from './task.ts'
 import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
-import { questionWords, wordsOf } from './words.ts'
+import { queryWords, wordsOf } from './words.ts'
 
 export class Searcher {
   #index = new WordIndex()
@@ -18,7 +18,7 @@ export class Searcher {
   run(task: SearchTask): SearchResult {
     if (task.kind === 'find') {
       if (task.seq !== this.#seq) return 'lost'
-      return this.#index.find(questionWords(task.text), task.isRanked)
+      return this.#index.find(queryWords(task.text), task.isRanked)
     }
     if (task.seq === 1) this.#index = new WordIndex()
     else if (task.seq !== this.#seq + 1) return 'lost'
@@ -30,15 +30,15 @@ export class Searcher {
 
   #put({ numbers, questions, events, words }: SearchTexts): void {
     for (const [index, number] of numbers.entries()) {
-      const places = new Map<string, number>()
-      for (const word of wordsOf(questions[index] ?? '')) places.set(word, IN_QUESTION)
-      for (const word of wordsOf(events[index] ?? '')) mark(places, word, IN_EVENT)
-      for (const word of wordsOf(words[index] ?? '')) mark(places, word, IN_WORDS)
-      this.#index.put(number, places)
+      const fieldBits = new Map<string, number>()
+      for (const word of wordsOf(questions[index] ?? '')) fieldBits.set(word, IN_QUESTION)
+      for (const word of wordsOf(events[index] ?? '')) mark(fieldBits, word, IN_EVENT)
+      for (const word of wordsOf(words[index] ?? '')) mark(fieldBits, word, IN_WORDS)
+      this.#index.put(number, fieldBits)
     }
   }
 }
 
-function mark(places: Map<string, number>, word: string, bit: number): void {
-  places.set(word, (places.get(word) ?? 0) | bit)
+function mark(fieldBits: Map<string, number>, word: string, bit: number): void {
+  fieldBits.set(word, (fieldBits.get(word) ?? 0) | bit)
 }

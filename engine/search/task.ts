@@ -4,7 +4,7 @@
  * A change of the index, or a question. Changes are numbered from 1, and the first one begins an empty index; a question
  * names the last change. A thread that lacks a change answers `lost`: it has taken another thread's place.
  */
-export type SearchTask = SearchChange | SearchQuestion
+export type SearchTask = SearchChange | SearchQuery
 
 export interface SearchChange {
   readonly kind: 'change'
@@ -27,7 +27,7 @@ export interface SearchTexts {
   readonly words: readonly string[]
 }
 
-export interface SearchQuestion {
+export interface SearchQuery {
   readonly kind: 'find'
   readonly seq: number
   readonly text: string

@@ -34,7 +34,7 @@ const DEAD_SHARE = 0.25
 const WALKED_PER_SEEK = 64
 
 /** Scores that differ by less than this part of the best one are equal. */
-const SCORE_STEPS = 16_384
+const SCORE_BUCKETS = 16_384
 
 /**
  * A word and its entries, ascending:
@@ -52,11 +52,11 @@ export class WordIndex {
   /** All terms by word, except those that came since the last question. */
   #sorted: Term[] = []
   #unsorted: Term[] = []
-  readonly #places = new Map<number, number>()
+  readonly #docIds = new Map<number, number>()
   /** By place: the number of the text, 0 when removed; and how many distinct words it has. */
   #numbers = new Uint32Array(1_024)
   #lengths = new Uint8Array(1_024)
-  #placeCount = 0
+  #docCount = 0
   #lengthSum = 0
   /** Of one search, by place: how many of the words so far a candidate has, and what these are worth. */
   #foundCounts = new Uint8Array(0)
@@ -66,19 +66,19 @@ export class WordIndex {
 
   /** How many texts there are. */
   get count(): number {
-    return this.#places.size
+    return this.#docIds.size
   }
 
   /** Adds or replaces the text of a number, which is above 0; `bits` by word say where it stands. */
   put(number: number, words: ReadonlyMap<string, number>): void {
     this.remove(number)
-    const place = this.#placeCount
-    if (place === this.#numbers.length) this.#grow()
-    this.#placeCount += 1
-    this.#places.set(number, place)
-    this.#numbers[place] = number
-    this.#lengths[place] = Math.min(words.size, WORDS_COUNTED_MAX)
-    this.#lengthSum += this.#lengths[place] ?? 0
+    const docId = this.#docCount
+    if (docId === this.#numbers.length) this.#grow()
+    this.#docCount += 1
+    this.#docIds.set(number, docId)
+    this.#numbers[docId] = number
+    this.#lengths[docId] = Math.min(words.size, WORDS_COUNTED_MAX)
+    this.#lengthSum += this.#lengths[docId] ?? 0
     for (const [word, bits] of words) {
       let term = this.#terms.get(word)
       if (term === undefined) {
@@ -86,19 +86,19 @@ export class WordIndex {
         this.#terms.set(word, term)
         this.#unsorted.push(term)
       }
-      term.entries.push((place << FIELD_BITS) | (bits & FIELDS))
+      term.entries.push((docId << FIELD_BITS) | (bits & FIELDS))
     }
   }
 
   /** Removes a number's text; an unknown number is ignored. */
   remove(number: number): void {
-    const place = this.#places.get(number)
-    if (place === undefined) return
-    this.#places.delete(number)
-    this.#numbers[place] = 0
-    this.#lengthSum -= this.#lengths[place] ?? 0
-    const deadCount = this.#placeCount - this.#places.size
-    if (deadCount >= DEAD_MIN && deadCount > this.#placeCount * DEAD_SHARE) this.#compact()
+    const docId = this.#docIds.get(number)
+    if (docId === undefined) return
+    this.#docIds.delete(number)
+    this.#numbers[docId] = 0
+    this.#lengthSum -= this.#lengths[docId] ?? 0
+    const deadCount = this.#docCount - this.#docIds.size
+    if (deadCount >= DEAD_MIN && deadCount > this.#docCount * DEAD_SHARE) this.#compact()
   }
 
   /**
@@ -109,13 +109,13 @@ export class WordIndex {
    * search costs what its rarest word finds, however many texts there are.
    */
   find(words: readonly string[], isRanked: boolean): Uint32Array {
-    const asked = words.map((word) => this.#rangeOf(word))
-    asked.sort((one, other) => one.entryCount - other.entryCount)
-    const [rarest] = asked
+    const ranges = words.map((word) => this.#rangeOf(word))
+    ranges.sort((one, other) => one.entryCount - other.entryCount)
+    const [rarest] = ranges
     if (rarest === undefined || rarest.entryCount === 0) return new Uint32Array(0)
     this.#reserve()
     let count = 0
-    for (const [index, { word, from, to, entryCount }] of asked.entries()) {
+    for (const [index, { word, from, to, entryCount }] of ranges.entries()) {
       const rarity = this.#rarity(entryCount)
       for (const { word: answer, entries } of this.#sorted.slice(from, to)) {
         const worth = rarity * closeness(answer, word)
@@ -123,14 +123,14 @@ export class WordIndex {
         else if (entries.length > count * WALKED_PER_SEEK) this.#seek(entries, worth, index, count)
         else this.#walk(entries, worth, index)
       }
-      if (index > 0) count = this.#keep(index + 1, count)
+      if (index > 0) count = this.#filterCandidates(index + 1, count)
     }
-    const places = this.#candidates.subarray(0, count)
-    for (const place of places) this.#foundCounts[place] = 0
-    if (!isRanked) return this.#collect(places)
+    const docIds = this.#candidates.subarray(0, count)
+    for (const docId of docIds) this.#foundCounts[docId] = 0
+    if (!isRanked) return this.#collect(docIds)
     // The entries of one term are in the order of places, those of several one after the other are not.
-    if (rarest.to - rarest.from > 1) places.sort()
-    return this.#rank(places)
+    if (rarest.to - rarest.from > 1) docIds.sort()
+    return this.#rank(docIds)
   }
 
   /** Scratch memory of searches: as large as the index, so that none makes megabytes of garbage. */
@@ -149,12 +149,12 @@ export class WordIndex {
     let count = before
     for (let position = 0; position < entries.length; position += 1) {
       const entry = entries[position] ?? 0
-      const place = entry >>> FIELD_BITS
+      const docId = entry >>> FIELD_BITS
       // Removed texts have no number.
-      if (foundCounts[place] !== 0 || numbers[place] === 0) continue
-      foundCounts[place] = 1
-      scores[place] = worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
-      candidates[count] = place
+      if (foundCounts[docId] !== 0 || numbers[docId] === 0) continue
+      foundCounts[docId] = 1
+      scores[docId] = worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
+      candidates[count] = docId
       count += 1
     }
     return count
@@ -163,10 +163,10 @@ export class WordIndex {
   /** Looks each candidate up in the entries of a term that has many more. */
   #seek(entries: readonly number[], worth: number, index: number, count: number): void {
     for (let position = 0; position < count; position += 1) {
-      const place = this.#candidates[position] ?? 0
-      if (this.#foundCounts[place] !== index) continue
-      const entry = entries[firstAtLeast(entries, place << FIELD_BITS)]
-      if (entry !== undefined && entry >>> FIELD_BITS === place) this.#score(entry, worth)
+      const docId = this.#candidates[position] ?? 0
+      if (this.#foundCounts[docId] !== index) continue
+      const entry = entries[firstAtLeast(entries, docId << FIELD_BITS)]
+      if (entry !== undefined && entry >>> FIELD_BITS === docId) this.#score(entry, worth)
     }
   }
 
@@ -181,35 +181,35 @@ export class WordIndex {
 
   /** Counts a further word of a candidate, and adds what it is worth. */
   #score(entry: number, worth: number): void {
-    const place = entry >>> FIELD_BITS
-    this.#foundCounts[place] = (this.#foundCounts[place] ?? 0) + 1
-    this.#scores[place] = (this.#scores[place] ?? 0) + worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
+    const docId = entry >>> FIELD_BITS
+    this.#foundCounts[docId] = (this.#foundCounts[docId] ?? 0) + 1
+    this.#scores[docId] = (this.#scores[docId] ?? 0) + worth * (FIELD_WORTH[entry & FIELDS] ?? 0)
   }
 
   /** Keeps the candidates that have so many words; returns how many are left. */
-  #keep(wordCount: number, count: number): number {
+  #filterCandidates(wordCount: number, count: number): number {
     const [foundCounts, candidates] = [this.#foundCounts, this.#candidates]
-    let kept = 0
+    let remaining = 0
     for (let position = 0; position < count; position += 1) {
-      const place = candidates[position] ?? 0
-      if (foundCounts[place] === wordCount) {
-        candidates[kept] = place
-        kept += 1
-      } else foundCounts[place] = 0
+      const docId = candidates[position] ?? 0
+      if (foundCounts[docId] === wordCount) {
+        candidates[remaining] = docId
+        remaining += 1
+      } else foundCounts[docId] = 0
     }
-    return kept
+    return remaining
   }
 
   /** BM25's inverse document frequency, of all terms together that answer a word. */
   #rarity(entryCount: number): number {
-    const lacking = Math.max(this.#places.size - entryCount, 0)
+    const lacking = Math.max(this.#docIds.size - entryCount, 0)
     return Math.log(1 + (lacking + 0.5) / (entryCount + 0.5))
   }
 
-  #collect(places: Uint32Array): Uint32Array {
-    const found = new Uint32Array(places.length)
-    for (let index = 0; index < places.length; index += 1) {
-      found[index] = this.#numbers[places[index] ?? 0] ?? 0
+  #collect(docIds: Uint32Array): Uint32Array {
+    const found = new Uint32Array(docIds.length)
+    for (let index = 0; index < docIds.length; index += 1) {
+      found[index] = this.#numbers[docIds[index] ?? 0] ?? 0
     }
     return found
   }
@@ -219,41 +219,41 @@ export class WordIndex {
    * counted by step and laid out by these counts: comparing 80,000 of them would take 8 ms. Plain loops, since of common
    * words a large catalogue finds tens of thousands.
    */
-  #rank(places: Uint32Array): Uint32Array {
-    const { length } = places
+  #rank(docIds: Uint32Array): Uint32Array {
+    const { length } = docIds
     const [all, lengths] = [this.#scores, this.#lengths]
     const factors = this.#lengthFactors()
     const scores = new Float64Array(length)
     let scoreMax = Number.MIN_VALUE
     for (let index = 0; index < length; index += 1) {
-      const place = places[index] ?? 0
-      const score = (all[place] ?? 0) * (factors[lengths[place] ?? 0] ?? 0)
+      const docId = docIds[index] ?? 0
+      const score = (all[docId] ?? 0) * (factors[lengths[docId] ?? 0] ?? 0)
       if (score > scoreMax) scoreMax = score
       scores[index] = score
     }
-    const steps = new Uint16Array(length)
-    const starts = new Uint32Array(SCORE_STEPS + 2)
+    const buckets = new Uint16Array(length)
+    const starts = new Uint32Array(SCORE_BUCKETS + 2)
     for (let index = 0; index < length; index += 1) {
-      const step = SCORE_STEPS - Math.round(((scores[index] ?? 0) / scoreMax) * SCORE_STEPS)
-      steps[index] = step
-      starts[step + 1] = (starts[step + 1] ?? 0) + 1
+      const bucket = SCORE_BUCKETS - Math.round(((scores[index] ?? 0) / scoreMax) * SCORE_BUCKETS)
+      buckets[index] = bucket
+      starts[bucket + 1] = (starts[bucket + 1] ?? 0) + 1
     }
-    for (let step = 1; step < starts.length; step += 1) {
-      starts[step] = (starts[step] ?? 0) + (starts[step - 1] ?? 0)
+    for (let bucket = 1; bucket < starts.length; bucket += 1) {
+      starts[bucket] = (starts[bucket] ?? 0) + (starts[bucket - 1] ?? 0)
     }
     const ranked = new Uint32Array(length)
     for (let index = 0; index < length; index += 1) {
-      const step = steps[index] ?? 0
-      const rank = starts[step] ?? 0
-      starts[step] = rank + 1
-      ranked[rank] = this.#numbers[places[index] ?? 0] ?? 0
+      const bucket = buckets[index] ?? 0
+      const rank = starts[bucket] ?? 0
+      starts[bucket] = rank + 1
+      ranked[rank] = this.#numbers[docIds[index] ?? 0] ?? 0
     }
     return ranked
   }
 
   /** By how many words a text has: BM25's loss of longer texts, each word counting once. */
   #lengthFactors(): Float64Array {
-    const lengthMean = this.#lengthSum / Math.max(this.#places.size, 1)
+    const lengthMean = this.#lengthSum / Math.max(this.#docIds.size, 1)
     const factors = new Float64Array(WORDS_COUNTED_MAX + 1)
     for (let words = 0; words < factors.length; words += 1) {
       const relative = words / lengthMean
@@ -311,21 +311,21 @@ export class WordIndex {
 
   /** Frees the places of removed texts; entries stay ascending. Some 20 ms for 100,000 texts. */
   #compact(): void {
-    const places = new Int32Array(this.#placeCount).fill(-1)
+    const docIds = new Int32Array(this.#docCount).fill(-1)
     let count = 0
-    for (let place = 0; place < this.#placeCount; place += 1) {
-      const number = this.#numbers[place] ?? 0
+    for (let docId = 0; docId < this.#docCount; docId += 1) {
+      const number = this.#numbers[docId] ?? 0
       if (number === 0) continue
-      places[place] = count
+      docIds[docId] = count
       this.#numbers[count] = number
-      this.#lengths[count] = this.#lengths[place] ?? 0
-      this.#places.set(number, count)
+      this.#lengths[count] = this.#lengths[docId] ?? 0
+      this.#docIds.set(number, count)
       count += 1
     }
-    this.#placeCount = count
+    this.#docCount = count
     this.#sort()
     for (const term of this.#sorted) {
-      term.entries = moved(term.entries, places)
+      term.entries = moved(term.entries, docIds)
       if (term.entries.length === 0) this.#terms.delete(term.word)
     }
     this.#sorted = this.#sorted.filter((term) => term.entries.length > 0)
@@ -333,17 +333,17 @@ export class WordIndex {
 }
 
 /** 1 for the very word. It stands before longer ones, and the first term that answers is scored. */
-function closeness(term: string, asked: string): number {
-  return term.length === asked.length ? 1 : PREFIX_WORTH * (asked.length / term.length)
+function closeness(term: string, queryWord: string): number {
+  return term.length === queryWord.length ? 1 : PREFIX_WORTH * (queryWord.length / term.length)
 }
 
-function moved(entries: readonly number[], places: Int32Array): number[] {
-  const kept: number[] = []
+function moved(entries: readonly number[], docIds: Int32Array): number[] {
+  const movedEntries: number[] = []
   for (const entry of entries) {
-    const place = places[entry >>> FIELD_BITS] ?? -1
-    if (place >= 0) kept.push((place << FIELD_BITS) | (entry & FIELDS))
+    const docId = docIds[entry >>> FIELD_BITS] ?? -1
+    if (docId >= 0) movedEntries.push((docId << FIELD_BITS) | (entry & FIELDS))
   }
-  return kept
+  return movedEntries
 }
 
 /** Where the first of ascending entries stands that is at least this, or would be put in. */

@@ -34,12 +34,12 @@ export function wordsOf(given: string): string[] {
  * another one begins with asks for nothing more and is left out. So no word of the index answers two
  * words of a question, and no question looks at any entry of the index twice.
  */
-export function questionWords(text: string): string[] {
+export function queryWords(text: string): string[] {
   const distinct = [...new Set(wordsOf(text.slice(0, CHARACTERS_MAX)))]
-  const asking = distinct.filter(
+  const selected = distinct.filter(
     (word) =>
       word.length < PREFIX_CHARACTERS_MIN ||
       !distinct.some((other) => other !== word && other.startsWith(word)),
   )
-  return asking.slice(0, WORDS_MAX)
+  return selected.slice(0, WORDS_MAX)
 }

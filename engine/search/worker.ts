@@ -1,8 +1,8 @@
 // Thread entry: the index of all markets' words is the state of this module. It takes a slightly lower
 // priority, which on Linux touches no other thread.
 
-import { handedOver } from '../pool.ts'
-import { stepBack } from '../process/thread-priority.ts'
+import { transferred } from '../pool.ts'
+import { lowerThreadPriority } from '../process/thread-priority.ts'
 import { Searcher } from './searcher.ts'
 import type { SearchTask } from './task.ts'
 
@@ -11,12 +11,12 @@ import type { SearchTask } from './task.ts'
  * median of the worst searches took 42 to 60 ms at a nice of 10 and 12 ms at 2.
  */
 const NICE = 2
-stepBack(NICE)
+lowerThreadPriority(NICE)
 
 const searcher = new Searcher()
 
 /** Returns a SearchResult; the found numbers are transferred to the main thread, not copied. */
 export default function work(task: SearchTask): unknown {
   const result = searcher.run(task)
-  return result instanceof Uint32Array ? handedOver(result) : result
+  return result instanceof Uint32Array ? transferred(result) : result
 }

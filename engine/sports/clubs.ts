@@ -61,8 +61,8 @@ for (const row of ALIASES.split(',')) {
 export function clubOf(name: string): string {
   const words = foldName(name).split(' ')
   // Years of founding and shirt-like numbers: "1. FC Köln", "Parma Calcio 1913", "Stade Brestois 29".
-  const telling = words.filter((word) => !COMMON.has(word) && !/^\d+$/.test(word))
-  const plain = (telling.length === 0 ? words : telling).join(' ')
+  const distinctive = words.filter((word) => !COMMON.has(word) && !/^\d+$/.test(word))
+  const plain = (distinctive.length === 0 ? words : distinctive).join(' ')
   return clubByAlias.get(words.join(' ')) ?? clubByAlias.get(plain) ?? plain
 }
 

@@ -93,7 +93,7 @@ for (const row of ALIASES.split(',')) {
 const nicknames = new Set(NICKNAMES.split(' ').map((name) => name.replaceAll('-', ' ')))
 
 /** Words that make another school of a name that goes before them. */
-const TELLING = new Set(
+const DISTINGUISHING = new Set(
   (
     'state am at tech southern northern eastern western central college university international ' +
     'atlantic coastal baptist christian poly city fl oh md il pa ny nc valley lutheran wesleyan ' +
@@ -120,7 +120,7 @@ export function isSameSchool(one: string, other: string): boolean {
   return !long
     .slice(short.length + 1)
     .split(' ')
-    .some((word) => TELLING.has(word))
+    .some((word) => DISTINGUISHING.has(word))
 }
 
 function named(words: readonly string[]): string | null {
@@ -129,17 +129,19 @@ function named(words: readonly string[]): string | null {
 }
 
 function plain(words: readonly string[]): string {
-  const kept = words.filter((word) => word !== 'university' && word !== 'the' && word !== 'of')
-  return (kept.length === 0 ? words : kept).join(' ')
+  const significant = words.filter(
+    (word) => word !== 'university' && word !== 'the' && word !== 'of',
+  )
+  return (significant.length === 0 ? words : significant).join(' ')
 }
 
 function withoutNickname(words: readonly string[]): readonly string[] {
   for (const length of [3, 2, 1]) {
-    const keep = words.length - length
-    if (keep >= 1 && nicknames.has(words.slice(keep).join(' '))) {
-      const rest = words.slice(0, keep)
+    const restLength = words.length - length
+    if (restLength >= 1 && nicknames.has(words.slice(restLength).join(' '))) {
+      const rest = words.slice(0, restLength)
       // "Ohio St. Buckeyes": the state now stands last.
-      if (keep > 1 && rest[keep - 1] === 'st') return [...rest.slice(0, -1), 'state']
+      if (restLength > 1 && rest[restLength - 1] === 'st') return [...rest.slice(0, -1), 'state']
       return rest
     }
   }

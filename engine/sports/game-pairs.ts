@@ -3,7 +3,7 @@
 
 import { ByVenue } from '../by-venue.ts'
 import type { VenueKey } from '../ids.ts'
-import { finish, type Steps } from '../steps.ts'
+import { runToEnd, type SlicedWork } from '../steps.ts'
 import { HOUR_MS } from '../units.ts'
 import { isSameClub } from './clubs.ts'
 import { isSameSchool } from './colleges.ts'
@@ -31,11 +31,11 @@ type Sides = readonly [VenueGame, ...VenueGame[]]
  * games to be right those of two days before and after must be among them.
  */
 export function pairGames(clues: Iterable<GameClue>, table: TeamTable): readonly Game[] {
-  return finish(pairVenueGames(finish(gamesByVenue(clues, table)), table))
+  return runToEnd(pairVenueGames(runToEnd(gamesByVenue(clues, table)), table))
 }
 
 /** The games of each venue of which there are clues. */
-export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): Steps<VenueGames> {
+export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): SlicedWork<VenueGames> {
   const byVenue = new ByVenue((): GameClue[] => [])
   for (const clue of clues) byVenue.of(clue.venue).push(clue)
   const games = new Map<VenueKey, readonly VenueGame[]>()
@@ -48,7 +48,10 @@ export function* gamesByVenue(clues: Iterable<GameClue>, table: TeamTable): Step
 export type VenueGames = ReadonlyMap<VenueKey, readonly VenueGame[]>
 
 /** The same of games that were gathered before, in steps: a week of colleges has a thousand games. */
-export function* pairVenueGames(byVenue: VenueGames, table: TeamTable): Steps<readonly Game[]> {
+export function* pairVenueGames(
+  byVenue: VenueGames,
+  table: TeamTable,
+): SlicedWork<readonly Game[]> {
   let found: readonly Sides[] = []
   for (const venue of [...byVenue.keys()].sort()) {
     const ofVenue = byVenue.get(venue) ?? []
@@ -56,13 +59,13 @@ export function* pairVenueGames(byVenue: VenueGames, table: TeamTable): Steps<re
       found = ofVenue.map((game): Sides => [game])
       continue
     }
-    const known = new Map(found.map((sides) => [sides[0], sides]))
-    const pairing = new Pairing([...known.keys()], ofVenue)
+    const sidesByFirst = new Map(found.map((sides) => [sides[0], sides]))
+    const pairing = new Pairing([...sidesByFirst.keys()], ofVenue)
     yield
     yield* pairing.sameDay()
     yield* pairing.nearDays()
     found = pairing.games().map(([first, second]): Sides => {
-      const sides = known.get(first)
+      const sides = sidesByFirst.get(first)
       if (sides === undefined) return [first]
       return second === null ? sides : [...sides, second]
     })
@@ -87,7 +90,7 @@ class Pairing {
   }
 
   /** The surest pairs are taken first: names are compared only for games that no table identifies. */
-  *sameDay(): Steps<void> {
+  *sameDay(): SlicedWork<void> {
     const pairOf = ({ pair }: VenueGame) => [pair]
     const byPair = yield* this.#index(pairOf)
     this.#take(yield* this.#candidates(byPair, this.#b, pairOf, 0))
@@ -97,7 +100,7 @@ class Pairing {
     yield
   }
 
-  *nearDays(): Steps<void> {
+  *nearDays(): SlicedWork<void> {
     for (const days of [1, -1]) {
       const byMark = yield* this.#index(marksOf)
       const near = this.#openB().filter(({ clue }) => clue.league.nearDays === 1)
@@ -120,7 +123,7 @@ class Pairing {
   }
 
   /** Games known so far that are still alone, by date and mark. */
-  *#index(marks: (game: VenueGame) => Iterable<string>): Steps<Index> {
+  *#index(marks: (game: VenueGame) => Iterable<string>): SlicedWork<Index> {
     const index = new Map<string, Map<string, VenueGame[]>>()
     for (const game of this.#a) {
       if (this.#ofA.has(game)) continue
@@ -128,9 +131,9 @@ class Pairing {
       const ofDate = index.get(date) ?? new Map<string, VenueGame[]>()
       index.set(date, ofDate)
       for (const mark of marks(game)) {
-        const known = ofDate.get(mark)
-        if (known === undefined) ofDate.set(mark, [game])
-        else known.push(game)
+        const existing = ofDate.get(mark)
+        if (existing === undefined) ofDate.set(mark, [game])
+        else existing.push(game)
       }
       yield
     }
@@ -143,7 +146,7 @@ class Pairing {
     games: readonly VenueGame[],
     marks: (game: VenueGame) => Iterable<string>,
     days: number,
-  ): Steps<readonly Candidate[]> {
+  ): SlicedWork<readonly Candidate[]> {
     const candidates: Candidate[] = []
     for (const b of games) {
       const ofDate = index.get(days === 0 ? b.clue.date : addDays(b.clue.date, days))
@@ -291,7 +294,7 @@ interface Draft {
 }
 
 /** Gives keys; of two games with one key the later gets the next number. */
-function* named(found: Iterable<Sides>, table: TeamTable): Steps<readonly Game[]> {
+function* named(found: Iterable<Sides>, table: TeamTable): SlicedWork<readonly Game[]> {
   const drafts: Draft[] = []
   for (const sides of found) {
     const { date } = sides[0].clue

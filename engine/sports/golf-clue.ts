@@ -52,8 +52,8 @@ export function tournamentOf(title: string): string | null {
     .trim()
   const placing = PLACING.exec(words)
   if (placing === null || TEAM_EVENTS.test(words)) return null
-  const asked = words.slice(0, placing.index).replace(/^who will win /, '')
-  const name = asked.replace(TOUR, '').replace(/^the (?=\w)/, '')
+  const phrase = words.slice(0, placing.index).replace(/^who will win /, '')
+  const name = phrase.replace(TOUR, '').replace(/^the (?=\w)/, '')
   return name === '' || name === 'tour' ? null : name
 }
 

@@ -107,7 +107,7 @@ export function leagueOfSeries(series: string): { league: League; scope: string 
 }
 
 /** Where games that might be one are looked for: tennis tours share players and days. */
-export function arenaOf(league: League): string {
+export function competitionOf(league: League): string {
   return league.kind === 'player' ? 'tennis' : league.name
 }
 
@@ -116,6 +116,6 @@ function sportOf(word: string): Sport | null {
 }
 
 function kindOf(word: string): LeagueKind {
-  const known: readonly LeagueKind[] = ['pro', 'college', 'club', 'player', 'golf']
-  return known.find((kind) => kind === word) ?? 'club'
+  const kinds: readonly LeagueKind[] = ['pro', 'college', 'club', 'player', 'golf']
+  return kinds.find((kind) => kind === word) ?? 'club'
 }

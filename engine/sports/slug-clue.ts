@@ -18,8 +18,8 @@ const GAME_NUMBER = /^(?:game-?|gm-?|g|dh-?)?([2-9])(?:-|$)/
 export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null {
   const match = SLUG.exec(event.nativeId.toLowerCase())
   if (match === null) return null
-  const [, word = '', middle = '', stated = '', tail = ''] = match
-  const league = leagueOfWord(word)
+  const [, prefix = '', middle = '', stated = '', tail = ''] = match
+  const league = leagueOfWord(prefix)
   if (league === null || league.kind === 'golf' || !isCalendarDate(stated)) return null
   const names = sidesOfTitle(event.title) ?? ['', '']
   const codes = codesOf(middle, names)
@@ -29,7 +29,7 @@ export function clueOfSlug(venue: VenueKey, event: EventFacts): GameClue | null 
   return {
     ...{ venue, handles: 'slug' },
     league,
-    anchor: `${word}-${middle}-${stated}${number === undefined ? '' : `-${number}`}`,
+    anchor: `${prefix}-${middle}-${stated}${number === undefined ? '' : `-${number}`}`,
     date: gameDate(league, stated, startMs),
     number: number === undefined ? null : Number(number),
     startMs,

@@ -73,9 +73,9 @@ export class TeamTable {
     const code = side.code.toLowerCase()
     if (league.kind === 'pro') return this.proTeam(league, side)
     const name = side.name === '' || foldName(side.name) === code ? null : side.name
-    const known = this.#named.of(side.venue).get(`${league.name}/${code}`) ?? null
+    const listed = this.#named.of(side.venue).get(`${league.name}/${code}`) ?? null
     if (name === null)
-      return known ?? (side.name === '' ? null : this.#identity(league, side.name, code))
+      return listed ?? (side.name === '' ? null : this.#identity(league, side.name, code))
     return this.#identity(league, name, code)
   }
 
@@ -106,8 +106,8 @@ export class TeamTable {
   #learnPro(league: League, listing: TeamListing, handles: HandleForm): void {
     const teams = this.#pro.get(league.name)
     if (teams === undefined) return
-    const { code, name, place, nickname } = listing
-    const words = [name, nickname, `${place} ${nickname}`].map(foldName)
+    const { code, name, location, nickname } = listing
+    const words = [name, nickname, `${location} ${nickname}`].map(foldName)
     let team: ProTeam | null | undefined
     for (const word of words) team ??= teams.byName.get(word)
     team ??= teams.byCode.get(code)
@@ -133,8 +133,8 @@ export class TeamTable {
   /** Reading a name takes microseconds, and a day's games have hundreds of them. */
   #identity(league: League, name: string, code: string): string {
     const key = `${league.kind}/${code}/${name}`
-    const known = this.#identities.get(key)
-    if (known !== undefined) return known
+    const cached = this.#identities.get(key)
+    if (cached !== undefined) return cached
     const team = league.kind === 'college' ? schoolOf(name, code) : clubOf(name)
     if (this.#identities.size >= IDENTITIES_MAX) this.#identities.clear()
     this.#identities.set(key, team)
@@ -143,10 +143,10 @@ export class TeamTable {
 
   #learnNamed(
     league: League,
-    { venue, code, name, place }: TeamListing,
+    { venue, code, name, location }: TeamListing,
     handles: HandleForm,
   ): void {
-    const called = name !== '' ? name : place
+    const called = name !== '' ? name : location
     if (called === '') return
     const team = this.#identity(league, called, code)
     if (!this.#put(this.#named.of(venue), `${league.name}/${code}`, team)) return
@@ -159,24 +159,24 @@ function readLeague(rows: string): ProLeague {
   const teams = rows.split(',').map((row) => {
     const space = row.indexOf(' ')
     const codes = row.slice(0, space).split('+')
-    const [place = '', ...nicknames] = row.slice(space + 1).split('/')
+    const [location = '', ...nicknames] = row.slice(space + 1).split('/')
     const id = codes[0] ?? ''
-    return { team: { id, code: id }, codes, place, nicknames }
+    return { team: { id, code: id }, codes, location, nicknames }
   })
   const byCode = new Map<string, ProTeam>()
   const byName = new Map<string, ProTeam | null>()
-  for (const { team, place, nicknames } of teams) {
+  for (const { team, location, nicknames } of teams) {
     const [nickname = ''] = nicknames
     const initials = nickname.replace(/\B\w+|\W/g, '')
     const names = [
       ...nicknames,
-      `${place} ${nickname}`,
+      `${location} ${nickname}`,
       // Titles beside tickers name teams of one city by letters: "Los Angeles D", "Chicago WS".
-      `${place} ${initials}`,
+      `${location} ${initials}`,
     ]
     for (const name of names) byName.set(foldName(name), team)
-    const isShared = teams.some((other) => other.team !== team && other.place === place)
-    byName.set(foldName(place), isShared ? null : team)
+    const isShared = teams.some((other) => other.team !== team && other.location === location)
+    byName.set(foldName(location), isShared ? null : team)
   }
   // Codes of today come before those of the past, which another team may have now.
   for (const { team, codes } of teams) byCode.set(codes[0] ?? '', team)

@@ -69,12 +69,12 @@ function sidesOf(
     (names === null ? null : codesOfNames(run, names))
   if (codes === null) return null
   if (league.kind === 'pro') {
-    const isKnown = codes.every((code, index) => {
+    const areTeams = codes.every((code, index) => {
       return (
         teams.table.team(league, { venue: teams.venue, code, name: names?.[index] ?? '' }) !== null
       )
     })
-    if (!isKnown) return null
+    if (!areTeams) return null
   } else if (names === null) {
     return null
   }

@@ -1,7 +1,7 @@
 // The clues of one venue, gathered into games: events that share an anchor are one game, and so are
 // those of one pair on one day, unless number or start say that the pair meets twice.
 
-import type { Steps } from '../steps.ts'
+import type { SlicedWork } from '../steps.ts'
 import type { GameClue } from './game-clue.ts'
 import { surnameOf } from './players.ts'
 import type { TeamTable } from './team-table.ts'
@@ -24,11 +24,11 @@ export interface VenueGame {
 }
 
 /** Games of the clues, whatever their order; the clues are of one venue and one arena. */
-export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): Steps<VenueGame[]> {
+export function* venueGames(clues: Iterable<GameClue>, table: TeamTable): SlicedWork<VenueGame[]> {
   const byAnchor = new Map<string, GameClue>()
   for (const clue of clues) {
-    const known = byAnchor.get(clue.anchor)
-    if (known === undefined || saysMore(clue, known)) byAnchor.set(clue.anchor, clue)
+    const existing = byAnchor.get(clue.anchor)
+    if (existing === undefined || isMoreDetailed(clue, existing)) byAnchor.set(clue.anchor, clue)
     yield
   }
   const byPair = new Map<string, { clue: GameClue; teams: readonly string[] }[]>()
@@ -98,14 +98,14 @@ function pairOf(teams: readonly string[]): string {
 }
 
 /** Names before none, a start before none, then the shorter title: children add words. */
-function saysMore(clue: GameClue, known: GameClue): boolean {
+function isMoreDetailed(clue: GameClue, existing: GameClue): boolean {
   const weight = ({ sides, startMs, anchor }: GameClue): number =>
     (sides.every(({ name }) => name !== '') ? 2 : 0) +
     (startMs === null ? 0 : 1) -
     anchor.length / 1e6
-  const difference = weight(clue) - weight(known)
+  const difference = weight(clue) - weight(existing)
   if (difference !== 0) return difference > 0
-  return textOf(clue) < textOf(known)
+  return textOf(clue) < textOf(existing)
 }
 
 const textOf = ({ sides }: GameClue): string =>

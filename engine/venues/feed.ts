@@ -8,7 +8,7 @@ import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
 import type { FeedEvent } from '../events.ts'
 import type { VenueKey } from '../ids.ts'
-import { readCharsPerTurnMax } from '../limits.ts'
+import { readCharsPerTickMax } from '../limits.ts'
 import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import type { Random } from '../random.ts'
@@ -287,13 +287,13 @@ export class SocketFeed {
   #restAfter(chars: number): void {
     if (this.#turnChars === 0) {
       setImmediate(() => {
-        if (this.#turnChars > readCharsPerTurnMax && !this.#isPaused) this.#socket?.resume()
+        if (this.#turnChars > readCharsPerTickMax && !this.#isPaused) this.#socket?.resume()
         this.#turnChars = 0
       })
     }
     const before = this.#turnChars
     this.#turnChars += Math.max(chars, 1)
-    if (before <= readCharsPerTurnMax && this.#turnChars > readCharsPerTurnMax)
+    if (before <= readCharsPerTickMax && this.#turnChars > readCharsPerTickMax)
       this.#socket?.pause()
   }
 

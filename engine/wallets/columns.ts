@@ -1,30 +1,30 @@
 // Columns of integers that grow: what a wallet's tally and ledger are made of, so that ten thousand positions
 // are a few dozen arrays and not as many objects, and go to bytes and back without being touched one by one.
 
-const CELLS_MIN = 16
+const CAPACITY_MIN = 16
 
 /** Integers from −2^53 to 2^53, 0 where nothing was put. */
 export class IntegerColumn {
-  #cells: Float64Array<ArrayBuffer>
+  #values: Float64Array<ArrayBuffer>
   #count: number
 
-  private constructor(cells: Float64Array<ArrayBuffer>, count: number) {
-    this.#cells = cells
+  private constructor(values: Float64Array<ArrayBuffer>, count: number) {
+    this.#values = values
     this.#count = count
   }
 
   static empty(): IntegerColumn {
-    return new IntegerColumn(new Float64Array(CELLS_MIN), 0)
+    return new IntegerColumn(new Float64Array(CAPACITY_MIN), 0)
   }
 
   /** A view of bytes that the column from now on owns; null unless they are `count` such integers. */
   static over(bytes: Uint8Array<ArrayBuffer>, count: number): IntegerColumn | null {
     if (bytes.byteLength !== count * 8) return null
-    const cells = new Float64Array(bytes.buffer, bytes.byteOffset, count)
+    const values = new Float64Array(bytes.buffer, bytes.byteOffset, count)
     for (let index = 0; index < count; index += 1) {
-      if (!Number.isSafeInteger(cells[index])) return null
+      if (!Number.isSafeInteger(values[index])) return null
     }
-    return new IntegerColumn(cells, count)
+    return new IntegerColumn(values, count)
   }
 
   get count(): number {
@@ -32,66 +32,66 @@ export class IntegerColumn {
   }
 
   at(index: number): number {
-    return this.#cells[index] ?? 0
+    return this.#values[index] ?? 0
   }
 
   put(index: number, value: number): void {
-    this.#cells[index] = value
+    this.#values[index] = value
   }
 
   add(index: number, value: number): void {
-    this.#cells[index] = this.at(index) + value
+    this.#values[index] = this.at(index) + value
   }
 
   push(value: number): void {
-    if (this.#count === this.#cells.length) {
-      const cells = new Float64Array(grown(this.#count))
-      cells.set(this.#cells)
-      this.#cells = cells
+    if (this.#count === this.#values.length) {
+      const values = new Float64Array(grown(this.#count))
+      values.set(this.#values)
+      this.#values = values
     }
-    this.#cells[this.#count] = value
+    this.#values[this.#count] = value
     this.#count += 1
   }
 
   copy(): IntegerColumn {
-    return new IntegerColumn(this.#cells.slice(0, this.#count), this.#count)
+    return new IntegerColumn(this.#values.slice(0, this.#count), this.#count)
   }
 
   /** A copy with a 0 before each of the places, which ascend and may be the same. */
-  spread(places: readonly number[]): IntegerColumn {
-    const cells = new Float64Array(this.#count + places.length)
-    spreadCells(this.#cells.subarray(0, this.#count), cells, places)
-    return new IntegerColumn(cells, cells.length)
+  spread(positions: readonly number[]): IntegerColumn {
+    const values = new Float64Array(this.#count + positions.length)
+    spreadValues(this.#values.subarray(0, this.#count), values, positions)
+    return new IntegerColumn(values, values.length)
   }
 
   /** A view: good until the next change. */
   bytes(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#cells.buffer, this.#cells.byteOffset, this.#count * 8)
+    return new Uint8Array(this.#values.buffer, this.#values.byteOffset, this.#count * 8)
   }
 }
 
 /** Whole numbers from 0 to 2^32 − 1: seconds, counts, places in other columns, flags. */
 export class WordColumn {
-  #cells: Uint32Array<ArrayBuffer>
+  #values: Uint32Array<ArrayBuffer>
   #count: number
 
-  private constructor(cells: Uint32Array<ArrayBuffer>, count: number) {
-    this.#cells = cells
+  private constructor(values: Uint32Array<ArrayBuffer>, count: number) {
+    this.#values = values
     this.#count = count
   }
 
   static empty(): WordColumn {
-    return new WordColumn(new Uint32Array(CELLS_MIN), 0)
+    return new WordColumn(new Uint32Array(CAPACITY_MIN), 0)
   }
 
   /** A view of bytes that the column from now on owns; null unless they are `count` words up to `max`. */
   static over(bytes: Uint8Array<ArrayBuffer>, count: number, max: number): WordColumn | null {
     if (bytes.byteLength !== count * 4) return null
-    const cells = new Uint32Array(bytes.buffer, bytes.byteOffset, count)
+    const values = new Uint32Array(bytes.buffer, bytes.byteOffset, count)
     for (let index = 0; index < count; index += 1) {
-      if ((cells[index] ?? 0) > max) return null
+      if ((values[index] ?? 0) > max) return null
     }
-    return new WordColumn(cells, count)
+    return new WordColumn(values, count)
   }
 
   get count(): number {
@@ -99,59 +99,59 @@ export class WordColumn {
   }
 
   at(index: number): number {
-    return this.#cells[index] ?? 0
+    return this.#values[index] ?? 0
   }
 
   put(index: number, value: number): void {
-    this.#cells[index] = value
+    this.#values[index] = value
   }
 
   push(value: number): void {
-    if (this.#count === this.#cells.length) {
-      const cells = new Uint32Array(grown(this.#count))
-      cells.set(this.#cells)
-      this.#cells = cells
+    if (this.#count === this.#values.length) {
+      const values = new Uint32Array(grown(this.#count))
+      values.set(this.#values)
+      this.#values = values
     }
-    this.#cells[this.#count] = value
+    this.#values[this.#count] = value
     this.#count += 1
   }
 
   copy(): WordColumn {
-    return new WordColumn(this.#cells.slice(0, this.#count), this.#count)
+    return new WordColumn(this.#values.slice(0, this.#count), this.#count)
   }
 
   /** A copy with a 0 before each of the places, which ascend and may be the same. */
-  spread(places: readonly number[]): WordColumn {
-    const cells = new Uint32Array(this.#count + places.length)
-    spreadCells(this.#cells.subarray(0, this.#count), cells, places)
-    return new WordColumn(cells, cells.length)
+  spread(positions: readonly number[]): WordColumn {
+    const values = new Uint32Array(this.#count + positions.length)
+    spreadValues(this.#values.subarray(0, this.#count), values, positions)
+    return new WordColumn(values, values.length)
   }
 
   /** A view: good until the next change. */
   bytes(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#cells.buffer, this.#cells.byteOffset, this.#count * 4)
+    return new Uint8Array(this.#values.buffer, this.#values.byteOffset, this.#count * 4)
   }
 }
 
 /** Stretches so short are copied cell by cell: a view of each would cost more. */
-const VIEW_CELLS_MIN = 64
+const VIEW_VALUES_MIN = 64
 
-function spreadCells<Cells extends Float64Array | Uint32Array>(
-  from: Cells,
-  to: Cells,
-  places: readonly number[],
+function spreadValues<Values extends Float64Array | Uint32Array>(
+  from: Values,
+  to: Values,
+  positions: readonly number[],
 ): void {
   let start = 0
-  for (let before = 0; before <= places.length; before += 1) {
-    const end = places[before] ?? from.length
-    if (end - start >= VIEW_CELLS_MIN) to.set(from.subarray(start, end), start + before)
+  for (let before = 0; before <= positions.length; before += 1) {
+    const end = positions[before] ?? from.length
+    if (end - start >= VIEW_VALUES_MIN) to.set(from.subarray(start, end), start + before)
     else for (let at = start; at < end; at += 1) to[at + before] = from[at] ?? 0
     start = end
   }
 }
 
 /** A quarter more: wallets are many and most never grow again. */
-const grown = (count: number): number => Math.max(CELLS_MIN, count + (count >> 2))
+const grown = (count: number): number => Math.max(CAPACITY_MIN, count + (count >> 2))
 
 /** Where the columns of a table come from, one after another in the order in which it asks. */
 export interface ColumnSource {

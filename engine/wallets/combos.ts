@@ -57,8 +57,8 @@ export class ComboHoldings {
     }
     // A loser's row may say no contracts: all of them are turned in.
     const given = kind === 'comboRedeem' && usd === 0 ? held : size
-    const isKnown = kind !== 'comboOther' && held !== UNKNOWN && given <= held
-    this.#amounts.put(row, isKnown ? held - given : UNKNOWN)
+    const isBalanceKnown = kind !== 'comboOther' && held !== UNKNOWN && given <= held
+    this.#amounts.put(row, isBalanceKnown ? held - given : UNKNOWN)
     return kind === 'comboOther' ? 0 : usd
   }
 }

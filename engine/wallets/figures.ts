@@ -34,7 +34,7 @@ export interface PositionFigures {
 }
 
 /** The same with what only a comparison with the venue needs. */
-export interface TallyPosition extends PositionFigures {
+export interface PnlPosition extends PositionFigures {
   /** What the worthless contracts in `balance` cost: in `realized` since the resolution, though not redeemed. */
   readonly lost: UsdMicros
 }

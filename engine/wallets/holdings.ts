@@ -5,7 +5,7 @@ import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '
 import { MICROS } from '../units.ts'
 import type { WalletMarket } from '../wallet.ts'
 import { type ColumnSource, type ColumnTable, copySource, emptySource, pushRow } from './columns.ts'
-import { Moments } from './moments.ts'
+import { PnlHistory } from './moments.ts'
 import { shareOf } from './ratio.ts'
 import { TextTable } from './text-table.ts'
 
@@ -17,7 +17,7 @@ export class PositionTable implements ColumnTable {
   /** Outcome index + 1; 0: not known. */
   readonly outcome
   /** 1 once more was given away than was known to be held. */
-  readonly isUnknown
+  readonly isCostUnknown
   readonly openedSecond
   readonly updatedSecond
   /** When it was written off, and at what cost: set exactly while `amount` is 0 and `balance` is not. */
@@ -39,7 +39,7 @@ export class PositionTable implements ColumnTable {
     this.market = source.words()
     this.next = source.words()
     this.outcome = source.words()
-    this.isUnknown = source.words(1)
+    this.isCostUnknown = source.words(1)
     this.openedSecond = source.words()
     this.updatedSecond = source.words()
     this.lostSecond = source.words()
@@ -57,7 +57,7 @@ export class PositionTable implements ColumnTable {
       this.market,
       this.next,
       this.outcome,
-      this.isUnknown,
+      this.isCostUnknown,
       this.openedSecond,
       this.updatedSecond,
       this.lostSecond,
@@ -119,7 +119,7 @@ export const LACKED = LACKED_TOKENS | LACKED_PAYOUT | LACKED_GROUP | LACKED_FEE
 /** Something of it was redeemed. */
 export const REDEEMED = 8
 /** A position was met before the market's outcomes were known; something is written off. */
-const UNPLACED = 16
+const UNASSIGNED = 16
 const WRITTEN_OFF = 32
 const MARKS_ALL = 127
 
@@ -135,7 +135,7 @@ export class Holdings {
   readonly markets: TextTable
   readonly position: PositionTable
   readonly market: MarketTable
-  readonly moments: Moments
+  readonly pnlHistory: PnlHistory
   /** Resolved markets whose losers may not be written off yet. */
   readonly #toWriteOff: Set<number>
 
@@ -144,14 +144,14 @@ export class Holdings {
     readonly markets: TextTable
     readonly position: PositionTable
     readonly market: MarketTable
-    readonly moments: Moments
+    readonly pnlHistory: PnlHistory
     readonly toWriteOff?: Iterable<number>
   }) {
     this.tokens = from.tokens
     this.markets = from.markets
     this.position = from.position
     this.market = from.market
-    this.moments = from.moments
+    this.pnlHistory = from.pnlHistory
     this.#toWriteOff = new Set(from.toWriteOff ?? [])
   }
 
@@ -161,7 +161,7 @@ export class Holdings {
       markets: TextTable.empty(),
       position: new PositionTable(emptySource),
       market: new MarketTable(emptySource),
-      moments: Moments.empty(),
+      pnlHistory: PnlHistory.empty(),
     })
   }
 
@@ -171,7 +171,7 @@ export class Holdings {
       markets: this.markets.copy(),
       position: new PositionTable(copySource(this.position)),
       market: new MarketTable(copySource(this.market)),
-      moments: this.moments.copy(),
+      pnlHistory: this.pnlHistory.copy(),
       toWriteOff: this.#toWriteOff,
     })
   }
@@ -195,7 +195,7 @@ export class Holdings {
     this.position.market.put(row, market)
     this.position.openedSecond.put(row, second)
     const before = this.positionsOf(market).at(-1)
-    this.mark(market, UNPLACED)
+    this.mark(market, UNASSIGNED)
     if (before === undefined) this.market.first.put(market, row + 1)
     else this.position.next.put(before, row + 1)
     return row
@@ -226,14 +226,14 @@ export class Holdings {
 
   /** Of what exceeds the known amount nothing is realised, and its part of the dollars does not count. */
   sell(row: number, { size, usd, second }: Move): void {
-    const { known, cost } = this.#take(row, size)
-    const counted = known === size ? usd : shareOf(usd, { part: known, whole: size })
+    const { knownSize, cost } = this.#take(row, size)
+    const counted = knownSize === size ? usd : shareOf(usd, { part: knownSize, total: size })
     this.#give(row, { size, usd, second })
     this.#realize(row, second, counted - cost)
   }
 
   /** Gives contracts away without realising: returns what those that are known had cost. */
-  carryAway(row: number, { size, second }: { size: number; second: number }): number {
+  withdrawAtCost(row: number, { size, second }: { size: number; second: number }): number {
     const { cost } = this.#take(row, size)
     this.#give(row, { size, usd: cost, second })
     return cost
@@ -275,14 +275,14 @@ export class Holdings {
     this.market.marks.put(market, this.market.marks.at(market) & ~mark)
   }
 
-  markUnknown(row: number): void {
-    this.position.isUnknown.put(row, 1)
+  markCostUnknown(row: number): void {
+    this.position.isCostUnknown.put(row, 1)
   }
 
   /** What the market's outcomes are: positions that were met before are put into their place. */
-  placeOutcomes(market: number, facts: WalletMarket): void {
-    if (!this.#isMarked(market, UNPLACED) || facts.tokens.length === 0) return
-    this.#unmark(market, UNPLACED)
+  assignOutcomes(market: number, facts: WalletMarket): void {
+    if (!this.#isMarked(market, UNASSIGNED) || facts.tokens.length === 0) return
+    this.#unmark(market, UNASSIGNED)
     for (const row of this.positionsOf(market)) {
       if (this.position.outcome.at(row) > 0) continue
       const token = outcomeId(this.tokens.text(row))
@@ -330,7 +330,7 @@ export class Holdings {
   }
 
   /** Undoes the writing off, since something of before it came to be known. */
-  takeBack(market: number): void {
+  undoWriteOff(market: number): void {
     if (!this.#isMarked(market, WRITTEN_OFF)) return
     this.#unmark(market, WRITTEN_OFF)
     for (const row of this.positionsOf(market)) {
@@ -345,17 +345,17 @@ export class Holdings {
     }
   }
 
-  #take(row: number, size: number): { known: number; cost: number } {
+  #take(row: number, size: number): { knownSize: number; cost: number } {
     const { position } = this
     const amount = position.amount.at(row)
-    const known = Math.min(size, amount)
-    if (known < size) position.isUnknown.put(row, 1)
+    const knownSize = Math.min(size, amount)
+    if (knownSize < size) position.isCostUnknown.put(row, 1)
     const all = position.cost.at(row)
-    const cost = known === amount ? all : shareOf(all, { part: known, whole: amount })
-    position.amount.add(row, -known)
-    position.balance.add(row, -known)
+    const cost = knownSize === amount ? all : shareOf(all, { part: knownSize, total: amount })
+    position.amount.add(row, -knownSize)
+    position.balance.add(row, -knownSize)
     position.cost.add(row, -cost)
-    return { known, cost }
+    return { knownSize, cost }
   }
 
   #give(row: number, { size, usd, second }: Move): void {
@@ -367,6 +367,6 @@ export class Holdings {
   #realize(row: number, second: number, usd: number): void {
     if (usd === 0) return
     this.position.realized.add(row, usd)
-    this.moments.add(second, { realized: usd })
+    this.pnlHistory.add(second, { realized: usd })
   }
 }

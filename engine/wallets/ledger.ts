@@ -29,7 +29,7 @@ const HAS_FEES = 1
 const HAS_MILLIS = 2
 const FLAGS_ALL = 3
 const SECOND_MS = 1_000
-const WORD_MAX = 0xffff_ffff
+const UINT32_MAX = 0xffff_ffff
 const ROLES: readonly WalletRole[] = [null, 'taker', 'maker']
 
 /** A byte: three low bits of the kind, two of the role, the kind's further bits. */
@@ -54,19 +54,20 @@ export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffe
   const dollars = IntegerColumn.empty()
   const fees = IntegerColumn.empty()
   const forms = new Uint8Array(count)
-  const places = new Uint16Array(count * 3)
+  const textNumbers = new Uint16Array(count * 3)
   const millis = new Uint16Array(count)
   let flags = 0
   for (const [index, event] of events.entries()) {
     const second = Math.floor(event.timeMs / SECOND_MS)
-    if (second < 0 || second > WORD_MAX) throw new RangeError(`${event.timeMs} is no event's time`)
+    if (second < 0 || second > UINT32_MAX)
+      throw new RangeError(`${event.timeMs} is no event's time`)
     seconds.push(second)
     millis[index] = event.timeMs - second * SECOND_MS
     if (millis[index] !== 0) flags |= HAS_MILLIS
     forms[index] = formOf(event)
-    places[index] = markets.add(event.market)
-    places[count + index] = event.token === null ? 0 : tokens.add(event.token) + 1
-    places[2 * count + index] = transactions.add(event.txHash)
+    textNumbers[index] = markets.add(event.market)
+    textNumbers[count + index] = event.token === null ? 0 : tokens.add(event.token) + 1
+    textNumbers[2 * count + index] = transactions.add(event.txHash)
     prices.push(event.price)
     sizes.push(event.size)
     dollars.push(event.usd)
@@ -84,7 +85,7 @@ export function packBlock(events: readonly WalletEvent[]): Uint8Array<ArrayBuffe
     bytesOf(new Uint32Array([count, flags])),
     seconds.bytes(),
     forms,
-    bytesOf(places),
+    bytesOf(textNumbers),
     prices.bytes(),
     sizes.bytes(),
     dollars.bytes(),
@@ -101,7 +102,7 @@ interface BlockParts {
   readonly seconds: WordColumn
   readonly forms: Uint8Array<ArrayBuffer>
   /** Markets, then tokens + 1, then transactions. */
-  readonly places: Uint16Array<ArrayBuffer>
+  readonly textNumbers: Uint16Array<ArrayBuffer>
   readonly prices: WordColumn
   readonly sizes: IntegerColumn
   readonly dollars: IntegerColumn
@@ -146,22 +147,25 @@ export class LedgerBlock {
   event(index: number): WalletEvent {
     if (!(index >= 0 && index < this.count)) throw new RangeError(`no event ${index} in the block`)
     const parts = this.#parts
-    const { places, markets } = parts
+    const { textNumbers, markets } = parts
     const form = parts.forms[index] ?? 0
-    const token = places[this.count + index] ?? 0
+    const token = textNumbers[this.count + index] ?? 0
     const converted = parts.converted.get(index)
     return {
       kind: WALLET_EVENT_KINDS[kindIn(form)] ?? 'income',
       timeMs: this.timeMs(index),
-      txHash: this.#hasHashes ? parts.transactions.text(places[2 * this.count + index] ?? 0) : '',
-      market: nativeMarketId(markets.text(places[index] ?? 0)),
+      txHash: this.#hasHashes
+        ? parts.transactions.text(textNumbers[2 * this.count + index] ?? 0)
+        : '',
+      market: nativeMarketId(markets.text(textNumbers[index] ?? 0)),
       token: token === 0 ? null : outcomeId(parts.tokens.text(token - 1)),
       size: sizeMicros(parts.sizes.at(index)),
       price: priceMicros(parts.prices.at(index)),
       usd: usdMicros(parts.dollars.at(index)),
       fee: parts.fees === null ? USD_ZERO : usdMicros(parts.fees.at(index)),
       role: ROLES[roleIn(form)] ?? null,
-      converted: converted?.map((place) => nativeMarketId(markets.text(place))) ?? NONE,
+      converted:
+        converted?.map((marketNumber) => nativeMarketId(markets.text(marketNumber))) ?? NONE,
     }
   }
 
@@ -201,11 +205,11 @@ function openParts(
   columns: readonly Uint8Array<ArrayBuffer>[],
   { count, flags }: { count: number; flags: number },
 ): BlockParts | null {
-  const at = (place: number): Uint8Array<ArrayBuffer> => columns[place] ?? NOTHING
+  const at = (section: number): Uint8Array<ArrayBuffer> => columns[section] ?? NOTHING
   const markets = TextTable.over(at(9), at(10))
   const tokens = TextTable.over(at(11), at(12))
   const transactions = TextTable.over(at(13), at(14))
-  const seconds = WordColumn.over(at(0), count, WORD_MAX)
+  const seconds = WordColumn.over(at(0), count, UINT32_MAX)
   const prices = WordColumn.over(at(3), count, MICROS)
   const sizes = IntegerColumn.over(at(4), count)
   const dollars = IntegerColumn.over(at(5), count)
@@ -216,19 +220,30 @@ function openParts(
   if (at(7).byteLength !== (hasMillis ? count * 2 : 0)) return null
   if (markets === null || tokens === null || transactions === null || fees === null) return null
   if (seconds === null || prices === null || sizes === null || dollars === null) return null
-  const places = new Uint16Array(at(2).buffer, at(2).byteOffset, count * 3)
+  const textNumbers = new Uint16Array(at(2).buffer, at(2).byteOffset, count * 3)
   const forms = at(1)
   for (let index = 0; index < count; index += 1) {
     const form = forms[index] ?? 0
     if (kindIn(form) >= WALLET_EVENT_KINDS.length || roleIn(form) >= ROLES.length) return null
-    if ((places[index] ?? 0) >= markets.count) return null
-    if ((places[count + index] ?? 0) > tokens.count) return null
-    if ((places[2 * count + index] ?? 0) >= transactions.count) return null
+    if ((textNumbers[index] ?? 0) >= markets.count) return null
+    if ((textNumbers[count + index] ?? 0) > tokens.count) return null
+    if ((textNumbers[2 * count + index] ?? 0) >= transactions.count) return null
   }
   const converted = openConversions(at(8), { count, marketCount: markets.count })
   if (converted === null) return null
   return {
-    ...{ seconds, forms, places, prices, sizes, dollars, converted, markets, tokens, transactions },
+    ...{
+      seconds,
+      forms,
+      textNumbers,
+      prices,
+      sizes,
+      dollars,
+      converted,
+      markets,
+      tokens,
+      transactions,
+    },
     fees: hasFees ? fees : null,
     millis: hasMillis ? new Uint16Array(at(7).buffer, at(7).byteOffset, count) : null,
   }
@@ -238,17 +253,17 @@ function openConversions(
   bytes: Uint8Array<ArrayBuffer>,
   { count, marketCount }: { count: number; marketCount: number },
 ): Map<number, readonly number[]> | null {
-  const words = WordColumn.over(bytes, Math.floor(bytes.byteLength / 4), WORD_MAX)
+  const words = WordColumn.over(bytes, Math.floor(bytes.byteLength / 4), UINT32_MAX)
   if (words === null) return null
   const converted = new Map<number, readonly number[]>()
-  for (let place = 0; place < words.count; ) {
-    const index = words.at(place)
-    const idCount = words.at(place + 1)
-    if (index >= count || idCount === 0 || place + 2 + idCount > words.count) return null
-    const ids = Array.from({ length: idCount }, (_, offset) => words.at(place + 2 + offset))
+  for (let position = 0; position < words.count; ) {
+    const index = words.at(position)
+    const idCount = words.at(position + 1)
+    if (index >= count || idCount === 0 || position + 2 + idCount > words.count) return null
+    const ids = Array.from({ length: idCount }, (_, offset) => words.at(position + 2 + offset))
     if (ids.some((id) => id >= marketCount)) return null
     converted.set(index, ids)
-    place += 2 + idCount
+    position += 2 + idCount
   }
   return converted
 }

@@ -7,75 +7,75 @@ import { IntegerColumn, WordColumn } from './columns.ts'
 import type { HourFigures, PnlGranularity, PnlPoint, RangeFigures } from './figures.ts'
 
 const SECOND_MS = 1_000
-const WORD_MAX = 0xffff_ffff
+const UINT32_MAX = 0xffff_ffff
 /** 1970 began on a Thursday; weeks begin on Mondays. */
 const WEEK_MS = 7 * DAY_MS
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
 /** What happened in a second: dollars in micros, and how many fills. */
-type Happened = Readonly<Record<FigureName, number>>
+type SecondFigures = Readonly<Record<FigureName, number>>
 
 const FIGURE_NAMES = ['realized', 'volume', 'fees', 'income', 'trades'] as const
 type FigureName = (typeof FIGURE_NAMES)[number]
-const NOTHING: Happened = { realized: 0, volume: 0, fees: 0, income: 0, trades: 0 }
+const NOTHING: SecondFigures = { realized: 0, volume: 0, fees: 0, income: 0, trades: 0 }
 
 /** Sections of packed moments: the seconds and a column for each figure. */
-export const MOMENT_SECTIONS = 1 + FIGURE_NAMES.length
+export const HISTORY_SECTIONS = 1 + FIGURE_NAMES.length
 
 interface Columns {
   readonly seconds: WordColumn
   readonly figures: Readonly<Record<FigureName, IntegerColumn>>
 }
 
-export class Moments {
+export class PnlHistory {
   /** Ascending by second, each once. A row may come to hold nothing but zeros: what was realised was taken back. */
   #rows: Columns
   /** Of seconds before the last row's that had none, by second. */
-  #waiting = new Map<number, Happened>()
+  #waiting = new Map<number, SecondFigures>()
 
   private constructor(rows: Columns) {
     this.#rows = rows
   }
 
-  static empty(): Moments {
-    return new Moments({ seconds: WordColumn.empty(), figures: figuresOf(IntegerColumn.empty) })
+  static empty(): PnlHistory {
+    return new PnlHistory({ seconds: WordColumn.empty(), figures: figuresOf(IntegerColumn.empty) })
   }
 
   /** Over the sections that `sections` gave; null when they are damaged. */
-  static over(sections: readonly Uint8Array<ArrayBuffer>[]): Moments | null {
+  static over(sections: readonly Uint8Array<ArrayBuffer>[]): PnlHistory | null {
     const [first, ...others] = sections
     const count = (first?.byteLength ?? Number.NaN) / 4
     if (first === undefined || !Number.isInteger(count)) return null
-    const seconds = WordColumn.over(first, count, WORD_MAX)
+    const seconds = WordColumn.over(first, count, UINT32_MAX)
     const columns = others.map((bytes) => IntegerColumn.over(bytes, count))
     if (seconds === null || columns.length !== FIGURE_NAMES.length) return null
     if (columns.includes(null)) return null
     for (let index = 1; index < count; index += 1) {
       if (seconds.at(index) <= seconds.at(index - 1)) return null
     }
-    const figures = figuresOf((_, place) => columns[place] ?? IntegerColumn.empty())
-    return new Moments({ seconds, figures })
+    const figures = figuresOf((_, index) => columns[index] ?? IntegerColumn.empty())
+    return new PnlHistory({ seconds, figures })
   }
 
   /** Adds to what happened in a second; `realized` below 0 takes back. */
-  add(second: number, some: Partial<Happened>): void {
+  add(second: number, some: Partial<SecondFigures>): void {
     const { seconds, figures } = this.#rows
-    const happened = { ...NOTHING, ...some }
+    const added = { ...NOTHING, ...some }
     const lastIndex = seconds.count - 1
     if (lastIndex < 0 || second > seconds.at(lastIndex)) {
       seconds.push(second)
-      for (const name of FIGURE_NAMES) figures[name].push(happened[name])
+      for (const name of FIGURE_NAMES) figures[name].push(added[name])
       return
     }
     const index = second === seconds.at(lastIndex) ? lastIndex : this.#firstFrom(second)
     if (seconds.at(index) === second) {
-      for (const name of FIGURE_NAMES) figures[name].add(index, happened[name])
+      for (const name of FIGURE_NAMES) figures[name].add(index, added[name])
       return
     }
     const before = this.#waiting.get(second) ?? NOTHING
     this.#waiting.set(
       second,
-      figuresOf((name) => happened[name] + before[name]),
+      figuresOf((name) => added[name] + before[name]),
     )
   }
 
@@ -155,9 +155,9 @@ export class Moments {
     return hours
   }
 
-  copy(): Moments {
+  copy(): PnlHistory {
     const { seconds, figures } = this.#merged()
-    return new Moments({
+    return new PnlHistory({
       seconds: seconds.copy(),
       figures: figuresOf((name) => figures[name].copy()),
     })
@@ -174,15 +174,15 @@ export class Moments {
     const waiting = [...this.#waiting].sort(([one], [other]) => one - other)
     this.#waiting = new Map()
     const old = this.#rows
-    const places = waiting.map(([second]) => this.#firstFrom(second))
+    const positions = waiting.map(([second]) => this.#firstFrom(second))
     const rows = {
-      seconds: old.seconds.spread(places),
-      figures: figuresOf((name) => old.figures[name].spread(places)),
+      seconds: old.seconds.spread(positions),
+      figures: figuresOf((name) => old.figures[name].spread(positions)),
     }
-    for (const [before, [second, happened]] of waiting.entries()) {
-      const index = (places[before] ?? 0) + before
+    for (const [before, [second, added]] of waiting.entries()) {
+      const index = (positions[before] ?? 0) + before
       rows.seconds.put(index, second)
-      for (const name of FIGURE_NAMES) rows.figures[name].put(index, happened[name])
+      for (const name of FIGURE_NAMES) rows.figures[name].put(index, added[name])
     }
     this.#rows = rows
     return rows
@@ -210,7 +210,7 @@ export class Moments {
   }
 }
 
-function figuresOf<Of>(make: (name: FigureName, place: number) => Of): Record<FigureName, Of> {
+function figuresOf<Of>(make: (name: FigureName, index: number) => Of): Record<FigureName, Of> {
   return {
     realized: make('realized', 0),
     volume: make('volume', 1),

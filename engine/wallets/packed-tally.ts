@@ -5,7 +5,7 @@
 import { IntegerColumn, SectionSource } from './columns.ts'
 import { ComboHoldings } from './combos.ts'
 import { Holdings, MarketTable, PositionTable } from './holdings.ts'
-import { MOMENT_SECTIONS, Moments } from './moments.ts'
+import { HISTORY_SECTIONS, PnlHistory } from './moments.ts'
 import { openSections, packSections } from './sections.ts'
 import { TextTable } from './text-table.ts'
 
@@ -14,19 +14,19 @@ const MARK = 0x61_63_63_02
 const TEXT_SECTIONS = 2
 
 /** The parts of a tally. */
-interface TallyParts {
+interface PnlStateParts {
   readonly sums: IntegerColumn
   readonly held: Holdings
   readonly combos: ComboHoldings
 }
 
-export function packTally({ sums, held, combos }: TallyParts): Uint8Array<ArrayBuffer> {
+export function packPnlState({ sums, held, combos }: PnlStateParts): Uint8Array<ArrayBuffer> {
   const { position, market } = held
   return packSections(MARK, [
     sums.bytes(),
     ...held.tokens.sections(),
     ...held.markets.sections(),
-    ...held.moments.sections(),
+    ...held.pnlHistory.sections(),
     ...combos.sections(),
     ...position.words.map((column) => column.bytes()),
     ...position.integers.map((column) => column.bytes()),
@@ -36,7 +36,7 @@ export function packTally({ sums, held, combos }: TallyParts): Uint8Array<ArrayB
 }
 
 /** The parts of a tally over `bytes`, which they own from now on; null when they are damaged. */
-export function openTally(bytes: Uint8Array, sumCount: number): TallyParts | null {
+export function openPnlState(bytes: Uint8Array, sumCount: number): PnlStateParts | null {
   const sections = openSections(MARK, bytes)
   if (sections === null) return null
   const rest = sections.values()
@@ -45,16 +45,16 @@ export function openTally(bytes: Uint8Array, sumCount: number): TallyParts | nul
   const sums = IntegerColumn.over(sumBytes, sumCount)
   const tokens = openTexts(take(TEXT_SECTIONS))
   const markets = openTexts(take(TEXT_SECTIONS))
-  const moments = Moments.over(take(MOMENT_SECTIONS))
+  const pnlHistory = PnlHistory.over(take(HISTORY_SECTIONS))
   const combos = ComboHoldings.over(take(TEXT_SECTIONS + 1))
-  if (sums === null || tokens === null || markets === null || moments === null) return null
+  if (sums === null || tokens === null || markets === null || pnlHistory === null) return null
   const positionSource = new SectionSource(rest, tokens.count)
   const position = new PositionTable(positionSource)
   const marketSource = new SectionSource(rest, markets.count)
   const market = new MarketTable(marketSource)
   if (positionSource.isDamaged || marketSource.isDamaged || rest.next().done !== true) return null
   if (combos === null) return null
-  const held = new Holdings({ tokens, markets, position, market, moments })
+  const held = new Holdings({ tokens, markets, position, market, pnlHistory })
   return isLinked(held) ? { sums, held, combos } : null
 }
 

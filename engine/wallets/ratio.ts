@@ -1,20 +1,20 @@
 // Shares of integers, exact at every size: below 2^53 by floats, above it by BigInt.
 
 /** floor(value × part / whole), down also below 0. 0 ≤ part, 0 < whole; all safe integers. */
-export function shareOf(value: number, { part, whole }: { part: number; whole: number }): number {
-  if (part === whole) return value
+export function shareOf(value: number, { part, total }: { part: number; total: number }): number {
+  if (part === total) return value
   const product = value * part
   // Below 2^53 the product is exact, and its quotient too far from the next integer to be rounded to it.
-  if (Math.abs(product) <= Number.MAX_SAFE_INTEGER) return Math.floor(product / whole)
+  if (Math.abs(product) <= Number.MAX_SAFE_INTEGER) return Math.floor(product / total)
   const exact = BigInt(value) * BigInt(part)
-  const divisor = BigInt(whole)
+  const divisor = BigInt(total)
   const quotient = exact / divisor
   return Number(exact < 0n && quotient * divisor !== exact ? quotient - 1n : quotient)
 }
 
 /** `value` divided over `count`: floor for each, the last takes what is left. */
 export function partsOf(value: number, count: number): number[] {
-  const part = shareOf(value, { part: 1, whole: count })
+  const part = shareOf(value, { part: 1, total: count })
   const parts = new Array<number>(count).fill(part)
   parts[count - 1] = value - part * (count - 1)
   return parts

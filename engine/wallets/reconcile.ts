@@ -3,9 +3,9 @@
 // decimals, so that what follows from them is known to a ten-thousandth of a dollar a contract.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
-import { finish, type Steps } from '../steps.ts'
+import { runToEnd, type SlicedWork } from '../steps.ts'
 import type { VenuePosition } from '../wallet.ts'
-import type { TallyPosition } from './figures.ts'
+import type { PnlPosition } from './figures.ts'
 
 /**
  * `missing`: the venue knows a position that we never saw; `unknown`: we hold what the venue does not list. In both
@@ -32,51 +32,51 @@ const ROUNDING_MICROS = 100
 const CONTRACT_MICROS = 1_000_000
 
 /** Positions between two stops. */
-const STEP_POSITIONS = 256
+const SLICE_POSITIONS = 256
 
 /**
  * Differences beyond dust and rounding, in the venue's order, then ours. `isWhole` false: the venue lists its
  * positions only in part, so that what it does not list says nothing.
  */
 export function reconcile(
-  ours: Iterable<TallyPosition>,
+  ours: Iterable<PnlPosition>,
   theirs: readonly VenuePosition[],
-  reach = { isWhole: true },
+  coverage = { isComplete: true },
 ): Difference[] {
-  return finish(reconcileSteps(ours, theirs, reach))
+  return runToEnd(reconcileSliced(ours, theirs, coverage))
 }
 
 /** The same in steps: ten thousand positions take some milliseconds. */
-export function* reconcileSteps(
-  ours: Iterable<TallyPosition>,
+export function* reconcileSliced(
+  ours: Iterable<PnlPosition>,
   theirs: readonly VenuePosition[],
-  { isWhole } = { isWhole: true },
-): Steps<Difference[]> {
+  { isComplete } = { isComplete: true },
+): SlicedWork<Difference[]> {
   // Those that the venue lists are taken out; what is left is ours alone.
-  const mine = new Map<OutcomeId, TallyPosition>()
+  const mine = new Map<OutcomeId, PnlPosition>()
   const venues = new Map<OutcomeId, VenuePosition>()
   const differences: Difference[] = []
   let count = 0
-  const isStop = () => {
+  const isSliceEnd = () => {
     count += 1
-    return count % STEP_POSITIONS === 0
+    return count % SLICE_POSITIONS === 0
   }
   for (const position of ours) {
     mine.set(position.token, position)
-    if (isStop()) yield
+    if (isSliceEnd()) yield
   }
   for (const position of theirs) {
-    putWhole(venues, position)
-    if (isStop()) yield
+    putPosition(venues, position)
+    if (isSliceEnd()) yield
   }
   for (const position of venues.values()) {
     const own = mine.get(position.token)
     if (own === undefined) addMissing(position, differences)
     else addCompared(own, position, differences)
     mine.delete(position.token)
-    if (isStop()) yield
+    if (isSliceEnd()) yield
   }
-  if (!isWhole) return differences
+  if (!isComplete) return differences
   for (const { token, market, balance } of mine.values()) {
     if (balance <= DUST_MICROS) continue
     differences.push({ token, market, what: 'unknown', ours: balance, theirs: 0 })
@@ -85,7 +85,7 @@ export function* reconcileSteps(
 }
 
 /** A position bought again after it was closed is listed twice, open and closed: the open one counts. */
-function putWhole(venues: Map<OutcomeId, VenuePosition>, position: VenuePosition): void {
+function putPosition(venues: Map<OutcomeId, VenuePosition>, position: VenuePosition): void {
   if (position.isClosed && venues.has(position.token)) return
   venues.set(position.token, position)
 }
@@ -99,7 +99,7 @@ function addMissing(
   to.push({ token, market, what: 'missing', ours: 0, theirs: figure })
 }
 
-function addCompared(own: TallyPosition, venue: VenuePosition, to: Difference[]): void {
+function addCompared(own: PnlPosition, venue: VenuePosition, to: Difference[]): void {
   const { token, market } = own
   // What a loser cost is realised here at its resolution, there only when it is redeemed.
   const realized = venue.isClosed ? own.realized : own.realized + own.lost

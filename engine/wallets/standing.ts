@@ -2,13 +2,13 @@
 
 import { type NativeMarketId, outcomeId } from '../ids.ts'
 import { sizeMicros, timeMs, usdMicros } from '../units.ts'
-import type { TallyPosition, WalletTotals } from './figures.ts'
+import type { PnlPosition, WalletTotals } from './figures.ts'
 import { type Holdings, LACKED } from './holdings.ts'
 
 const SECOND_MS = 1_000
 
 /** A position as it stands; losers must be written off. */
-export function positionFigures(held: Holdings, index: number): TallyPosition {
+export function positionFigures(held: Holdings, index: number): PnlPosition {
   const { position } = held
   const updatedSecond = Math.max(position.updatedSecond.at(index), position.lostSecond.at(index))
   return {
@@ -26,7 +26,7 @@ export function positionFigures(held: Holdings, index: number): TallyPosition {
     fees: usdMicros(position.fees.at(index)),
     openedAtMs: timeMs(position.openedSecond.at(index) * SECOND_MS),
     updatedAtMs: timeMs(updatedSecond * SECOND_MS),
-    isCostKnown: position.isUnknown.at(index) === 0,
+    isCostKnown: position.isCostUnknown.at(index) === 0,
     lost: usdMicros(position.lostCost.at(index)),
   }
 }
@@ -34,7 +34,7 @@ export function positionFigures(held: Holdings, index: number): TallyPosition {
 /** Positions with something in them that is not realised yet; losers must be written off. Some 50 ns a position. */
 export function* openPositions(
   held: Holdings,
-): Iterable<Pick<TallyPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
+): Iterable<Pick<PnlPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
   const { position, tokens } = held
   for (let row = 0; row < tokens.count; row += 1) {
     const [amount, cost] = [position.amount.at(row), position.cost.at(row)]

@@ -16,8 +16,8 @@ import type {
   HourFigures,
   PnlGranularity,
   PnlPoint,
+  PnlPosition,
   RangeFigures,
-  TallyPosition,
   WalletTotals,
 } from './figures.ts'
 import {
@@ -28,10 +28,10 @@ import {
   LACKED_TOKENS,
   REDEEMED,
 } from './holdings.ts'
-import { openTally, packTally } from './packed-tally.ts'
+import { openPnlState, packPnlState } from './packed-tally.ts'
 import { partsOf, shareOf } from './ratio.ts'
 import { redeemedRows } from './redeemed.ts'
-import * as standing from './standing.ts'
+import * as positionFigures from './standing.ts'
 import { withheldOf } from './withheld.ts'
 
 /**
@@ -66,7 +66,7 @@ interface Entered {
   readonly isStale: boolean
 }
 
-export class WalletTally {
+export class PnlState {
   readonly #held: Holdings
   readonly #sums: IntegerColumn
   readonly #combos: ComboHoldings
@@ -77,29 +77,29 @@ export class WalletTally {
     this.#combos = combos
   }
 
-  static empty(): WalletTally {
+  static empty(): PnlState {
     const sums = IntegerColumn.empty()
-    for (let place = 0; place < SUM_COUNT; place += 1) sums.push(0)
-    return new WalletTally(Holdings.empty(), sums, ComboHoldings.empty())
+    for (let index = 0; index < SUM_COUNT; index += 1) sums.push(0)
+    return new PnlState(Holdings.empty(), sums, ComboHoldings.empty())
   }
 
   /**
    * The tally that `pack` gave, over these very bytes where they are 8-aligned: they are the tally's from now
    * on, and change with it. Null when they are damaged or of another version. Some 10 ns a position or moment.
    */
-  static unpack(bytes: Uint8Array): WalletTally | null {
-    const opened = openTally(bytes, SUM_COUNT)
-    return opened === null ? null : new WalletTally(opened.held, opened.sums, opened.combos)
+  static unpack(bytes: Uint8Array): PnlState | null {
+    const opened = openPnlState(bytes, SUM_COUNT)
+    return opened === null ? null : new PnlState(opened.held, opened.sums, opened.combos)
   }
 
   pack(): Uint8Array<ArrayBuffer> {
     this.#held.writeOffAll()
-    return packTally({ sums: this.#sums, held: this.#held, combos: this.#combos })
+    return packPnlState({ sums: this.#sums, held: this.#held, combos: this.#combos })
   }
 
   /** A tally of its own with the same figures. */
-  copy(): WalletTally {
-    return new WalletTally(this.#held.copy(), this.#sums.copy(), this.#combos.copy())
+  copy(): PnlState {
+    return new PnlState(this.#held.copy(), this.#sums.copy(), this.#combos.copy())
   }
 
   /** Takes in the next event; see Applied. `find` is asked for every market that the event names. */
@@ -118,7 +118,7 @@ export class WalletTally {
         return this.#convert(event, second, find)
       case 'income':
         this.#sums.add(SUM.income, event.usd)
-        this.#held.moments.add(second, { income: event.usd })
+        this.#held.pnlHistory.add(second, { income: event.usd })
         return 'applied'
       case 'migration':
         return this.#migrate(event, second, find)
@@ -156,24 +156,24 @@ export class WalletTally {
   }
 
   /** Throws RangeError unless 0 ≤ index < positionCount. `outcomeIndex` is −1 while the market is not known. */
-  position(index: number): TallyPosition {
+  position(index: number): PnlPosition {
     if (!(index >= 0 && index < this.positionCount)) throw new RangeError(`no position ${index}`)
     this.#held.writeOffAll()
-    return standing.positionFigures(this.#held, index)
+    return positionFigures.positionFigures(this.#held, index)
   }
 
   /** See standing.ts; not to be gone on with after the tally changed. */
-  openPositions(): ReturnType<typeof standing.openPositions> {
+  openPositions(): ReturnType<typeof positionFigures.openPositions> {
     this.#held.writeOffAll()
-    return standing.openPositions(this.#held)
+    return positionFigures.openPositions(this.#held)
   }
 
   totals(): WalletTotals {
     this.#held.writeOffAll()
-    const sum = (place: keyof typeof SUM): number => this.#sums.at(SUM[place])
+    const sum = (sumName: keyof typeof SUM): number => this.#sums.at(SUM[sumName])
     const trades = sum('trades')
     return {
-      ...standing.decidedFigures(this.#held),
+      ...positionFigures.decidedFigures(this.#held),
       volume: usdMicros(sum('volume')),
       trades,
       fees: usdMicros(sum('fees')),
@@ -197,7 +197,7 @@ export class WalletTally {
   /** Figures of the whole seconds in [fromMs, toMs]. */
   between(fromMs: TimeMs, toMs: TimeMs): RangeFigures {
     this.#held.writeOffAll()
-    return this.#held.moments.between(fromMs, toMs)
+    return this.#held.pnlHistory.between(fromMs, toMs)
   }
 
   /** Steps of [fromMs, toMs] in which something was realised; see Moments. */
@@ -207,23 +207,23 @@ export class WalletTally {
     readonly granularity: PnlGranularity
   }): PnlPoint[] {
     this.#held.writeOffAll()
-    return this.#held.moments.series(range)
+    return this.#held.pnlHistory.series(range)
   }
 
   /** Whole hours from that of `sinceMs` on in which anything happened, ascending. */
   hours(sinceMs: TimeMs): HourFigures[] {
     this.#held.writeOffAll()
-    return this.#held.moments.hours(sinceMs)
+    return this.#held.pnlHistory.hours(sinceMs)
   }
 
   /** Markets not resolved, as far as is known, in which something is held. */
   openMarkets(): NativeMarketId[] {
-    return standing.openMarkets(this.#held)
+    return positionFigures.openMarkets(this.#held)
   }
 
   /** Markets whose tokens, payout or group were wanted and not known: figures around them are guesses. */
   guessedMarkets(): NativeMarketId[] {
-    return standing.guessedMarkets(this.#held)
+    return positionFigures.guessedMarkets(this.#held)
   }
 
   #fill(event: WalletEvent, second: number, find: FindWalletMarket): Applied {
@@ -236,16 +236,16 @@ export class WalletTally {
     const withheld = withheldOf(event, entered?.facts ?? null)
     const fee = event.fee + withheld.fee
     this.#sums.add(SUM.fees, fee)
-    this.#held.moments.add(second, { volume: event.usd, trades: 1, fees: fee })
+    this.#held.pnlHistory.add(second, { volume: event.usd, trades: 1, fees: fee })
     if (event.token === null || entered === null) return 'applied'
-    const row = this.#row(event.token, entered, second)
+    const row = this.#positionRow(event.token, entered, second)
     this.#held.position.fees.add(row, fee)
     if (event.kind === 'buy') {
       const size = event.size - withheld.size
       this.#held.buy(row, { size, usd: event.usd - withheld.fee, second })
     } else this.#held.sell(row, { size: event.size, usd: event.usd, second })
-    if (withheld.unknown !== null) this.#held.markUnknown(row)
-    if (withheld.unknown === 'fee') this.#held.mark(entered.market, LACKED_FEE)
+    if (withheld.unknownPart !== null) this.#held.markCostUnknown(row)
+    if (withheld.unknownPart === 'fee') this.#held.mark(entered.market, LACKED_FEE)
     return entered.isStale ? 'rebuild' : 'applied'
   }
 
@@ -276,15 +276,15 @@ export class WalletTally {
     if (rows.length === 0) return isStale ? 'rebuild' : 'applied'
     this.#held.mark(market, REDEEMED)
     rows.sort((one, other) => position.outcome.at(one) - position.outcome.at(other))
-    const hasPlaces = hasTokens(entered) || rows.every((row) => position.outcome.at(row) > 0)
-    if (!hasPlaces) this.#held.mark(market, LACKED_TOKENS)
-    if (hasPlaces && this.#held.market.payout.at(market) > 0) {
+    const hasOutcomes = hasTokens(entered) || rows.every((row) => position.outcome.at(row) > 0)
+    if (!hasOutcomes) this.#held.mark(market, LACKED_TOKENS)
+    if (hasOutcomes && this.#held.market.payout.at(market) > 0) {
       // What was lost before it was redeemed was realised then.
       if (this.#held.market.resolvedSecond.at(market) <= second) this.#held.writeOff(market)
       for (const { row, size, isGuess } of redeemedRows(this.#held, rows, event)) {
         const part = this.#held.payoutOf(row) ?? 0
-        if (position.outcome.at(row) === 0 || isGuess) this.#held.markUnknown(row)
-        const usd = shareOf(size, { part, whole: MICROS })
+        if (position.outcome.at(row) === 0 || isGuess) this.#held.markCostUnknown(row)
+        const usd = shareOf(size, { part, total: MICROS })
         this.#held.redeem(row, { size, usd, second })
       }
     } else this.#redeemGuessing(rows, { event, market, second })
@@ -314,7 +314,7 @@ export class WalletTally {
     const held = rows.filter((row) => amountOf(row) > 0)
     const winner = held.find((row) => amountOf(row) === usd)
     if (winner === undefined && (usd > 0 || held.length > 1)) {
-      for (const row of held) this.#held.markUnknown(row)
+      for (const row of held) this.#held.markCostUnknown(row)
     }
     if (usd === 0 && held.length > 1) return
     const [payer, another] = held.filter((row) => amountOf(row) > usd)
@@ -328,7 +328,7 @@ export class WalletTally {
     for (const [index, row] of held.entries()) {
       const size = amountOf(row)
       const isLast = index === held.length - 1
-      let paid = isLast ? left : shareOf(counted, { part: size, whole: total })
+      let paid = isLast ? left : shareOf(counted, { part: size, total: total })
       if (winner !== undefined) paid = row === winner ? usd : 0
       left -= paid
       this.#held.redeem(row, { size, usd: paid, second })
@@ -346,11 +346,11 @@ export class WalletTally {
     const oldId = this.#migratedFrom(id)
     const old = oldId === null ? null : this.#enter(oldId, second, find)
     const from = old === null ? undefined : this.#outcome(old, outcomeOfPosition(token), second)
-    const to = this.#row(token, entered, second)
-    const isKnown = from !== undefined && this.#held.position.amount.at(from) >= size
-    const usd = from === undefined ? 0 : this.#held.carryAway(from, { size, second })
+    const to = this.#positionRow(token, entered, second)
+    const isCostKnown = from !== undefined && this.#held.position.amount.at(from) >= size
+    const usd = from === undefined ? 0 : this.#held.withdrawAtCost(from, { size, second })
     this.#held.buy(to, { size, usd, second })
-    if (!isKnown) this.#held.markUnknown(to)
+    if (!isCostKnown) this.#held.markCostUnknown(to)
     return entered.isStale || old?.isStale === true ? 'rebuild' : 'applied'
   }
 
@@ -378,7 +378,7 @@ export class WalletTally {
     const given = [...new Set(event.converted.length > 0 ? event.converted : [event.market])]
     const group = given.map((id) => find(id)?.group ?? null).find((one) => one !== null) ?? null
     let isStale = false
-    let isWhole = group !== null
+    let isComplete = group !== null
     let costs = 0
     const no: { readonly row: number; readonly cost: number }[] = []
     for (const id of given) {
@@ -386,10 +386,10 @@ export class WalletTally {
       isStale ||= entered.isStale
       if (group === null) this.#held.mark(entered.market, LACKED_GROUP)
       const row = this.#outcome(entered, 1, second)
-      if (row === undefined) isWhole = false
+      if (row === undefined) isComplete = false
       else {
-        if (this.#held.position.amount.at(row) < size) isWhole = false
-        const cost = this.#held.carryAway(row, { size, second })
+        if (this.#held.position.amount.at(row) < size) isComplete = false
+        const cost = this.#held.withdrawAtCost(row, { size, second })
         no.push({ row, cost })
         costs += cost
       }
@@ -404,7 +404,7 @@ export class WalletTally {
         const row = this.#outcome(entered, 0, second)
         if (row === undefined) continue
         this.#held.buy(row, { size, usd: parts[index] ?? 0, second })
-        if (!isWhole) this.#held.markUnknown(row)
+        if (!isComplete) this.#held.markCostUnknown(row)
       }
     } else if (group !== null && no.length > 0) {
       const parts = partsOf(paid, no.length)
@@ -412,7 +412,7 @@ export class WalletTally {
         this.#held.payFor(row, { usd: parts[index] ?? 0, cost, second })
       }
     }
-    if (!isWhole) for (const { row } of no) this.#held.markUnknown(row)
+    if (!isComplete) for (const { row } of no) this.#held.markCostUnknown(row)
     return isStale ? 'rebuild' : 'applied'
   }
 
@@ -433,7 +433,7 @@ export class WalletTally {
     if (second >= touchedSecond.at(market)) touchedSecond.put(market, second)
     if (!isRedemption && second > lastSecond.at(market)) lastSecond.put(market, second)
     if (payout.at(market) > 0) {
-      this.#held.takeBack(market)
+      this.#held.undoWriteOff(market)
       this.#held.writeOffLater(market)
     }
     return { market, facts, isStale }
@@ -449,7 +449,7 @@ export class WalletTally {
   #learn(market: number, facts: WalletMarket): boolean {
     const { payout, resolvedSecond } = this.#held.market
     const marks = this.#held.market.marks.at(market)
-    this.#held.placeOutcomes(market, facts)
+    this.#held.assignOutcomes(market, facts)
     let isStale =
       ((marks & LACKED_TOKENS) !== 0 && facts.tokens.length > 0) ||
       ((marks & LACKED_GROUP) !== 0 && facts.group !== null) ||
@@ -462,22 +462,22 @@ export class WalletTally {
       return isStale
     }
     isStale ||= (marks & REDEEMED) !== 0 && (marks & LACKED_PAYOUT) === 0
-    this.#held.takeBack(market)
+    this.#held.undoWriteOff(market)
     payout.put(market, facts.payout + 1)
     resolvedSecond.put(market, second)
     return isStale
   }
 
-  #row(token: OutcomeId, { market, facts }: Entered, second: number): number {
+  #positionRow(token: OutcomeId, { market, facts }: Entered, second: number): number {
     const row = this.#held.positionRow(token, { market, second })
-    if (facts !== null) this.#held.placeOutcomes(market, facts)
+    if (facts !== null) this.#held.assignOutcomes(market, facts)
     return row
   }
 
   /** Rows of a market's outcomes in their order; where they are not known, of those that the wallet was in. */
   #outcomes(entered: Entered, second: number): number[] {
     const tokens = entered.facts?.tokens ?? []
-    if (tokens.length > 0) return tokens.map((token) => this.#row(token, entered, second))
+    if (tokens.length > 0) return tokens.map((token) => this.#positionRow(token, entered, second))
     this.#held.mark(entered.market, LACKED_TOKENS)
     return this.#held.positionsOf(entered.market)
   }
@@ -485,7 +485,7 @@ export class WalletTally {
   /** The row of one outcome; undefined where it is not known. */
   #outcome(entered: Entered, index: number, second: number): number | undefined {
     const token = entered.facts?.tokens[index]
-    if (token !== undefined) return this.#row(token, entered, second)
+    if (token !== undefined) return this.#positionRow(token, entered, second)
     this.#held.mark(entered.market, LACKED_TOKENS)
     return undefined
   }

@@ -3,7 +3,7 @@
 import type { NativeMarketId } from '../ids.ts'
 import type { WalletMarket } from '../wallet.ts'
 import { LedgerBlock } from './ledger.ts'
-import { WalletTally } from './tally.ts'
+import { PnlState } from './tally.ts'
 
 /** To bring a tally forward by blocks of events, in order. All bytes are given away: they are empty afterwards. */
 export interface WalletTask {
@@ -25,8 +25,8 @@ export function isWalletResult(value: unknown): value is WalletResult {
 }
 
 export function runWalletTask(task: WalletTask): WalletResult {
-  const tally = task.base === null ? WalletTally.empty() : WalletTally.unpack(task.base)
-  if (tally === null) return 'rebuild'
+  const pnlState = task.base === null ? PnlState.empty() : PnlState.unpack(task.base)
+  if (pnlState === null) return 'rebuild'
   const facts = new Map<NativeMarketId, WalletMarket>()
   for (const market of task.markets) facts.set(market.nativeId, market)
   const find = (id: NativeMarketId): WalletMarket | null => facts.get(id) ?? null
@@ -35,10 +35,10 @@ export function runWalletTask(task: WalletTask): WalletResult {
     const block = LedgerBlock.open(bytes, { hasHashes: false })
     if (block === null) return 'damaged'
     for (const event of block.events()) {
-      if (tally.apply(event, find) === 'rebuild') isStale = true
+      if (pnlState.apply(event, find) === 'rebuild') isStale = true
     }
   }
-  for (const market of task.markets) if (tally.resolve(market) === 'rebuild') isStale = true
+  for (const market of task.markets) if (pnlState.resolve(market) === 'rebuild') isStale = true
   // Without a base the task already had all blocks: making it again would give the same.
-  return isStale && task.base !== null ? 'rebuild' : tally.pack()
+  return isStale && task.base !== null ? 'rebuild' : pnlState.pack()
 }

@@ -25,7 +25,7 @@ export class TextTable {
   /** Open addressing over numbers, at most half full; null before the first search. */
   #slots: Int32Array<ArrayBuffer> | null = null
   /** Texts that were searched for, since most are again: the very same string is found at once. */
-  readonly #met = new Map<string, number>()
+  readonly #cache = new Map<string, number>()
 
   private constructor(from: {
     readonly opened: (string | null)[]
@@ -63,8 +63,8 @@ export class TextTable {
     }
     if (start !== packed.byteLength) return null
     const opened = new Array<string | null>(count).fill(null)
-    const words = new Uint32Array(hashes.buffer, hashes.byteOffset, count)
-    return new TextTable({ opened, added: [], packed, starts, hashes: words })
+    const hashValues = new Uint32Array(hashes.buffer, hashes.byteOffset, count)
+    return new TextTable({ opened, added: [], packed, starts, hashes: hashValues })
   }
 
   get count(): number {
@@ -83,21 +83,21 @@ export class TextTable {
 
   /** −1 for a text that is not here. */
   numberOf(text: string): number {
-    const met = this.#met.get(text)
-    if (met !== undefined) return met
+    const cached = this.#cache.get(text)
+    if (cached !== undefined) return cached
     const number = this.#slotsNow()[this.#slotOf(text, hashOf(text))] ?? FREE
-    if (number !== FREE) this.#met.set(text, number)
+    if (number !== FREE) this.#cache.set(text, number)
     return number
   }
 
   /** The text's number, the next free one when it is new. */
   add(text: string): number {
-    const known = this.numberOf(text)
-    if (known !== FREE) return known
+    const existing = this.numberOf(text)
+    if (existing !== FREE) return existing
     const hash = hashOf(text)
     const slot = this.#slotOf(text, hash)
     const number = this.count
-    this.#met.set(text, number)
+    this.#cache.set(text, number)
     this.#added.push(text)
     if (number === this.#hashes.length) {
       const hashes = new Uint32Array(Math.max(SLOTS_MIN, number * 2))

@@ -33,13 +33,17 @@ export function openWalletThread(): WalletPort {
   })
   return {
     run: ({ base, blocks, markets }) =>
-      pool.run({ base: base === null ? null : whole(base), blocks: blocks.map(whole), markets }),
+      pool.run({
+        base: base === null ? null : withOwnBuffer(base),
+        blocks: blocks.map(withOwnBuffer),
+        markets,
+      }),
     close: () => pool.close(),
   }
 }
 
 /** The same without a thread. */
-export function walletsInPlace(): WalletPort {
+export function walletsInline(): WalletPort {
   return {
     run: async (task) => runWalletTask(task),
     close: async () => undefined,
@@ -47,6 +51,6 @@ export function walletsInPlace(): WalletPort {
 }
 
 /** Bytes that have their buffer to themselves, so that it may go to the thread; a copy where they share it. */
-function whole(bytes: Uint8Array): Uint8Array {
+function withOwnBuffer(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }

@@ -21,10 +21,10 @@ interface Withheld {
   /** What they were worth at the fill's price, micro-dollars. */
   readonly fee: number
   /** `fee`: what the market charged is not known; `rule`: the wallet's side, or the rule of that time, is not. */
-  readonly unknown: 'fee' | 'rule' | null
+  readonly unknownPart: 'fee' | 'rule' | null
 }
 
-const NOTHING: Withheld = { size: 0, fee: 0, unknown: null }
+const NOTHING: Withheld = { size: 0, fee: 0, unknownPart: null }
 
 /** What of a fill was withheld; `facts` of its market, null: not known. */
 export function withheldOf(event: WalletEvent, facts: WalletMarket | null): Withheld {
@@ -32,13 +32,13 @@ export function withheldOf(event: WalletEvent, facts: WalletMarket | null): With
   if (timeMs >= DOLLARS_SINCE_MS || timeMs < FEES_SINCE_MS) return NOTHING
   if (kind !== 'buy' || role === 'maker' || fee > 0) return NOTHING
   const curve = facts?.takerFee ?? null
-  if (curve === null) return { ...NOTHING, unknown: 'fee' }
+  if (curve === null) return { ...NOTHING, unknownPart: 'fee' }
   const isEarly = timeMs < RULE_SINCE_MS
   if (curve.rateMicros === 0 || (isEarly && curve.exponent === 1)) return NOTHING
-  if (role === null) return { ...NOTHING, unknown: 'rule' }
+  if (role === null) return { ...NOTHING, unknownPart: 'rule' }
   const size = contractsOf(curve, event)
-  const worth = shareOf(size, { part: event.price, whole: MICROS })
-  return { size, fee: worth, unknown: curve.exponent === 1 ? null : 'rule' }
+  const worth = shareOf(size, { part: event.price, total: MICROS })
+  return { size, fee: worth, unknownPart: curve.exponent === 1 ? null : 'rule' }
 }
 
 /** The fee's dollars at the fill's price: size × rate × (p(1 − p))^exponent ÷ p, rounded down. */

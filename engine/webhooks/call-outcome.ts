@@ -18,12 +18,12 @@ const DETAIL_CHARACTERS_MAX = 200
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/
 /** Headers that help to find a fault and hold no secret, as cookies and addresses may. */
-const TOLD_HEADERS = [
+const RECORDED_HEADERS = [
   ...['content-type', 'content-length', 'content-encoding', 'date', 'retry-after', 'server'],
   'x-request-id',
 ]
 const HEADER_CHARACTERS_MAX = 200
-const ANSWER_BYTES_KEPT = 2_048
+const RECORDED_BYTES_MAX = 2_048
 
 /** Keeps the head of an answer while it is read. */
 export class AnswerHead {
@@ -32,21 +32,21 @@ export class AnswerHead {
   #byteCount = 0
 
   constructor(headers: IncomingHttpHeaders) {
-    this.#headers = TOLD_HEADERS.flatMap((name) => {
+    this.#headers = RECORDED_HEADERS.flatMap((name) => {
       const value = headers[name]
       return typeof value === 'string' ? [[name, value.slice(0, HEADER_CHARACTERS_MAX)]] : []
     })
   }
 
   add(chunk: Uint8Array): void {
-    const room = ANSWER_BYTES_KEPT - this.#byteCount
-    if (room > 0) this.#chunks.push(chunk.subarray(0, room))
+    const remaining = RECORDED_BYTES_MAX - this.#byteCount
+    if (remaining > 0) this.#chunks.push(chunk.subarray(0, remaining))
     this.#byteCount += chunk.length
   }
 
   /** What there is of it by now. */
   get(): ReceiverAnswer {
-    const isCut = this.#byteCount > ANSWER_BYTES_KEPT
+    const isCut = this.#byteCount > RECORDED_BYTES_MAX
     return { headers: this.#headers, body: Buffer.concat(this.#chunks), isCut }
   }
 }
@@ -64,8 +64,8 @@ export function failureOf(error: Error, phase: CallPhase): Failure {
     return failure('tls', `no secure connection${suffix}`)
   }
   if (phase === 'connecting') return failure('network', `no connection${suffix}`)
-  const words = code?.startsWith('HPE_') ? 'the answer is not proper HTTP' : 'no whole answer'
-  return failure('network', `${words}${suffix}`)
+  const description = code?.startsWith('HPE_') ? 'the answer is not proper HTTP' : 'no whole answer'
+  return failure('network', `${description}${suffix}`)
 }
 
 /** Whether a connection went away, rather than anything else. */
@@ -108,10 +108,10 @@ export const OUTCOME_LABELS: readonly OutcomeLabel[] = [
 export function readRetryAfter(header: string | undefined, nowMs: TimeMs): number | null {
   if (header === undefined) return null
   const text = header.trim()
-  const askedMs = /^\d{1,15}$/.test(text)
+  const requestedMs = /^\d{1,15}$/.test(text)
     ? Number(text) * 1_000
     : HTTP_DATE.test(text)
       ? Date.parse(text) - nowMs
       : Number.NaN
-  return Number.isNaN(askedMs) ? null : Math.min(Math.max(askedMs, 0), RETRY_AFTER_MAX_MS)
+  return Number.isNaN(requestedMs) ? null : Math.min(Math.max(requestedMs, 0), RETRY_AFTER_MAX_MS)
 }

@@ -107,7 +107,7 @@ export class Call {
     const isTls = this.#url.protocol === 'https:'
     // Before the listener that begins the handshake: not even that goes to a wrong address.
     socket.prependOnceListener('connect', () => {
-      if (!this.#isRightPlace(socket)) return this.#refuse()
+      if (!this.#isAllowedAddress(socket)) return this.#refuse()
       this.#phase = 'securing'
       if (!isTls) this.#send(request, socket)
     })
@@ -116,13 +116,13 @@ export class Call {
 
   #send(request: ClientRequest, socket: Socket): void {
     if (this.#isEnded) return
-    if (!this.#isRightPlace(socket)) return this.#refuse()
+    if (!this.#isAllowedAddress(socket)) return this.#refuse()
     this.#stopConnectTimer()
     this.#phase = 'sent'
     request.end(this.#post.body)
   }
 
-  #isRightPlace(socket: Socket): boolean {
+  #isAllowedAddress(socket: Socket): boolean {
     return this.#parts.allowsPrivate || isPublicAddress(socket.remoteAddress ?? '')
   }
 
@@ -166,16 +166,16 @@ export class Call {
   }
 
   /** `isWhole`: the answer was read to its end, and the connection may serve again. */
-  #end(outcome: PostOutcome, isWhole = false): void {
+  #end(outcome: PostOutcome, isComplete = false): void {
     if (this.#isEnded) return
     this.#isEnded = true
     for (const stop of this.#timers) stop()
     const request = this.#request
     // Without a socket yet it is destroyed when it gets one: else an unchecked socket would be kept.
-    const mayServeAgain = isWhole && request?.writableFinished === true
+    const mayServeAgain = isComplete && request?.writableFinished === true
     if (!mayServeAgain && request !== null && request.socket !== null) request.destroy()
     const answer = this.#head?.get()
-    const isKept = outcome.kind === 'answered' && answer !== undefined
-    this.#parts.onEnd(isKept ? { ...outcome, answer } : outcome)
+    const hasAnswer = outcome.kind === 'answered' && answer !== undefined
+    this.#parts.onEnd(hasAnswer ? { ...outcome, answer } : outcome)
   }
 }

@@ -5,7 +5,7 @@
 import type { GapUpdate, StatusUpdate, TradeSide, Update } from '../events.ts'
 import type { WebhookId } from '../ids.ts'
 import type { MarketRef } from '../market/market.ts'
-import type { Reach } from '../opportunity.ts'
+import type { OpportunityPeak } from '../opportunity.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
 import type { WebhookEventType } from './webhook.ts'
 
@@ -15,14 +15,14 @@ type Unstamped<U> = U extends unknown ? Omit<U, 'offset' | 'seq'> : never
 export type EventUpdate = Unstamped<Exclude<Update, StatusUpdate | GapUpdate>>
 
 /** A test that the owner of a webhook asked for. */
-interface TestAsked {
+interface TestRequest {
   readonly kind: 'test'
   readonly webhook: WebhookId
   readonly timeMs: TimeMs
 }
 
 /** What an event is made from. */
-export type EventCause = EventUpdate | TestAsked
+export type EventCause = EventUpdate | TestRequest
 
 /** What happened, as filters see it. */
 export interface Happening {
@@ -42,12 +42,12 @@ export interface Happening {
   /** Of a type that compares prices: the price; null otherwise. */
   readonly price: PriceMicros | null
   /** Of an opportunity: what it has come to; null otherwise. */
-  readonly reached: Reach | null
+  readonly peak: OpportunityPeak | null
   /**
    * What it had come to when it was told before: a webhook whose filters that passed has the event already. Null: the event
    * does not wait for anything to grow.
    */
-  readonly reachedBefore: Reach | null
+  readonly previousPeak: OpportunityPeak | null
   /** When it could be known first: the delay of its deliveries is measured from here. */
   readonly originMs: TimeMs
   /**
@@ -63,7 +63,7 @@ export interface EventType {
   /** `noun.verb`; what a webhook asks for, and `type` of what is posted. */
   readonly name: WebhookEventType
   /** The kinds of updates of which {@link EventType.happenings} is asked. */
-  readonly hears: readonly Update['kind'][]
+  readonly updateKinds: readonly Update['kind'][]
   /** What `minUsd` is when a webhook does not say; null: nothing. */
   readonly minUsdDefault: UsdMicros | null
   /**
@@ -76,7 +76,7 @@ export interface EventType {
   /** Whether an event that happened long ago is not made, or not posted any more. */
   readonly expires: 'unmade' | 'unposted' | null
   /** Whether it is asked for by hand, and so passes every filter. One type is. */
-  readonly isAskedFor: boolean
+  readonly isManual: boolean
   /** What an update means for this type; on the path of the update. */
   happenings(update: EventUpdate): readonly Happening[]
 }

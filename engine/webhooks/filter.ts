@@ -4,7 +4,7 @@
 
 import type { TradeSide } from '../events.ts'
 import type { VenueKey } from '../ids.ts'
-import type { Reach } from '../opportunity.ts'
+import type { OpportunityPeak } from '../opportunity.ts'
 import { MICROS, type PriceMicros, priceMicros, type UsdMicros } from '../units.ts'
 import type { EventType } from './event-type.ts'
 import type { WebhookFilters } from './webhook.ts'
@@ -28,22 +28,26 @@ export interface EventFacts {
   /** How far the price is from the one last posted, ≥ 0; of types that compare prices only. */
   readonly change: PriceMicros | null
   /** Of opportunities only: what one has come to, and what it had when it was told before. */
-  readonly reached: Reach | null
-  readonly reachedBefore: Reach | null
+  readonly peak: OpportunityPeak | null
+  readonly previousPeak: OpportunityPeak | null
   readonly eventSlug: string | null
   readonly category: string | null
 }
 
 /** What filters ask of an event type. */
-type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isAskedFor'>
+type FilterRules = Pick<EventType, 'minUsdDefault' | 'comparesPrice' | 'isManual'>
 
 /**
  * Whether an event of these facts passes every filter; bounds are inclusive. `minChange` concerns types
  * that compare prices alone. What is asked for by hand passes always. Whether the webhook asked for the
  * type at all is not looked at.
  */
-export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFacts): boolean {
-  if (type.isAskedFor) return true
+export function matchesFilters(
+  filters: WebhookFilters,
+  type: FilterRules,
+  facts: EventFacts,
+): boolean {
+  if (type.isManual) return true
   const { marketIds, venue, wallets, takerWallets, side, takerSide, eventSlugs, categories } =
     filters
   const minUsd = filters.minUsd ?? type.minUsdDefault
@@ -55,8 +59,8 @@ export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFa
     if (facts.change === null || facts.change < (filters.minChange ?? minChangeDefault))
       return false
   }
-  if (!reaches(filters, facts.reached)) return false
-  if (facts.reachedBefore !== null && reaches(filters, facts.reachedBefore)) return false
+  if (!meetsMinimums(filters, facts.peak)) return false
+  if (facts.previousPeak !== null && meetsMinimums(filters, facts.previousPeak)) return false
   if (!isAmong(facts.marketId, marketIds)) return false
   if (takerWallets !== null && (facts.taker === null || !takerWallets.includes(facts.taker)))
     return false
@@ -65,10 +69,13 @@ export function wants(filters: WebhookFilters, type: FilterRules, facts: EventFa
 }
 
 /** Whether an opportunity has come to what is asked for. */
-function reaches({ minProfit, minEdge, minAgeMs }: WebhookFilters, reached: Reach | null): boolean {
+function meetsMinimums(
+  { minProfit, minEdge, minAgeMs }: WebhookFilters,
+  peak: OpportunityPeak | null,
+): boolean {
   if (minProfit === null && minEdge === null && minAgeMs === null) return true
-  if (reached === null) return false
-  const { profit, edge, ageMs } = reached
+  if (peak === null) return false
+  const { profit, edge, ageMs } = peak
   return profit >= (minProfit ?? 0) && edge >= (minEdge ?? 0) / MICROS && ageMs >= (minAgeMs ?? 0)
 }
 

@@ -15,7 +15,7 @@ const ADDRESS_MS = 1_000
 
 /** The agents of one caller. Node names connections by host, port and TLS: origins share none. */
 export class ReceiverAgents {
-  readonly #kept: { readonly http: HttpAgent; readonly https: HttpsAgent }
+  readonly #pooled: { readonly http: HttpAgent; readonly https: HttpsAgent }
   readonly #fresh: { readonly http: HttpAgent; readonly https: HttpsAgent }
 
   /** `ca`: certificate authorities trusted instead of the built-in ones, PEM. */
@@ -28,21 +28,24 @@ export class ReceiverAgents {
       rejectUnauthorized: true,
       ...(parts.ca === null ? {} : { ca: parts.ca }),
     }
-    const kept = { ...common, keepAlive: true, timeout: IDLE_MS }
-    const hasRoom = () => this.idleCount < IDLE_SOCKETS_MAX
-    this.#kept = { http: new KeptHttp(kept, hasRoom), https: new KeptHttps(kept, hasRoom) }
+    const pooledOptions = { ...common, keepAlive: true, timeout: IDLE_MS }
+    const hasCapacity = () => this.idleCount < IDLE_SOCKETS_MAX
+    this.#pooled = {
+      http: new PooledHttpAgent(pooledOptions, hasCapacity),
+      https: new PooledHttpsAgent(pooledOptions, hasCapacity),
+    }
     this.#fresh = { http: new HttpAgent(common), https: new HttpsAgent(common) }
   }
 
   /** `isFresh`: on a connection of its own, closed afterwards. */
   of(protocol: string, isFresh: boolean): HttpAgent {
-    const agents = isFresh ? this.#fresh : this.#kept
+    const agents = isFresh ? this.#fresh : this.#pooled
     return protocol === 'https:' ? agents.https : agents.http
   }
 
   get idleCount(): number {
     let count = 0
-    for (const { freeSockets } of [this.#kept.http, this.#kept.https]) {
+    for (const { freeSockets } of [this.#pooled.http, this.#pooled.https]) {
       for (const name in freeSockets) count += freeSockets[name]?.length ?? 0
     }
     return count
@@ -50,35 +53,35 @@ export class ReceiverAgents {
 
   /** Closes every connection. */
   stop(): void {
-    for (const { http, https } of [this.#kept, this.#fresh]) {
+    for (const { http, https } of [this.#pooled, this.#fresh]) {
       http.destroy()
       https.destroy()
     }
   }
 }
 
-class KeptHttp extends HttpAgent {
-  readonly #hasRoom: () => boolean
+class PooledHttpAgent extends HttpAgent {
+  readonly #hasCapacity: () => boolean
 
-  constructor(options: AgentOptions, hasRoom: () => boolean) {
+  constructor(options: AgentOptions, hasCapacity: () => boolean) {
     super(options)
-    this.#hasRoom = hasRoom
+    this.#hasCapacity = hasCapacity
   }
 
   override keepSocketAlive(socket: Duplex): unknown {
-    return this.#hasRoom() && super.keepSocketAlive(socket)
+    return this.#hasCapacity() && super.keepSocketAlive(socket)
   }
 }
 
-class KeptHttps extends HttpsAgent {
-  readonly #hasRoom: () => boolean
+class PooledHttpsAgent extends HttpsAgent {
+  readonly #hasCapacity: () => boolean
 
-  constructor(options: AgentOptions, hasRoom: () => boolean) {
+  constructor(options: AgentOptions, hasCapacity: () => boolean) {
     super(options)
-    this.#hasRoom = hasRoom
+    this.#hasCapacity = hasCapacity
   }
 
   override keepSocketAlive(socket: Duplex): unknown {
-    return this.#hasRoom() && super.keepSocketAlive(socket)
+    return this.#hasCapacity() && super.keepSocketAlive(socket)
   }
 }

@@ -41,6 +41,6 @@ export function nextAttemptMs({
   const waitMs = WAITS_MS[attempts - 1]
   if (waitMs === undefined) return nowMs
   const jitteredMs = waitMs * (1 - JITTER + 2 * JITTER * random.next())
-  const askedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS)
-  return timeMs(nowMs + Math.max(jitteredMs, askedMs))
+  const requestedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS)
+  return timeMs(nowMs + Math.max(jitteredMs, requestedMs))
 }

@@ -20,21 +20,21 @@ export class SecretBox {
   }
 
   /** Base64 of nonce, tag and ciphertext; different each time. `owner` is the webhook's id. */
-  seal(secret: string, owner: string): SealedSecret {
+  seal(secret: string, webhookId: string): SealedSecret {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
-    cipher.setAAD(Buffer.from(owner))
+    cipher.setAAD(Buffer.from(webhookId))
     const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
   /** Throws Error when it is damaged, was sealed with another key, or belongs to another owner. */
-  open(sealed: SealedSecret, owner: string): string {
+  open(sealed: SealedSecret, webhookId: string): string {
     const bytes = Buffer.from(sealed, 'base64')
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('a sealed secret is cut off')
     const nonce = bytes.subarray(0, NONCE_BYTES)
     const decipher = createDecipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
-    decipher.setAAD(Buffer.from(owner))
+    decipher.setAAD(Buffer.from(webhookId))
     decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
     const opened = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES))
     try {
@@ -45,9 +45,9 @@ export class SecretBox {
   }
 
   /** Whether `open` would answer. */
-  opens(sealed: SealedSecret, owner: string): boolean {
+  opens(sealed: SealedSecret, webhookId: string): boolean {
     try {
-      this.open(sealed, owner)
+      this.open(sealed, webhookId)
       return true
     } catch {
       return false

@@ -79,8 +79,8 @@ function portProblem(url: URL, policy: CallPolicy): string | null {
   const port = portOf(url)
   if (port === 443 || (port === 80 && policy.allowsHttp)) return null
   if (port >= PORT_FREE_MIN && !PORTS_DENIED.has(port)) return null
-  const known = policy.allowsHttp ? '443, 80' : '443'
-  return `the port must be ${known} or one from ${PORT_FREE_MIN} on that no other protocol is known for`
+  const standardPorts = policy.allowsHttp ? '443, 80' : '443'
+  return `the port must be ${standardPorts} or one from ${PORT_FREE_MIN} on that no other protocol is known for`
 }
 
 function portOf(url: URL): number {

@@ -49,8 +49,8 @@ export function readWithoutTypes(
   for (const path of paths)
     content.update(`\n${path}\n`).update(readFileSync(posix.join(root, path)))
   const key = content.digest('hex')
-  const known = withoutTypes.get(key)
-  if (known !== undefined) return known
+  const cached = withoutTypes.get(key)
+  if (cached !== undefined) return cached
   const { outputFiles } = buildSync({
     entryPoints: paths.map((path) => posix.join(root, path)),
     bundle: false,
@@ -96,8 +96,8 @@ export function linkModules(
     return outside
   }
   const link = (path: string): BrowserModule => {
-    const known = done.get(path)
-    if (known !== undefined) return known
+    const existing = done.get(path)
+    if (existing !== undefined) return existing
     if (open.has(path)) throw new Error(`files of ${rules.what} import each other around ${path}`)
     open.add(path)
     const rewritten = (_: string, before: string, quote: string, imported: string) =>

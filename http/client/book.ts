@@ -49,7 +49,7 @@ export class Book {
   isStale = true
   isInSync = false
   /** A gap was reported to the user, and no snapshot has closed it yet. */
-  isGapTold = false
+  isGapReported = false
   /** How often a snapshot was asked for in vain; counts from the last good one. */
   attempts = 0
   /** Beats since the book went out of sync. */
@@ -72,7 +72,7 @@ export class Book {
     if (result !== 'applied') return result
     this.isStale = message.stale === true
     this.isInSync = true
-    this.isGapTold = false
+    this.isGapReported = false
     this.attempts = 0
     this.beats = 0
     return 'applied'
@@ -174,12 +174,12 @@ class Side {
 
   #set(price: number, size: number): void {
     const index = this.#find(price)
-    const isKnown = this.#prices[index] === price
-    if (size > 0 && isKnown) this.#sizes[index] = size
+    const isPresent = this.#prices[index] === price
+    if (size > 0 && isPresent) this.#sizes[index] = size
     else if (size > 0) {
       this.#prices.splice(index, 0, price)
       this.#sizes.splice(index, 0, size)
-    } else if (isKnown) {
+    } else if (isPresent) {
       this.#prices.splice(index, 1)
       this.#sizes.splice(index, 1)
     }
@@ -191,8 +191,8 @@ class Side {
     let high = this.#prices.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      const known = this.#prices[middle] ?? 0
-      if (this.#isBid ? known > price : known < price) low = middle + 1
+      const levelPrice = this.#prices[middle] ?? 0
+      if (this.#isBid ? levelPrice > price : levelPrice < price) low = middle + 1
       else high = middle
     }
     return low
@@ -201,6 +201,6 @@ class Side {
 
 /** A JSON number as whole millionths: exact below 2^53 of them; negative when it is no number. */
 function micros(value: unknown): number {
-  const whole = typeof value === 'number' ? Math.round(value * MICROS) : -1
-  return Number.isSafeInteger(whole) ? whole : -1
+  const rounded = typeof value === 'number' ? Math.round(value * MICROS) : -1
+  return Number.isSafeInteger(rounded) ? rounded : -1
 }

@@ -17,7 +17,7 @@ const PATIENCE_BEATS = 2
 const PATIENCE_BEATS_MAX = 64
 
 interface BooksParts {
-  readonly tell: (gap: GapEvent) => void
+  readonly onGap: (gap: GapEvent) => void
   /** Asks the server for fresh snapshots. */
   readonly request: (marketIds: readonly string[]) => void
 }
@@ -27,7 +27,7 @@ export class Books {
   readonly #parts: BooksParts
   readonly #books = new Map<string, Book>()
   /** Those out of sync. */
-  readonly #out = new Set<Book>()
+  readonly #outOfSync = new Set<Book>()
 
   constructor(parts: BooksParts) {
     this.#parts = parts
@@ -63,7 +63,7 @@ export class Books {
   }
 
   /** A book that the server confirms at a later `seq` than ours lacks something. */
-  judge(message: StaleMessage | FreshMessage): void {
+  updateStaleness(message: StaleMessage | FreshMessage): void {
     const book = this.#books.get(message.market_id)
     if (book === undefined) return
     book.isStale = message.type === 'stale'
@@ -81,25 +81,25 @@ export class Books {
     const book = this.#books.get(marketId)
     if (book === undefined) return
     this.#books.delete(marketId)
-    this.#out.delete(book)
+    this.#outOfSync.delete(book)
   }
 
   /** Asks for what is still missing once everything that would have brought it has ended. */
   requestMissing(): void {
-    const missing = [...this.#out].filter((book) => book.attempts === 0)
-    for (const book of missing) note(book)
+    const missing = [...this.#outOfSync].filter((book) => book.attempts === 0)
+    for (const book of missing) recordAttempt(book)
     if (missing.length > 0) this.#parts.request(missing.map((book) => book.marketId))
   }
 
   /** Half a heartbeat has gone by without a command under way: snapshots may be lost too. */
   beat(): void {
     const due: Book[] = []
-    for (const book of this.#out) {
+    for (const book of this.#outOfSync) {
       book.beats += 1
       const patience = Math.min(PATIENCE_BEATS * 2 ** book.attempts, PATIENCE_BEATS_MAX)
       if (book.beats >= patience) due.push(book)
     }
-    for (const book of due) note(book)
+    for (const book of due) recordAttempt(book)
     if (due.length > 0) this.#parts.request(due.map((book) => book.marketId))
   }
 
@@ -107,11 +107,12 @@ export class Books {
     const { epoch, seq } = message
     if (book.isInSync && book.epoch === epoch) {
       if (seq < book.seq) return false
-      if (seq > book.seq) this.#tell(book, { cause: 'away', fromSeq: book.seq + 1, toSeq: seq })
-    } else if (book.isInSync) this.#tell(book, { cause: 'away' })
+      if (seq > book.seq)
+        this.#reportGap(book, { cause: 'away', fromSeq: book.seq + 1, toSeq: seq })
+    } else if (book.isInSync) this.#reportGap(book, { cause: 'away' })
     const result = book.replace(message)
     if (result === 'applied') {
-      this.#out.delete(book)
+      this.#outOfSync.delete(book)
       return true
     }
     this.#lose(book, { cause: 'checksum' })
@@ -121,7 +122,7 @@ export class Books {
   #update(book: Book, message: UpdateMessage): boolean {
     if (!book.isInSync) {
       // A book that never had a snapshot, and is sent updates: its snapshot is lost.
-      if (book.epoch === '' && !book.isGapTold) this.#lose(book, { cause: 'no_base' })
+      if (book.epoch === '' && !book.isGapReported) this.#lose(book, { cause: 'no_base' })
       return false
     }
     const { epoch, seq } = message
@@ -147,21 +148,21 @@ export class Books {
 
   #lose(book: Book, loss: Loss & { readonly isExpected?: boolean }): void {
     book.isInSync = false
-    this.#out.add(book)
-    this.#tell(book, loss)
-    book.isGapTold = true
+    this.#outOfSync.add(book)
+    this.#reportGap(book, loss)
+    book.isGapReported = true
     if (loss.isExpected === true || book.attempts > 0) return
-    note(book)
+    recordAttempt(book)
     this.#parts.request([book.marketId])
   }
 
   /** One gap lasts until the next snapshot, however many reasons it has. */
-  #tell(book: Book, loss: Loss): void {
-    if (book.isGapTold) return
+  #reportGap(book: Book, loss: Loss): void {
+    if (book.isGapReported) return
     const { cause, fromSeq = null, toSeq = null } = loss
     const seqs = { from_seq: fromSeq, to_seq: toSeq }
     const market_id = book.marketId
-    this.#parts.tell(gapEvent('orderbook', { cause, state_follows: true, market_id, ...seqs }))
+    this.#parts.onGap(gapEvent('orderbook', { cause, state_follows: true, market_id, ...seqs }))
   }
 }
 
@@ -172,7 +173,7 @@ interface Loss {
 }
 
 /** A snapshot is being asked for. */
-function note(book: Book): void {
+function recordAttempt(book: Book): void {
   book.attempts += 1
   book.beats = 0
 }

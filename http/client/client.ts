@@ -8,7 +8,7 @@ import type { BookView } from './book.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Subscription } from './handle.ts'
 import { Inbox } from './inbox.ts'
-import { Line } from './line.ts'
+import { ChannelState } from './line.ts'
 import {
   CHANNELS,
   type Channel,
@@ -22,10 +22,10 @@ import {
   type ServerMessage,
   type StreamEvent,
 } from './messages.ts'
-import { Outbox } from './outbox.ts'
+import { CommandQueue } from './outbox.ts'
 import { ClientSocket } from './socket.ts'
 import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
-import { leavesOut } from './wanted.ts'
+import { isFiltered } from './wanted.ts'
 
 /** Events a reader of `events()` may be behind. */
 const QUEUE_EVENTS = 10_000
@@ -54,16 +54,16 @@ interface ClientParts {
 /** A connection that stays, whatever happens to its sockets. */
 export class StreamClient {
   readonly #parts: ClientParts
-  readonly #lines: Readonly<Record<Channel, Line>>
-  readonly #outbox: Outbox
+  readonly #channelStates: Readonly<Record<Channel, ChannelState>>
+  readonly #commandQueue: CommandQueue
   readonly #subscriptions: Subscriptions
   readonly #inbox: Inbox
   readonly #queues = new Set<EventQueue>()
   #state: ClientState = 'connecting'
   #socket: ClientSocket | null = null
-  #stopWaiting: StopTimer | null = null
+  #cancelRetry: StopTimer | null = null
   /** Gives up the ticket that is being asked for; null: none is. */
-  #stopAsking: StopTimer | null = null
+  #cancelTicket: StopTimer | null = null
   /** Attempts since the connection was last sound. */
   #attempts = 0
   #isGreeted = false
@@ -74,40 +74,41 @@ export class StreamClient {
 
   constructor(parts: ClientParts) {
     this.#parts = parts
-    this.#lines = {
-      orderbook: new Line('orderbook'),
-      depth: new Line('depth'),
-      prices: new Line('prices'),
-      trades: new Line('trades'),
-      whales: new Line('whales'),
-      lifecycle: new Line('lifecycle'),
-      candles: new Line('candles'),
-      arbitrage: new Line('arbitrage'),
+    this.#channelStates = {
+      orderbook: new ChannelState('orderbook'),
+      depth: new ChannelState('depth'),
+      prices: new ChannelState('prices'),
+      trades: new ChannelState('trades'),
+      whales: new ChannelState('whales'),
+      lifecycle: new ChannelState('lifecycle'),
+      candles: new ChannelState('candles'),
+      arbitrage: new ChannelState('arbitrage'),
     }
     const cut = (reason: string): void => this.#socket?.cut(reason)
-    this.#outbox = new Outbox({
+    this.#commandQueue = new CommandQueue({
       clock: parts.clock,
       send: (text) => this.#socket?.send(text),
       onStuck: cut,
     })
     this.#inbox = new Inbox({
-      lines: this.#lines,
+      channelStates: this.#channelStates,
       emit: (event) => this.#emit(event),
       requestSnapshots: (marketIds) => this.snapshot(marketIds),
-      onCounted: (key, place) => this.#subscriptions.count(key, place),
+      onCounted: (key, position) => this.#subscriptions.count(key, position),
       cut,
     })
     this.#subscriptions = new Subscriptions({
-      outbox: this.#outbox,
-      lines: this.#lines,
+      commandQueue: this.#commandQueue,
+      channelStates: this.#channelStates,
       isBookInSync: (marketId) => this.#inbox.books.isInSync(marketId),
-      onUnwanted: (line) => this.#inbox.forgetUnwanted(line),
-      onAnew: (line, keys) => this.#inbox.expect(line.channel, keys),
-      onDone: (line) => {
-        if (line.channel === 'orderbook' && line.resuming === 0) this.#requestMissing()
+      onUnwanted: (channelState) => this.#inbox.dropUnwanted(channelState),
+      onResubscribe: (channelState, keys) => this.#inbox.expect(channelState.channel, keys),
+      onDone: (channelState) => {
+        if (channelState.channel === 'orderbook' && channelState.resuming === 0)
+          this.#requestMissing()
         this.#noteState()
       },
-      onShort: (line, lost) => this.#inbox.cameShort(line, lost),
+      onShortResume: (channelState, lost) => this.#inbox.handleShortResume(channelState, lost),
       onStuck: cut,
     })
     this.#open()
@@ -134,25 +135,25 @@ export class StreamClient {
 
   /** Up to where the client has everything of a channel; null before anything came. */
   position(channel: Channel): Position | null {
-    return this.#lines[channel].position
+    return this.#channelStates[channel].position
   }
 
   /** Asks for fresh snapshots of markets subscribed to in `orderbook`; they come as events. */
   snapshot(marketIds: readonly string[]): void {
-    const keys = this.#lines.orderbook.keys
+    const keys = this.#channelStates.orderbook.keys
     const wanted = marketIds.filter((marketId) => keys.keyOf(marketId) !== null)
-    if (!this.#isGreeted || !this.#outbox.hasRoom) return
+    if (!this.#isGreeted || !this.#commandQueue.hasCapacity) return
     for (let start = 0; start < wanted.length; start += IDS_PER_COMMAND) {
       const fields = { market_ids: wanted.slice(start, start + IDS_PER_COMMAND) }
       const rest = { channel: null, keys: [], since: null, onEnd: null }
-      this.#outbox.add({ action: 'snapshot', fields, ...rest })
+      this.#commandQueue.add({ action: 'snapshot', fields, ...rest })
     }
   }
 
   /** The server's list of this connection's subscriptions; null when the connection ends first. */
   list(): Promise<Extract<ReplyMessage, { type: 'subscriptions' }> | null> {
     return new Promise((resolve) => {
-      this.#ask('list', (reply) => resolve(reply?.type === 'subscriptions' ? reply : null))
+      this.#sendQuery('list', (reply) => resolve(reply?.type === 'subscriptions' ? reply : null))
     })
   }
 
@@ -161,13 +162,15 @@ export class StreamClient {
     const { clock } = this.#parts
     const startMs = clock.monotonicMs()
     return new Promise((resolve) => {
-      this.#ask('ping', (reply) => resolve(reply === null ? null : clock.monotonicMs() - startMs))
+      this.#sendQuery('ping', (reply) =>
+        resolve(reply === null ? null : clock.monotonicMs() - startMs),
+      )
     })
   }
 
   /** Every event from now on, for one reader, which gets a gap event when it was too slow. */
   events(queueMax = QUEUE_EVENTS): AsyncIterableIterator<StreamEvent> {
-    const queue = new EventQueue(Math.max(1, queueMax), (gone) => this.#queues.delete(gone))
+    const queue = new EventQueue(Math.max(1, queueMax), (returned) => this.#queues.delete(returned))
     this.#queues.add(queue)
     if (this.#state === 'closed') queue.end()
     return queue
@@ -192,27 +195,27 @@ export class StreamClient {
     if (this.#state === 'closed') return
     const { url, ticket } = this.#parts
     if (ticket === null) this.#connect(url)
-    else this.#askFor(ticket)
+    else this.#requestTicket(ticket)
   }
 
   /** Neither connected nor about to be. */
   get #isAway(): boolean {
-    return this.#socket === null && this.#stopWaiting === null && this.#stopAsking === null
+    return this.#socket === null && this.#cancelRetry === null && this.#cancelTicket === null
   }
 
   /** A ticket, and the connection that it opens; one that comes later than `TICKET_MS` counts no more. */
-  #askFor(ticket: () => Promise<string>): void {
+  #requestTicket(ticket: () => Promise<string>): void {
     let isOver = false
     const settle = (then: () => void): void => {
       if (isOver) return
       isOver = true
-      this.#stopAsking?.()
-      this.#stopAsking = null
+      this.#cancelTicket?.()
+      this.#cancelTicket = null
       if (this.#state !== 'closed') then()
     }
     const fail = (reason: string, status: number | null): void =>
       settle(() => this.#ended({ code: 1006, reason, status }))
-    this.#stopAsking = this.#parts.clock.after(TICKET_MS, () => fail('no ticket came', null))
+    this.#cancelTicket = this.#parts.clock.after(TICKET_MS, () => fail('no ticket came', null))
     ticket().then(
       (text) =>
         settle(() => {
@@ -273,7 +276,7 @@ export class StreamClient {
         return this.#inbox.resync(message)
       case 'stale':
       case 'fresh':
-        return this.#inbox.judge(message)
+        return this.#inbox.handleStaleness(message)
       case 'gap':
         return this.#inbox.lost(message)
       case 'connected':
@@ -298,16 +301,17 @@ export class StreamClient {
     this.#subscriptions.connect()
     // The state is reported before commands leave, so that a user sees it before any answer.
     this.#noteState()
-    this.#outbox.open(message.limits.commands_per_s)
+    this.#commandQueue.open(message.limits.commands_per_s)
   }
 
   #reply(reply: ReplyMessage): void {
-    if (reply.type === 'pong') this.#outbox.pong(reply.id)
-    const command = this.#outbox.find(reply.id)
+    if (reply.type === 'pong') this.#commandQueue.pong(reply.id)
+    const command = this.#commandQueue.find(reply.id)
     if (command !== null) {
       this.#openBeats = 0
       this.#subscriptions.take(command, reply)
-    } else if (reply.type === 'error' && reply.code === 'RATE_LIMITED') this.#outbox.slowDown(null)
+    } else if (reply.type === 'error' && reply.code === 'RATE_LIMITED')
+      this.#commandQueue.slowDown(null)
     this.#noteState()
   }
 
@@ -319,15 +323,15 @@ export class StreamClient {
     if (!this.#subscriptions.isResuming) this.#attempts = 0
     for (const channel of CHANNELS) {
       const offset = offsets[channel]
-      const line = this.#lines[channel]
-      const all = line.keys.find({ kind: 'all' })
-      const isWhole = all?.phase === 'live' && line.resuming === 0
-      if (offset === undefined || line.position === null || !isWhole) continue
+      const channelState = this.#channelStates[channel]
+      const all = channelState.keys.find({ kind: 'all' })
+      const isComplete = all?.phase === 'live' && channelState.resuming === 0
+      if (offset === undefined || channelState.position === null || !isComplete) continue
       // What was left out before the heartbeat is not missing.
-      if (leavesOut(all.options)) line.move(epoch, offset)
-      if (line.position.epoch !== epoch || line.position.offset < offset) {
+      if (isFiltered(all.options)) channelState.move(epoch, offset)
+      if (channelState.position.epoch !== epoch || channelState.position.offset < offset) {
         return this.#socket?.cut(
-          `${channel} is at ${line.position.offset}, the server at ${offset}`,
+          `${channel} is at ${channelState.position.offset}, the server at ${offset}`,
         )
       }
     }
@@ -337,26 +341,38 @@ export class StreamClient {
 
   /** A lost last message of a single market shows only in a list. A list of whole venues is too long. */
   #compare(): void {
-    const lines = [this.#lines.orderbook, this.#lines.trades, this.#lines.whales]
-    lines.push(this.#lines.lifecycle, this.#lines.arbitrage)
-    const hasWide = Object.values(this.#lines).some((line) => line.keys.wide.size > 0)
-    if (hasWide || this.#outbox.openCount > 0 || lines.every((line) => line.keys.size === 0)) return
-    this.#ask('list', (reply) => {
+    const channelStates = [
+      this.#channelStates.orderbook,
+      this.#channelStates.trades,
+      this.#channelStates.whales,
+    ]
+    channelStates.push(this.#channelStates.lifecycle, this.#channelStates.arbitrage)
+    const hasWide = Object.values(this.#channelStates).some(
+      (channelState) => channelState.keys.wide.size > 0,
+    )
+    if (
+      hasWide ||
+      this.#commandQueue.openCount > 0 ||
+      channelStates.every((channelState) => channelState.keys.size === 0)
+    )
+      return
+    this.#sendQuery('list', (reply) => {
       if (reply?.type === 'subscriptions') this.#compareWith(reply.subscriptions)
     })
   }
 
-  #compareWith(rows: readonly Readonly<Record<string, unknown>>[]): void {
+  #compareWith(entries: readonly Readonly<Record<string, unknown>>[]): void {
     const epoch = this.#epoch
-    for (const row of rows) {
-      const channel = CHANNELS.find((name) => name === row.channel)
-      const { market_id: marketId, seq } = row
-      if (!isRecord(row) || channel === undefined || typeof marketId !== 'string') continue
-      const line = this.#lines[channel]
-      const isLive = line.keys.markets.get(marketId)?.phase === 'live' && line.resuming === 0
-      if (!isLive || typeof seq !== 'number' || line.position?.epoch !== epoch) continue
-      const { offset } = line.position
-      this.#inbox.compare(channel, marketId, { epoch: line.position.epoch, offset, seq })
+    for (const entry of entries) {
+      const channel = CHANNELS.find((name) => name === entry.channel)
+      const { market_id: marketId, seq } = entry
+      if (!isRecord(entry) || channel === undefined || typeof marketId !== 'string') continue
+      const channelState = this.#channelStates[channel]
+      const isLive =
+        channelState.keys.markets.get(marketId)?.phase === 'live' && channelState.resuming === 0
+      if (!isLive || typeof seq !== 'number' || channelState.position?.epoch !== epoch) continue
+      const { offset } = channelState.position
+      this.#inbox.compare(channel, marketId, { epoch: channelState.position.epoch, offset, seq })
       if (this.#socket === null) return
     }
   }
@@ -364,23 +380,23 @@ export class StreamClient {
   /** Half a heartbeat has gone by. */
   #beat(): void {
     if (!this.#isGreeted || this.#isCatchingUp) return
-    if (this.#outbox.openCount === 0) {
+    if (this.#commandQueue.openCount === 0) {
       this.#openBeats = 0
       return this.#inbox.books.beat()
     }
     this.#openBeats += 1
-    if (this.#openBeats % PROBE_BEATS === 0) this.#outbox.probe()
+    if (this.#openBeats % PROBE_BEATS === 0) this.#commandQueue.probe()
   }
 
   #requestMissing(): void {
-    if (this.#outbox.openCount === 0) this.#inbox.books.requestMissing()
+    if (this.#commandQueue.openCount === 0) this.#inbox.books.requestMissing()
   }
 
   #ended(end: End): void {
     this.#socket = null
     this.#isGreeted = false
     this.#subscriptions.disconnect()
-    this.#outbox.close()
+    this.#commandQueue.close()
     const delay = delayMs(end, this.#attempts, this.#parts.chance)
     const reason = end.status === null ? end.reason : `refused with status ${end.status}`
     if (delay === null) return this.#finish(end.code, reason)
@@ -388,8 +404,8 @@ export class StreamClient {
     // Without subscriptions the server would only end it again: the next `subscribe` comes back.
     const isIdle = end.code === 4001 && this.#subscriptions.isEmpty
     if (!isIdle) {
-      this.#stopWaiting = this.#parts.clock.after(delay, () => {
-        this.#stopWaiting = null
+      this.#cancelRetry = this.#parts.clock.after(delay, () => {
+        this.#cancelRetry = null
         this.#open()
       })
     }
@@ -399,20 +415,20 @@ export class StreamClient {
   #finish(code: number | null, reason: string): void {
     this.#socket = null
     this.#isGreeted = false
-    this.#stopWaiting?.()
-    this.#stopWaiting = null
-    this.#stopAsking?.()
+    this.#cancelRetry?.()
+    this.#cancelRetry = null
+    this.#cancelTicket?.()
     this.#change('closed', code, reason, null)
     this.#subscriptions.disconnect()
-    this.#outbox.close()
+    this.#commandQueue.close()
     this.#subscriptions.end()
     for (const queue of this.#queues) queue.end()
     this.#queues.clear()
   }
 
-  #ask(action: 'list' | 'ping', onEnd: (reply: ReplyMessage | null) => void): void {
-    if (!this.#isGreeted || !this.#outbox.hasRoom) return onEnd(null)
-    this.#outbox.add({ action, channel: null, keys: [], since: null, fields: {}, onEnd })
+  #sendQuery(action: 'list' | 'ping', onEnd: (reply: ReplyMessage | null) => void): void {
+    if (!this.#isGreeted || !this.#commandQueue.hasCapacity) return onEnd(null)
+    this.#commandQueue.add({ action, channel: null, keys: [], since: null, fields: {}, onEnd })
   }
 
   #noteState(): void {

@@ -75,15 +75,15 @@ export function connect(options: ConnectOptions): StreamClient {
 
 function address(options: ConnectOptions): string {
   const { url, apiKey, accessToken, encoding, decode, batch = decode === undefined } = options
-  const whole = new URL(url)
-  if (!/^(https?|wss?):$/.test(whole.protocol)) {
+  const parsed = new URL(url)
+  if (!/^(https?|wss?):$/.test(parsed.protocol)) {
     throw new TypeError(`url is ${url}; it accepts http, https, ws and wss`)
   }
-  whole.protocol = whole.protocol.replace('http', 'ws')
-  if (whole.pathname === '/') whole.pathname = '/v1/ws'
-  if (apiKey !== undefined) whole.searchParams.set('api_key', apiKey)
-  if (accessToken !== undefined) whole.searchParams.set('access_token', accessToken)
-  if (encoding === 'msgpack') whole.searchParams.set('encoding', 'msgpack')
-  if (batch) whole.searchParams.set('batch', 'on')
-  return whole.toString()
+  parsed.protocol = parsed.protocol.replace('http', 'ws')
+  if (parsed.pathname === '/') parsed.pathname = '/v1/ws'
+  if (apiKey !== undefined) parsed.searchParams.set('api_key', apiKey)
+  if (accessToken !== undefined) parsed.searchParams.set('access_token', accessToken)
+  if (encoding === 'msgpack') parsed.searchParams.set('encoding', 'msgpack')
+  if (batch) parsed.searchParams.set('batch', 'on')
+  return parsed.toString()
 }

@@ -21,17 +21,17 @@ export interface Subscription {
 }
 
 /** The one implementation. */
-export class Handle implements Subscription, KeyHolder {
+export class SubscriptionHandle implements Subscription, KeyHolder {
   readonly ready: Promise<Subscribed>
   readonly keys = new Set<Key>()
   readonly #waiting = new Set<Key>()
   readonly #rejected: Rejected[] = []
-  readonly #onGone: (handle: Handle) => void
+  readonly #onUnsubscribe: (handle: SubscriptionHandle) => void
   #resolve: ((answer: Subscribed) => void) | null = null
-  #isGone = false
+  #isUnsubscribed = false
 
-  constructor(onGone: (handle: Handle) => void) {
-    this.#onGone = onGone
+  constructor(onUnsubscribe: (handle: SubscriptionHandle) => void) {
+    this.#onUnsubscribe = onUnsubscribe
     this.ready = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -55,18 +55,18 @@ export class Handle implements Subscription, KeyHolder {
     this.#resolve = null
   }
 
-  tellLive(key: Key): void {
+  onLive(key: Key): void {
     if (this.#waiting.delete(key)) this.check()
   }
 
-  tellRejected(key: Key, code: string): void {
+  onRejected(key: Key, code: string): void {
     this.keys.delete(key)
     this.#waiting.delete(key)
     this.refuse(nameOf(key.target), code)
     this.check()
   }
 
-  tellReplaced(key: Key, by: readonly Key[]): void {
+  onReplaced(key: Key, by: readonly Key[]): void {
     this.keys.delete(key)
     key.holders.delete(this)
     this.#waiting.delete(key)
@@ -75,9 +75,9 @@ export class Handle implements Subscription, KeyHolder {
   }
 
   unsubscribe(): void {
-    if (this.#isGone) return
-    this.#isGone = true
-    this.#onGone(this)
+    if (this.#isUnsubscribed) return
+    this.#isUnsubscribed = true
+    this.#onUnsubscribe(this)
     this.end()
   }
 

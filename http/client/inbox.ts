@@ -2,7 +2,7 @@
 // What is missing is reported, or fetched by a resume.
 
 import { Books } from './books.ts'
-import { gapEvent, type Line } from './line.ts'
+import { type ChannelState, gapEvent } from './line.ts'
 import type {
   Channel,
   DataMessage,
@@ -18,16 +18,16 @@ import type {
   TradeMessage,
   WhaleMessage,
 } from './messages.ts'
-import { IdWindow, Marks, type Standing, standing } from './repeats.ts'
-import { States } from './states.ts'
-import { type Key, leavesOut } from './wanted.ts'
+import { checkSequence, IdWindow, Marks, type SequenceCheck } from './repeats.ts'
+import { StateTracker } from './states.ts'
+import { isFiltered, type Key } from './wanted.ts'
 
 interface InboxParts {
-  readonly lines: Readonly<Record<Channel, Line>>
+  readonly channelStates: Readonly<Record<Channel, ChannelState>>
   readonly emit: (event: DataMessage | GapEvent | StaleMessage | FreshMessage) => void
   readonly requestSnapshots: (marketIds: readonly string[]) => void
   /** A message of this key came; returns the `since` of the command that brings it. */
-  readonly onCounted: (key: Key, place: Position) => Position | null
+  readonly onCounted: (key: Key, position: Position) => Position | null
   /** Ends the connection; the next one resumes. */
   readonly cut: (reason: string) => void
 }
@@ -48,17 +48,17 @@ export class Inbox {
     lifecycle: { marks: new Marks(), ids: null },
     arbitrage: { marks: new Marks(), ids: null },
   }
-  readonly #states: Readonly<Record<StateMessage['channel'], States>>
+  readonly #states: Readonly<Record<StateMessage['channel'], StateTracker>>
   #connection = 0
 
   constructor(parts: InboxParts) {
     this.#parts = parts
-    const tell = (gap: GapEvent): void => this.#tell(gap)
-    this.books = new Books({ tell, request: parts.requestSnapshots })
+    const reportGap = (gap: GapEvent): void => this.#reportGap(gap)
+    this.books = new Books({ onGap: reportGap, request: parts.requestSnapshots })
     this.#states = {
-      depth: new States('depth', tell),
-      prices: new States('prices', tell),
-      candles: new States('candles', tell),
+      depth: new StateTracker('depth', reportGap),
+      prices: new StateTracker('prices', reportGap),
+      candles: new StateTracker('candles', reportGap),
     }
   }
 
@@ -68,39 +68,39 @@ export class Inbox {
   }
 
   take(message: DataMessage): void {
-    const line = this.#parts.lines[message.channel]
-    const key = line.keys.keyOf(message.market_id)
+    const channelState = this.#parts.channelStates[message.channel]
+    const key = channelState.keys.keyOf(message.market_id)
     // Still on its way when the user gave it up.
     if (key === null) return
     const since = this.#parts.onCounted(key, message)
     switch (message.channel) {
       case 'orderbook':
-        line.move(message.epoch, message.offset)
+        channelState.move(message.epoch, message.offset)
         if (this.books.take(message)) this.#parts.emit(message)
         return
       case 'trades':
       case 'whales':
       case 'lifecycle':
       case 'arbitrage':
-        return this.#takeFlow(line, key, { message, since })
+        return this.#takeFlow(channelState, key, { message, since })
       default:
-        return this.#takeState(line, key, message)
+        return this.#takeState(channelState, key, message)
     }
   }
 
   resync({ channel, market_id, reason }: ResyncMessage): void {
-    if (this.#parts.lines[channel].keys.keyOf(market_id) === null) return
+    if (this.#parts.channelStates[channel].keys.keyOf(market_id) === null) return
     const cause = causeOf(reason)
     if (channel === 'orderbook') this.books.resync(market_id, cause)
     else if (isState(channel)) this.#states[channel].resync(market_id, cause)
-    else this.#tell(gapEvent(channel, { cause, market_id, state_follows: false }))
+    else this.#reportGap(gapEvent(channel, { cause, market_id, state_follows: false }))
   }
 
   /** The server says that what it sent of a market may be wrong, or is right after all. */
-  judge(message: StaleMessage | FreshMessage): void {
+  handleStaleness(message: StaleMessage | FreshMessage): void {
     const { channel, market_id } = message
-    if (this.#parts.lines[channel].keys.keyOf(market_id) === null) return
-    if (channel === 'orderbook') this.books.judge(message)
+    if (this.#parts.channelStates[channel].keys.keyOf(market_id) === null) return
+    if (channel === 'orderbook') this.books.updateStaleness(message)
     this.#parts.emit(message)
   }
 
@@ -108,18 +108,18 @@ export class Inbox {
   lost(message: LostMessage): void {
     const { channel, market_id = null, platform = null, from_ms, to_ms, count } = message
     if (isFlow(channel)) {
-      this.#flows[channel].marks.forgive((marketId) =>
+      this.#flows[channel].marks.reset((marketId) =>
         market_id === null
           ? platform === null || marketId.startsWith(`${platform}_`)
           : marketId === market_id,
       )
     }
-    const line = this.#parts.lines[channel]
-    if (line.resuming > 0) line.hasLost = true
-    for (const key of line.keys.all()) key.whole = null
-    const known = { market_id, platform, from_ms: from_ms ?? null, to_ms: to_ms ?? null }
+    const channelState = this.#parts.channelStates[channel]
+    if (channelState.resuming > 0) channelState.hasLost = true
+    for (const key of channelState.keys.all()) key.completeTo = null
+    const scope = { market_id, platform, from_ms: from_ms ?? null, to_ms: to_ms ?? null }
     const lost = count ?? null
-    this.#tell(gapEvent(channel, { cause: 'lost', state_follows: false, ...known, lost }))
+    this.#reportGap(gapEvent(channel, { cause: 'lost', state_follows: false, ...scope, lost }))
   }
 
   /** The server's newest seq of a market; behind every message it was sent before. */
@@ -127,14 +127,14 @@ export class Inbox {
     if (channel === 'orderbook') return this.books.fellBehind(marketId, newest.seq)
     if (!isFlow(channel)) return
     const { marks } = this.#flows[channel]
-    const line = this.#parts.lines[channel]
-    const key = line.keys.keyOf(marketId)
-    if (key !== null && leavesOut(key.options)) return
-    const whole = key?.whole ?? null
-    const known = marks.newest(marketId, newest.epoch, whole)
-    if (known === null) marks.note(marketId, newest)
-    else if (known.seq < newest.seq) {
-      this.#fetch(line, known, `the server has more ${channel} of ${marketId}`)
+    const channelState = this.#parts.channelStates[channel]
+    const key = channelState.keys.keyOf(marketId)
+    if (key !== null && isFiltered(key.options)) return
+    const completeTo = key?.completeTo ?? null
+    const newestSeen = marks.newest(marketId, newest.epoch, completeTo)
+    if (newestSeen === null) marks.note(marketId, newest)
+    else if (newestSeen.seq < newest.seq) {
+      this.#fetch(channelState, newestSeen, `the server has more ${channel} of ${marketId}`)
     }
   }
 
@@ -148,92 +148,96 @@ export class Inbox {
   }
 
   /** Drops what no handle wants any more. */
-  forgetUnwanted(line: Line): void {
-    const { channel, keys } = line
-    const owner =
+  dropUnwanted(channelState: ChannelState): void {
+    const { channel, keys } = channelState
+    const tracker =
       channel === 'orderbook' ? this.books : isState(channel) ? this.#states[channel] : null
-    if (owner === null) return
-    for (const marketId of owner.marketIds()) {
-      if (keys.keyOf(marketId) === null) owner.drop(marketId)
+    if (tracker === null) return
+    for (const marketId of tracker.marketIds()) {
+      if (keys.keyOf(marketId) === null) tracker.drop(marketId)
     }
   }
 
   /** A resume brought fewer messages than it said. False: it is begun again, once. */
-  cameShort(line: Line, lost: number): boolean {
-    if (!isFlow(line.channel)) return true
-    if (!line.isRetry) {
-      line.isRetry = true
-      this.#parts.cut(`a resume of ${line.channel} lacks ${lost} messages`)
+  handleShortResume(channelState: ChannelState, lost: number): boolean {
+    if (!isFlow(channelState.channel)) return true
+    if (!channelState.isRetry) {
+      channelState.isRetry = true
+      this.#parts.cut(`a resume of ${channelState.channel} lacks ${lost} messages`)
       return false
     }
     // What showed as a hole in a market's seq has been reported already.
-    const unreported = lost - line.lostTold
-    const known = { cause: 'replay_short', state_follows: false, lost: unreported } as const
-    if (unreported > 0) this.#tell(gapEvent(line.channel, known))
+    const unreported = lost - channelState.lostReported
+    const fields = { cause: 'replay_short', state_follows: false, lost: unreported } as const
+    if (unreported > 0) this.#reportGap(gapEvent(channelState.channel, fields))
     return true
   }
 
   #takeFlow(
-    line: Line,
+    channelState: ChannelState,
     key: Key,
     { message, since }: { message: FlowMessage; since: Position | null },
   ): void {
     const { marks, ids } = this.#flows[message.channel]
     const { market_id, epoch, offset, seq } = message
     // A resume from an older run brings this one from its first message on.
-    const isFromFirst = since !== null && since.epoch !== epoch && !line.hasLost
-    const whole = isFromFirst ? { epoch, offset: 0 } : key.whole
-    const stands = standing(marks.newest(market_id, epoch, whole), seq)
-    const isHole = stands.kind === 'hole' && !leavesOut(key.options)
-    if (isHole && !this.#mayPass(line, key, message, stands)) return
-    line.move(epoch, offset)
-    if (stands.kind === 'repeat') return
+    const isFromFirst = since !== null && since.epoch !== epoch && !channelState.hasLost
+    const completeTo = isFromFirst ? { epoch, offset: 0 } : key.completeTo
+    const sequence = checkSequence(marks.newest(market_id, epoch, completeTo), seq)
+    const isHole = sequence.kind === 'hole' && !isFiltered(key.options)
+    if (isHole && !this.#mayPass(channelState, key, message, sequence)) return
+    channelState.move(epoch, offset)
+    if (sequence.kind === 'repeat') return
     key.hasBegun = true
     marks.note(market_id, { epoch, offset, seq })
-    const isNews = ids === null || !isTraded(message) || ids.add(idOf(message))
-    if (isNews) this.#parts.emit(message)
+    const isNew = ids === null || !isTraded(message) || ids.add(idOf(message))
+    if (isNew) this.#parts.emit(message)
   }
 
   /** A hole is fetched by a resume; one that this resume did not fill is reported, and passed. */
   #mayPass(
-    line: Line,
+    channelState: ChannelState,
     key: Key,
     { market_id, seq }: FlowMessage,
-    { before }: Standing & { kind: 'hole' },
+    { before }: SequenceCheck & { kind: 'hole' },
   ): boolean {
-    if (!line.isRetry) {
+    if (!channelState.isRetry) {
       key.cursor = null
-      this.#fetch(line, before, `${line.channel} of ${market_id} lack seq ${before.seq + 1}`)
+      this.#fetch(
+        channelState,
+        before,
+        `${channelState.channel} of ${market_id} lack seq ${before.seq + 1}`,
+      )
       return false
     }
     const seqs = { from_seq: before.seq + 1, to_seq: seq - 1, lost: seq - 1 - before.seq }
     const where = { market_id, state_follows: false }
-    line.lostTold += seqs.lost
-    this.#tell(gapEvent(line.channel, { cause: 'seq_hole', ...where, ...seqs }))
+    channelState.lostReported += seqs.lost
+    this.#reportGap(gapEvent(channelState.channel, { cause: 'seq_hole', ...where, ...seqs }))
     return true
   }
 
-  #fetch(line: Line, from: Position, reason: string): void {
-    line.fallBack(from)
-    line.isRetry = true
+  #fetch(channelState: ChannelState, from: Position, reason: string): void {
+    channelState.fallBack(from)
+    channelState.isRetry = true
     this.#parts.cut(reason)
   }
 
-  #takeState(line: Line, key: Key, message: StateMessage): void {
-    line.move(message.epoch, message.offset)
+  #takeState(channelState: ChannelState, key: Key, message: StateMessage): void {
+    channelState.move(message.epoch, message.offset)
     const { channel } = message
     const isConflated = channel !== 'prices' || (key.options.conflate_ms ?? 0) > 0
-    const isNews = this.#states[channel].take(message, {
+    const isNew = this.#states[channel].take(message, {
       connection: this.#connection,
       isConflated,
     })
     key.hasBegun = true
-    if (isNews) this.#parts.emit(message)
+    if (isNew) this.#parts.emit(message)
   }
 
-  #tell(gap: GapEvent): void {
+  #reportGap(gap: GapEvent): void {
     const { channel } = gap
-    const unreported = channel === null ? gap : this.#parts.lines[channel].unreported(gap)
+    const unreported = channel === null ? gap : this.#parts.channelStates[channel].unreported(gap)
     if (unreported !== null) this.#parts.emit(unreported)
   }
 }
@@ -261,6 +265,6 @@ function isState(channel: Channel): channel is StateMessage['channel'] {
 }
 
 function causeOf(reason: string): GapCause {
-  const isKnown = reason === 'slow_consumer' || reason === 'restart' || reason === 'delayed'
-  return isKnown ? reason : 'venue_gap'
+  const isServerCause = reason === 'slow_consumer' || reason === 'restart' || reason === 'delayed'
+  return isServerCause ? reason : 'venue_gap'
 }

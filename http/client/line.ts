@@ -6,10 +6,10 @@ import type { Channel, GapEvent, Position } from './messages.ts'
 import { ChannelKeys } from './wanted.ts'
 
 /** Gaps remembered while a resume is repeated, so that none is reported twice. When full, all are forgotten. */
-const TOLD_MAX = 256
+const REPORTED_GAPS_MAX = 256
 
 /** A channel. */
-export class Line {
+export class ChannelState {
   readonly channel: Channel
   readonly keys = new ChannelKeys()
   /** `since` commands without their end. */
@@ -19,10 +19,10 @@ export class Line {
   /** The server reported a loss during the present resume: what it brings may begin anywhere. */
   hasLost = false
   /** Messages reported as lost during the present resume. */
-  lostTold = 0
+  lostReported = 0
   #position: Position | null = null
   /** Up to when. */
-  readonly #told = new Map<string, number>()
+  readonly #reportedGaps = new Map<string, number>()
 
   constructor(channel: Channel) {
     this.channel = channel
@@ -35,8 +35,8 @@ export class Line {
   /** A data message of the channel has been taken. */
   move(epoch: string, offset: number): void {
     if (this.resuming > 0) return
-    const known = this.#position
-    if (known?.epoch === epoch && known.offset >= offset) return
+    const current = this.#position
+    if (current?.epoch === epoch && current.offset >= offset) return
     this.#position = { epoch, offset }
   }
 
@@ -51,24 +51,24 @@ export class Line {
     this.resuming = Math.max(0, this.resuming - 1)
     if (this.resuming > 0) return
     this.isRetry = false
-    this.lostTold = 0
+    this.lostReported = 0
     this.hasLost = false
-    this.#told.clear()
+    this.#reportedGaps.clear()
   }
 
   /** The connection is over: the position stands as it is. */
   interrupt(): void {
     this.resuming = 0
-    this.lostTold = 0
+    this.lostReported = 0
     this.hasLost = false
     for (const key of this.keys.all()) key.phase = 'new'
   }
 
   /** Something behind this place is missing: the next resume begins there. */
-  fallBack(place: Position): void {
-    const known = this.#position
-    if (known?.epoch !== place.epoch || known.offset <= place.offset) return
-    this.#position = { epoch: place.epoch, offset: place.offset }
+  fallBack(position: Position): void {
+    const current = this.#position
+    if (current?.epoch !== position.epoch || current.offset <= position.offset) return
+    this.#position = { epoch: position.epoch, offset: position.offset }
   }
 
   /**
@@ -78,21 +78,21 @@ export class Line {
   unreported(gap: GapEvent): GapEvent | null {
     // A loss that a state makes good is reported by that state's owner, once.
     if (gap.state_follows) return gap
-    if (this.resuming === 0 && this.#told.size === 0) return gap
+    if (this.resuming === 0 && this.#reportedGaps.size === 0) return gap
     const name = JSON.stringify([gap.cause, gap.market_id, gap.platform, gap.from_ms, gap.from_seq])
-    const toldMs = this.#told.get(name)
-    const isLonger = toldMs !== undefined && (gap.to_ms ?? 0) > toldMs
-    if (toldMs !== undefined && !isLonger) return null
-    if (this.#told.size >= TOLD_MAX) this.#told.clear()
-    this.#told.set(name, gap.to_ms ?? 0)
-    return isLonger ? { ...gap, from_ms: toldMs } : gap
+    const reportedToMs = this.#reportedGaps.get(name)
+    const isLonger = reportedToMs !== undefined && (gap.to_ms ?? 0) > reportedToMs
+    if (reportedToMs !== undefined && !isLonger) return null
+    if (this.#reportedGaps.size >= REPORTED_GAPS_MAX) this.#reportedGaps.clear()
+    this.#reportedGaps.set(name, gap.to_ms ?? 0)
+    return isLonger ? { ...gap, from_ms: reportedToMs } : gap
   }
 }
 
 /** A gap event, of which only what is known need be said. */
 export function gapEvent(
   channel: Channel,
-  known: Pick<GapEvent, 'cause' | 'state_follows'> & Partial<GapEvent>,
+  fields: Pick<GapEvent, 'cause' | 'state_follows'> & Partial<GapEvent>,
 ): GapEvent {
   return {
     type: 'gap',
@@ -104,6 +104,6 @@ export function gapEvent(
     from_seq: null,
     to_seq: null,
     lost: null,
-    ...known,
+    ...fields,
   }
 }

@@ -333,7 +333,7 @@ export function isRecord(value: unknown): value is Fields {
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 const isId = (value: unknown): boolean => isCount(value)
 const isText = (value: unknown): boolean => typeof value === 'string'
-const isPlace = (value: Fields): boolean => isText(value.epoch) && isCount(value.offset)
+const isPosition = (value: Fields): boolean => isText(value.epoch) && isCount(value.offset)
 const isChannel = (value: unknown): boolean => CHANNELS.some((channel) => channel === value)
 
 const counted =
@@ -341,7 +341,7 @@ const counted =
   (value: Fields): boolean =>
     value.channel === channel &&
     isText(value.market_id) &&
-    isPlace(value) &&
+    isPosition(value) &&
     isCount(value.seq) &&
     isRecord(value.data) &&
     isData(value.data)
@@ -379,16 +379,16 @@ const checks: ReadonlyMap<string, (value: Fields) => boolean> = new Map([
       Array.isArray(value.accepted) &&
       value.accepted.every(isText) &&
       Array.isArray(value.rejected) &&
-      value.rejected.every((row) => isRecord(row) && isText(row.market_id)),
+      value.rejected.every((entry) => isRecord(entry) && isText(entry.market_id)),
   ],
   ['unsubscribed', (value) => isId(value.id)],
-  ['synced', (value) => isId(value.id) && isChannel(value.channel) && isPlace(value)],
+  ['synced', (value) => isId(value.id) && isChannel(value.channel) && isPosition(value)],
   [
     'resumed',
     (value) =>
-      isId(value.id) && isChannel(value.channel) && isPlace(value) && isCount(value.replayed),
+      isId(value.id) && isChannel(value.channel) && isPosition(value) && isCount(value.replayed),
   ],
-  ['resume_limited', (value) => isId(value.id) && isPlace(value)],
+  ['resume_limited', (value) => isId(value.id) && isPosition(value)],
   [
     'subscriptions',
     (value) =>

@@ -136,14 +136,14 @@ class Reader {
   }
 
   #array(length: number, depth: number): unknown[] {
-    this.#assertRoom(length)
+    this.#assertRemaining(length)
     const items: unknown[] = []
     for (let index = 0; index < length; index += 1) items.push(this.value(depth + 1))
     return items
   }
 
   #map(length: number, depth: number): Record<string, unknown> {
-    this.#assertRoom(length * 2)
+    this.#assertRemaining(length * 2)
     const map: Record<string, unknown> = {}
     for (let index = 0; index < length; index += 1) {
       const key = this.value(depth + 1)
@@ -157,7 +157,7 @@ class Reader {
   }
 
   /** Every item takes a byte at least, so a greater claim is damage: refused before any work. */
-  #assertRoom(count: number): void {
+  #assertRemaining(count: number): void {
     if (count > this.#bytes.length - this.#at) throw new RangeError('a length beyond the end')
   }
 

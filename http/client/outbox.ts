@@ -32,7 +32,7 @@ export interface Command {
   readonly onEnd: ((reply: ReplyMessage | null) => void) | null
 }
 
-interface OutboxParts {
+interface CommandQueueParts {
   readonly clock: ClientClock
   readonly send: (text: string) => void
   /** A command was sent too often in vain. */
@@ -40,8 +40,8 @@ interface OutboxParts {
 }
 
 /** The commands of a client; numbers go on over connections, so that no old reply fits a new one. */
-export class Outbox {
-  readonly #parts: OutboxParts
+export class CommandQueue {
+  readonly #parts: CommandQueueParts
   #waiting: Command[] = []
   /** Sent and not ended, in the order of sending. */
   readonly #open = new Map<number, Command>()
@@ -49,16 +49,16 @@ export class Outbox {
   #perSecond = 16
   #isOpen = false
   #ids = 0
-  #stop: StopTimer | null = null
+  #cancelTimer: StopTimer | null = null
   #pauseUntilMs = 0
   #probe: number | null = null
   #needsProbe = false
 
-  constructor(parts: OutboxParts) {
+  constructor(parts: CommandQueueParts) {
     this.#parts = parts
   }
 
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     return this.#waiting.length + this.#open.size < COMMANDS_MAX
   }
 
@@ -78,21 +78,21 @@ export class Outbox {
   /** The connection is over: commands under way fail, and are forgotten. */
   close(): void {
     this.#isOpen = false
-    this.#stop?.()
-    this.#stop = null
+    this.#cancelTimer?.()
+    this.#cancelTimer = null
     this.#probe = null
     this.#needsProbe = false
-    const gone = [...this.#open.values(), ...this.#waiting]
+    const failed = [...this.#open.values(), ...this.#waiting]
     this.#open.clear()
     this.#waiting = []
-    for (const { onEnd } of gone) onEnd?.(null)
+    for (const { onEnd } of failed) onEnd?.(null)
   }
 
   add(command: Omit<Command, 'id' | 'received' | 'newest' | 'attempts'>): Command {
-    const whole = { ...command, id: this.#newId(), received: 0, newest: null, attempts: 0 }
-    this.#waiting.push(whole)
+    const added = { ...command, id: this.#newId(), received: 0, newest: null, attempts: 0 }
+    this.#waiting.push(added)
     this.#pump()
-    return whole
+    return added
   }
 
   /** A command that is sent and not ended. */
@@ -111,7 +111,7 @@ export class Outbox {
   }
 
   /** Sends it once more, before all others. */
-  again(command: Command): void {
+  resend(command: Command): void {
     this.#open.delete(command.id)
     if (command.attempts >= ATTEMPTS_MAX) {
       return this.#parts.onStuck(`no end of a ${command.action} after ${ATTEMPTS_MAX} sendings`)
@@ -126,7 +126,7 @@ export class Outbox {
   slowDown(command: Command | null): void {
     this.#pauseUntilMs = this.#parts.clock.monotonicMs() + SECOND_MS * 1.1
     if (command === null) this.#needsProbe = true
-    else this.again(command)
+    else this.resend(command)
     this.#arm()
   }
 
@@ -141,7 +141,7 @@ export class Outbox {
     if (id !== this.#probe) return
     this.#probe = null
     const lost = [...this.#open.values()].filter((command) => command.id < id)
-    for (const command of lost.reverse()) this.again(command)
+    for (const command of lost.reverse()) this.resend(command)
   }
 
   #newId(): number {
@@ -150,10 +150,10 @@ export class Outbox {
   }
 
   #pump(): void {
-    if (!this.#isOpen || this.#stop !== null) return
+    if (!this.#isOpen || this.#cancelTimer !== null) return
     for (;;) {
       if (this.#waiting.length === 0 && !this.#needsProbe) return
-      if (this.#roomMs() > 0) return this.#arm()
+      if (this.#waitMs() > 0) return this.#arm()
       if (this.#needsProbe && this.#waiting.length === 0) {
         this.#needsProbe = false
         this.#probe = this.#newId()
@@ -177,7 +177,7 @@ export class Outbox {
   }
 
   /** Milliseconds until a command may leave. */
-  #roomMs(): number {
+  #waitMs(): number {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#sentMs = this.#sentMs.filter((sentMs) => nowMs - sentMs < SECOND_MS)
     const first = this.#sentMs[0]
@@ -186,9 +186,9 @@ export class Outbox {
   }
 
   #arm(): void {
-    this.#stop?.()
-    this.#stop = this.#parts.clock.after(Math.max(1, this.#roomMs()), () => {
-      this.#stop = null
+    this.#cancelTimer?.()
+    this.#cancelTimer = this.#parts.clock.after(Math.max(1, this.#waitMs()), () => {
+      this.#cancelTimer = null
       this.#pump()
     })
   }

@@ -17,13 +17,13 @@ interface Mark extends Position {
 }
 
 /** How a message stands to those before it. */
-export type Standing =
+export type SequenceCheck =
   | { readonly kind: 'next' }
   | { readonly kind: 'repeat' }
   | { readonly kind: 'hole'; readonly before: Mark }
 
-const NEXT: Standing = { kind: 'next' }
-const REPEAT: Standing = { kind: 'repeat' }
+const NEXT: SequenceCheck = { kind: 'next' }
+const REPEAT: SequenceCheck = { kind: 'repeat' }
 
 /** The newest seq of each market, by epoch. */
 export class Marks {
@@ -31,13 +31,13 @@ export class Marks {
 
   /** The newest message of a market in a run; null when nothing is known of it. `whole`: a run whose
    *  every message has come up to there, so that a market without a mark had none. */
-  newest(marketId: string, epoch: string, whole: Position | null): Mark | null {
+  newest(marketId: string, epoch: string, completeTo: Position | null): Mark | null {
     const marks = this.#marks.get(marketId)
     const mark = marks?.[0]
     if (mark?.epoch === epoch) return mark
-    const older = marks?.find((known) => known.epoch === epoch)
+    const older = marks?.find((candidate) => candidate.epoch === epoch)
     if (older !== undefined) return older
-    return whole?.epoch === epoch ? { ...whole, seq: 0 } : null
+    return completeTo?.epoch === epoch ? { ...completeTo, seq: 0 } : null
   }
 
   note(marketId: string, mark: Mark): void {
@@ -52,7 +52,7 @@ export class Marks {
       this.#marks.set(marketId, [mark])
       return
     }
-    const index = marks.findIndex((known) => known.epoch === mark.epoch)
+    const index = marks.findIndex((candidate) => candidate.epoch === mark.epoch)
     if (index >= 0) marks[index] = mark
     else {
       marks.unshift(mark)
@@ -61,7 +61,7 @@ export class Marks {
   }
 
   /** Takes the next message of these markets whatever its seq; of all, when none is named. */
-  forgive(isTouched: (marketId: string) => boolean): void {
+  reset(isTouched: (marketId: string) => boolean): void {
     for (const marketId of this.#marks.keys()) {
       if (isTouched(marketId)) this.#marks.delete(marketId)
     }
@@ -95,7 +95,7 @@ export class IdWindow {
 }
 
 /** How a seq stands to the newest known; of an unknown market every message is the next. */
-export function standing(mark: Mark | null, seq: number): Standing {
+export function checkSequence(mark: Mark | null, seq: number): SequenceCheck {
   if (mark === null) return NEXT
   if (seq <= mark.seq) return REPEAT
   return seq === mark.seq + 1 ? NEXT : { kind: 'hole', before: mark }

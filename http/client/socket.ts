@@ -7,7 +7,7 @@ import type { End } from './back-off.ts'
 /** Until the server says how often it beats. */
 const FIRST_BEAT_MS = 5000
 /** The watchdog looks twice a beat, and gives up after this many silent looks: 2.5 beats. */
-const SILENT_LOOKS_MAX = 5
+const MISSED_CHECKS_MAX = 5
 const REFUSED = /Unexpected server response: (\d{3})/
 
 interface ClientSocketParts {
@@ -29,10 +29,10 @@ export class ClientSocket {
   readonly #parts: ClientSocketParts
   readonly #socket: SocketLike
   #isOver = false
-  #hasHeard = false
-  #silentLooks = 0
-  #lookMs = FIRST_BEAT_MS / 2
-  #stopLook: StopTimer
+  #hasReceived = false
+  #missedChecks = 0
+  #checkPeriodMs = FIRST_BEAT_MS / 2
+  #cancelCheck: StopTimer
   #status: number | null = null
 
   constructor(parts: ClientSocketParts) {
@@ -46,12 +46,12 @@ export class ClientSocket {
       if (status !== undefined) this.#status = Number(status)
     })
     socket.addEventListener('close', ({ code, reason }) => this.#end(code, reason))
-    this.#stopLook = parts.clock.after(this.#lookMs, () => this.#look())
+    this.#cancelCheck = parts.clock.after(this.#checkPeriodMs, () => this.#check())
   }
 
   /** The server's beat, which sets the watchdog. */
   setBeat(seconds: number): void {
-    this.#lookMs = (seconds * 1000) / 2
+    this.#checkPeriodMs = (seconds * 1000) / 2
   }
 
   send(text: string): void {
@@ -74,13 +74,13 @@ export class ClientSocket {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#stopLook()
+    this.#cancelCheck()
     this.#socket.close(1000)
   }
 
   #receive(data: unknown): void {
     if (this.#isOver) return
-    this.#hasHeard = true
+    this.#hasReceived = true
     let values: readonly unknown[]
     try {
       if (typeof data === 'string') values = messagesOf(JSON.parse(data))
@@ -97,26 +97,26 @@ export class ClientSocket {
     }
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#isOver) return
-    this.#silentLooks = this.#hasHeard ? 0 : this.#silentLooks + 1
-    this.#hasHeard = false
-    if (this.#silentLooks >= SILENT_LOOKS_MAX) return this.cut('silent for 2.5 heartbeats')
-    this.#stopLook = this.#parts.clock.after(this.#lookMs, () => this.#look())
+    this.#missedChecks = this.#hasReceived ? 0 : this.#missedChecks + 1
+    this.#hasReceived = false
+    if (this.#missedChecks >= MISSED_CHECKS_MAX) return this.cut('silent for 2.5 heartbeats')
+    this.#cancelCheck = this.#parts.clock.after(this.#checkPeriodMs, () => this.#check())
     this.#parts.onBeat()
   }
 
   #end(code: number, reason: string): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#stopLook()
+    this.#cancelCheck()
     this.#parts.onEnd({ code, reason, status: this.#status })
   }
 
   /** Nothing of this socket is read any more; its peer may be dead, so nothing waits for it. */
   #drop(): void {
     this.#isOver = true
-    this.#stopLook()
+    this.#cancelCheck()
     if (this.#socket.terminate !== undefined) this.#socket.terminate()
     else this.#socket.close()
   }

@@ -17,26 +17,26 @@ interface Seen {
 }
 
 /** One such channel. */
-export class States {
+export class StateTracker {
   readonly #channel: Channel
-  readonly #tell: (gap: GapEvent) => void
+  readonly #onGap: (gap: GapEvent) => void
   readonly #seen = new Map<string, Seen>()
 
-  constructor(channel: Channel, tell: (gap: GapEvent) => void) {
+  constructor(channel: Channel, onGap: (gap: GapEvent) => void) {
     this.#channel = channel
-    this.#tell = tell
+    this.#onGap = onGap
   }
 
   /** Whether the user should see it. `isConflated`: states between two may be left out on purpose. */
-  take(message: StateMessage, how: { connection: number; isConflated: boolean }): boolean {
+  take(message: StateMessage, context: { connection: number; isConflated: boolean }): boolean {
     const { market_id, epoch, seq } = message
     const seen = this.#seen.get(market_id)
     if (seen !== undefined && !seen.isOpen) {
       if (seen.epoch === epoch && seq <= seen.seq) return false
-      this.#compare(message, seen, how)
+      this.#compare(message, seen, context)
     }
-    if (seen === undefined && this.#seen.size >= MARKETS_MAX) this.#forgetOldest()
-    this.#seen.set(market_id, { epoch, seq, connection: how.connection, isOpen: false })
+    if (seen === undefined && this.#seen.size >= MARKETS_MAX) this.#evictOldest()
+    this.#seen.set(market_id, { epoch, seq, connection: context.connection, isOpen: false })
     return true
   }
 
@@ -46,7 +46,7 @@ export class States {
     if (seen?.isOpen === true) return
     this.#open(marketId)
     const where = { market_id: marketId, state_follows: true }
-    this.#tell(gapEvent(this.#channel, { cause, ...where }))
+    this.#onGap(gapEvent(this.#channel, { cause, ...where }))
   }
 
   /** Subscribed to with other options: the same seq will come again, with other contents. */
@@ -81,13 +81,13 @@ export class States {
     if (isConflated && !(isAway && this.#channel === 'candles')) return
     const cause = isAway ? 'away' : 'seq_hole'
     const where = { cause, market_id, state_follows: true } as const
-    if (seen.epoch !== epoch) return this.#tell(gapEvent(this.#channel, where))
+    if (seen.epoch !== epoch) return this.#onGap(gapEvent(this.#channel, where))
     if (seq === seen.seq + 1) return
     const seqs = { from_seq: seen.seq + 1, to_seq: seq - 1, lost: seq - 1 - seen.seq }
-    this.#tell(gapEvent(this.#channel, { ...where, ...seqs }))
+    this.#onGap(gapEvent(this.#channel, { ...where, ...seqs }))
   }
 
-  #forgetOldest(): void {
+  #evictOldest(): void {
     for (const marketId of this.#seen.keys()) {
       this.#seen.delete(marketId)
       return

@@ -1,16 +1,16 @@
 // The subscriptions of a client and the commands that make them true on each connection: subscribe,
 // resume with `since`, take out; and what the server's replies mean for them.
 
-import { Handle, type Subscription } from './handle.ts'
-import type { Line } from './line.ts'
+import { type Subscription, SubscriptionHandle } from './handle.ts'
+import type { ChannelState } from './line.ts'
 import type { Channel, Position, ReplyMessage } from './messages.ts'
-import type { Command, Outbox } from './outbox.ts'
+import type { Command, CommandQueue } from './outbox.ts'
 import {
+  batchKeys,
   type ChannelOptions,
   type Key,
   type KeyTarget,
   nameOf,
-  parcels,
   sameOptions,
   targetFields,
 } from './wanted.ts'
@@ -29,58 +29,62 @@ export interface SubscribeRequest {
   readonly options?: ChannelOptions
 }
 
-interface RosterParts {
-  readonly outbox: Outbox
-  readonly lines: Readonly<Record<Channel, Line>>
+interface SubscriptionsParts {
+  readonly commandQueue: CommandQueue
+  readonly channelStates: Readonly<Record<Channel, ChannelState>>
   /** Whether a market's book is in sync, so that updates alone make it whole again. */
   readonly isBookInSync: (marketId: string) => boolean
   /** These markets, or all of the channel that no handle wants any more, can be forgotten. */
-  readonly onUnwanted: (line: Line) => void
+  readonly onUnwanted: (channelState: ChannelState) => void
   /** The next states of these have other options, or come again. */
-  readonly onAnew: (line: Line, keys: readonly Key[]) => void
+  readonly onResubscribe: (channelState: ChannelState, keys: readonly Key[]) => void
   /** A command brought everything it was to bring. */
-  readonly onDone: (line: Line) => void
+  readonly onDone: (channelState: ChannelState) => void
   /** A resume ended with fewer messages than the server says it sent. False: begin again. */
-  readonly onShort: (line: Line, lost: number) => boolean
+  readonly onShortResume: (channelState: ChannelState, lost: number) => boolean
   readonly onStuck: (reason: string) => void
 }
 
 /** The subscriptions. */
 export class Subscriptions {
-  readonly #parts: RosterParts
-  readonly #handles = new Set<Handle>()
+  readonly #parts: SubscriptionsParts
+  readonly #handles = new Set<SubscriptionHandle>()
   readonly #carriers = new Map<Key, Command>()
   #isConnected = false
 
-  constructor(parts: RosterParts) {
+  constructor(parts: SubscriptionsParts) {
     this.#parts = parts
   }
 
   get isResuming(): boolean {
-    return Object.values(this.#parts.lines).some((line) => line.resuming > 0)
+    return Object.values(this.#parts.channelStates).some(
+      (channelState) => channelState.resuming > 0,
+    )
   }
 
   get isEmpty(): boolean {
-    return Object.values(this.#parts.lines).every((line) => line.keys.size === 0)
+    return Object.values(this.#parts.channelStates).every(
+      (channelState) => channelState.keys.size === 0,
+    )
   }
 
   subscribe(request: SubscribeRequest): Subscription {
-    const line = this.#parts.lines[request.channel]
+    const channelState = this.#parts.channelStates[request.channel]
     const options = request.options ?? {}
-    const handle = new Handle((gone) => this.#release(line, gone))
+    const handle = new SubscriptionHandle((released) => this.#release(channelState, released))
     const touched: Key[] = []
     for (const target of targetsOf(request)) {
-      if (!this.#parts.outbox.hasRoom) handle.refuse(nameOf(target), 'RATE_LIMITED')
-      else if (isOtherwiseCovered(line, target, options)) {
+      if (!this.#parts.commandQueue.hasCapacity) handle.refuse(nameOf(target), 'RATE_LIMITED')
+      else if (isOtherwiseCovered(channelState, target, options)) {
         handle.refuse(nameOf(target), 'INVALID_FILTER')
       } else {
-        const key = line.keys.add(request.channel, target, options)
+        const key = channelState.keys.add(request.channel, target, options)
         handle.hold(key)
         touched.push(key)
       }
     }
     this.#handles.add(handle)
-    this.#send(line, touched)
+    this.#send(channelState, touched)
     handle.check()
     return handle
   }
@@ -88,13 +92,14 @@ export class Subscriptions {
   /** A connection is open: everything wanted is asked for, with `since` where it was in sync. */
   connect(): void {
     this.#isConnected = true
-    for (const line of Object.values(this.#parts.lines)) this.#send(line, line.keys.all())
+    for (const channelState of Object.values(this.#parts.channelStates))
+      this.#send(channelState, channelState.keys.all())
   }
 
   disconnect(): void {
     this.#isConnected = false
     this.#carriers.clear()
-    for (const line of Object.values(this.#parts.lines)) line.interrupt()
+    for (const channelState of Object.values(this.#parts.channelStates)) channelState.interrupt()
   }
 
   /** Nothing will be subscribed to any more. */
@@ -105,13 +110,13 @@ export class Subscriptions {
 
   /** A message of this key came: it counts for the `since` command that brings it, if one does.
    *  Returns from where that command resumes. */
-  count(key: Key, place: Position): Position | null {
+  count(key: Key, position: Position): Position | null {
     const command = this.#carriers.get(key)
     if (command === undefined || command.since === null) return null
     const { newest } = command
     // The same message twice in a row counts once.
-    if (newest?.offset !== place.offset || newest.epoch !== place.epoch) command.received += 1
-    command.newest = place
+    if (newest?.offset !== position.offset || newest.epoch !== position.epoch) command.received += 1
+    command.newest = position
     return command.since
   }
 
@@ -124,45 +129,47 @@ export class Subscriptions {
       case 'resumed':
         return this.#finish(command, reply)
       case 'resume_limited':
-        return this.#goOn(command, reply)
+        return this.#continueResume(command, reply)
       case 'unsubscribed':
-        this.#parts.outbox.end(command, reply)
-        return this.#makeGood(command)
+        this.#parts.commandQueue.end(command, reply)
+        return this.#resubscribe(command)
       case 'error':
         return this.#refused(command, reply)
       default:
-        return this.#parts.outbox.end(command, reply)
+        return this.#parts.commandQueue.end(command, reply)
     }
   }
 
-  #send(line: Line, touched: Iterable<Key>): void {
+  #send(channelState: ChannelState, touched: Iterable<Key>): void {
     if (!this.#isConnected) return
     const fresh: Key[] = []
     for (const key of touched) {
       if (key.phase !== 'new') continue
-      const cover = coverOf(line, key.target)
+      const cover = coverOf(channelState, key.target)
       if (cover === null) fresh.push(key)
       else if (cover.phase === 'live') this.#live(key)
     }
-    for (const { keys, since } of parcels(line.channel, fresh, (key) => this.#since(line, key))) {
-      if (since === null) this.#parts.onAnew(line, keys)
-      else line.resuming += 1
+    for (const { keys, since } of batchKeys(channelState.channel, fresh, (key) =>
+      this.#since(channelState, key),
+    )) {
+      if (since === null) this.#parts.onResubscribe(channelState, keys)
+      else channelState.resuming += 1
       for (const key of keys) key.phase = 'sent'
-      const fields = subscribeFields(line.channel, keys, since)
-      const { channel } = line
+      const fields = subscribeFields(channelState.channel, keys, since)
+      const { channel } = channelState
       const command = { action: 'subscribe', channel, keys, since, fields, onEnd: null } as const
-      this.#carry(keys, this.#parts.outbox.add(command))
+      this.#carry(keys, this.#parts.commandQueue.add(command))
     }
   }
 
   /** From where a key is resumed; null: it begins anew. */
-  #since(line: Line, key: Key): Position | null {
-    const place = key.cursor ?? line.position
+  #since(channelState: ChannelState, key: Key): Position | null {
+    const position = key.cursor ?? channelState.position
     const { target } = key
-    if (line.channel === 'orderbook' && target.kind === 'market') {
-      return this.#parts.isBookInSync(target.marketId) ? place : null
+    if (channelState.channel === 'orderbook' && target.kind === 'market') {
+      return this.#parts.isBookInSync(target.marketId) ? position : null
     }
-    return key.hasBegun ? place : null
+    return key.hasBegun ? position : null
   }
 
   #carry(keys: readonly Key[], command: Command): void {
@@ -171,94 +178,103 @@ export class Subscriptions {
 
   #accept(command: Command, reply: ReplyMessage & { type: 'subscribed' }): void {
     if (command.channel === null || command.action !== 'subscribe') return
-    const line = this.#parts.lines[command.channel]
+    const channelState = this.#parts.channelStates[command.channel]
     const kind = command.keys[0]?.target.kind
-    if (kind === 'market') command.keys = this.#acceptMarkets(line, command, reply)
-    else if (kind === 'event') command.keys = this.#acceptEvent(line, command, reply)
+    if (kind === 'market') command.keys = this.#acceptMarkets(channelState, command, reply)
+    else if (kind === 'event') command.keys = this.#acceptEvent(channelState, command, reply)
     this.#carry(command.keys, command)
   }
 
   #acceptMarkets(
-    line: Line,
+    channelState: ChannelState,
     command: Command,
     { accepted, rejected }: ReplyMessage & { type: 'subscribed' },
   ): readonly Key[] {
-    const codes = new Map(rejected.map((row) => [row.market_id.toLowerCase(), row.code]))
+    const codes = new Map(
+      rejected.map((rejection) => [rejection.market_id.toLowerCase(), rejection.code]),
+    )
     const canonical = new Map(accepted.map((id) => [id.toLowerCase(), id]))
-    const kept: Key[] = []
+    const retained: Key[] = []
     for (const key of command.keys) {
       const name = nameOf(key.target)
       const id = canonical.get(name.toLowerCase())
       this.#carriers.delete(key)
       if (id === undefined) {
-        this.#reject(line, key, codes.get(name.toLowerCase()) ?? 'UNKNOWN_MARKET')
+        this.#reject(channelState, key, codes.get(name.toLowerCase()) ?? 'UNKNOWN_MARKET')
         continue
       }
       // Taken out by the user meanwhile: the command that takes it out is on its way.
       if (key.holders.size === 0) continue
-      const now = line.keys.rename(key, id)
-      if (now !== key) {
-        now.phase = key.phase
-        for (const holder of [...key.holders]) holder.tellReplaced(key, [now])
+      const renamed = channelState.keys.rename(key, id)
+      if (renamed !== key) {
+        renamed.phase = key.phase
+        for (const holder of [...key.holders]) holder.onReplaced(key, [renamed])
       }
-      kept.push(now)
+      retained.push(renamed)
     }
-    return kept
+    return retained
   }
 
   #acceptEvent(
-    line: Line,
+    channelState: ChannelState,
     command: Command,
     { accepted, rejected }: ReplyMessage & { type: 'subscribed' },
   ): readonly Key[] {
     const event = command.keys[0]
     if (event === undefined) return []
     this.#carriers.delete(event)
-    line.keys.remove(event)
+    channelState.keys.remove(event)
     const markets = accepted.map((marketId) => {
-      const key = line.keys.add(line.channel, { kind: 'market', marketId }, event.options)
+      const key = channelState.keys.add(
+        channelState.channel,
+        { kind: 'market', marketId },
+        event.options,
+      )
       if (key.phase === 'new') key.phase = 'sent'
       return key
     })
     const holders = [...event.holders]
     if (accepted.length === 0) {
       for (const holder of holders) {
-        holder.tellRejected(event, rejected[0]?.code ?? 'UNKNOWN_MARKET')
+        holder.onRejected(event, rejected[0]?.code ?? 'UNKNOWN_MARKET')
       }
-    } else for (const holder of holders) holder.tellReplaced(event, markets)
+    } else for (const holder of holders) holder.onReplaced(event, markets)
     // Given up before the answer came: so are its markets, where no other handle wants them.
-    this.#takeOut(line, unheld(markets))
+    this.#unsubscribeKeys(channelState, unheld(markets))
     return markets.filter((key) => key.holders.size > 0)
   }
 
   #finish(command: Command, reply: ReplyMessage & { type: 'synced' | 'resumed' }): void {
-    const line = this.#parts.lines[reply.channel]
+    const channelState = this.#parts.channelStates[reply.channel]
     const isSince = command.since !== null
     if (isSince && reply.type === 'resumed' && command.received < reply.replayed) {
-      if (!this.#parts.onShort(line, reply.replayed - command.received)) return
+      if (!this.#parts.onShortResume(channelState, reply.replayed - command.received)) return
     }
-    this.#parts.outbox.end(command, reply)
-    line.finish({ epoch: reply.epoch, offset: reply.offset }, isSince)
-    for (const key of command.keys) key.whole = wholeOf(key, command, reply)
+    this.#parts.commandQueue.end(command, reply)
+    channelState.finish({ epoch: reply.epoch, offset: reply.offset }, isSince)
+    for (const key of command.keys) key.completeTo = completeToOf(key, command, reply)
     if (command.action === 'subscribe') for (const key of command.keys) this.#live(key)
-    this.#parts.onDone(line)
+    this.#parts.onDone(channelState)
   }
 
   #live(key: Key): void {
-    const line = this.#parts.lines[key.channel]
+    const channelState = this.#parts.channelStates[key.channel]
     this.#carriers.delete(key)
     key.phase = 'live'
     key.hasBegun = true
     key.cursor = null
-    for (const holder of key.holders) holder.tellLive(key)
+    for (const holder of key.holders) holder.onLive(key)
     if (key.target.kind !== 'all' && key.target.kind !== 'platform') return
-    for (const other of line.keys.all()) {
-      if (other.phase !== 'live' && coverOf(line, other.target) === key) this.#live(other)
+    for (const other of channelState.keys.all()) {
+      if (other.phase !== 'live' && coverOf(channelState, other.target) === key) this.#live(other)
     }
   }
 
   /** A limited resume is repeated from where it stopped. */
-  #goOn(command: Command, { epoch, offset }: ReplyMessage & { type: 'resume_limited' }): void {
+  #continueResume(
+    command: Command,
+    { epoch, offset }: ReplyMessage & { type: 'resume_limited' },
+  ): void {
     const { since, channel } = command
     if (since === null || channel === null) return
     if (since.epoch === epoch && since.offset === offset) {
@@ -268,67 +284,71 @@ export class Subscriptions {
     command.fields = subscribeFields(channel, command.keys, command.since)
     command.attempts = 0
     for (const key of command.keys) key.cursor = command.since
-    this.#parts.outbox.again(command)
+    this.#parts.commandQueue.resend(command)
   }
 
   #refused(command: Command, reply: ReplyMessage & { type: 'error' }): void {
-    if (reply.code === 'RATE_LIMITED') return this.#parts.outbox.slowDown(command)
-    this.#parts.outbox.end(command, null)
+    if (reply.code === 'RATE_LIMITED') return this.#parts.commandQueue.slowDown(command)
+    this.#parts.commandQueue.end(command, null)
     if (command.action !== 'subscribe' || command.channel === null) return
-    const line = this.#parts.lines[command.channel]
-    for (const key of command.keys) this.#reject(line, key, reply.code)
-    if (command.since !== null) line.settle()
-    this.#parts.onUnwanted(line)
+    const channelState = this.#parts.channelStates[command.channel]
+    for (const key of command.keys) this.#reject(channelState, key, reply.code)
+    if (command.since !== null) channelState.settle()
+    this.#parts.onUnwanted(channelState)
   }
 
-  #reject(line: Line, key: Key, code: string): void {
-    line.keys.remove(key)
+  #reject(channelState: ChannelState, key: Key, code: string): void {
+    channelState.keys.remove(key)
     this.#carriers.delete(key)
-    for (const holder of [...key.holders]) holder.tellRejected(key, code)
+    for (const holder of [...key.holders]) holder.onRejected(key, code)
   }
 
-  #release(line: Line, handle: Handle): void {
+  #release(channelState: ChannelState, handle: SubscriptionHandle): void {
     this.#handles.delete(handle)
     for (const key of handle.keys) key.holders.delete(handle)
-    this.#takeOut(line, unheld([...handle.keys]))
+    this.#unsubscribeKeys(channelState, unheld([...handle.keys]))
   }
 
-  #takeOut(line: Line, keys: readonly Key[]): void {
+  #unsubscribeKeys(channelState: ChannelState, keys: readonly Key[]): void {
     if (keys.length === 0) return
-    for (const key of keys) line.keys.remove(key)
-    const { channel } = line
+    for (const key of keys) channelState.keys.remove(key)
+    const { channel } = channelState
     // What is still covered by more cannot be taken out; an event has no subscription of its own.
-    const told = keys.filter(
+    const toUnsubscribe = keys.filter(
       (key) =>
-        key.phase !== 'new' && key.target.kind !== 'event' && coverOf(line, key.target) === null,
+        key.phase !== 'new' &&
+        key.target.kind !== 'event' &&
+        coverOf(channelState, key.target) === null,
     )
     if (this.#isConnected) {
-      for (const parcel of parcels(channel, told, () => null)) {
-        const fields = { channel, ...targetFields(parcel.keys) }
-        const rest = { channel, keys: parcel.keys, since: null, fields, onEnd: null }
-        this.#parts.outbox.add({ action: 'unsubscribe', ...rest })
+      for (const batch of batchKeys(channel, toUnsubscribe, () => null)) {
+        const fields = { channel, ...targetFields(batch.keys) }
+        const rest = { channel, keys: batch.keys, since: null, fields, onEnd: null }
+        this.#parts.commandQueue.add({ action: 'unsubscribe', ...rest })
       }
     }
     const wide = keys.filter(({ target }) => target.kind === 'all' || target.kind === 'platform')
-    if (wide.length > 0) this.#uncover(line)
-    this.#parts.onUnwanted(line)
+    if (wide.length > 0) this.#uncover(channelState)
+    this.#parts.onUnwanted(channelState)
   }
 
   /** A wide key is gone, and with it, at the server, what it contained: asked for again. */
-  #uncover(line: Line): void {
-    const bare = [...line.keys.all()].filter((key) => coverOf(line, key.target) === null)
-    const replaced = bare.filter((key) => key.phase === 'live' && !this.#carriers.has(key))
+  #uncover(channelState: ChannelState): void {
+    const uncovered = [...channelState.keys.all()].filter(
+      (key) => coverOf(channelState, key.target) === null,
+    )
+    const replaced = uncovered.filter((key) => key.phase === 'live' && !this.#carriers.has(key))
     for (const key of replaced) key.phase = 'new'
-    this.#send(line, bare)
+    this.#send(channelState, uncovered)
   }
 
   /** An `unsubscribe` that had to be repeated may have come after a newer `subscribe`. */
-  #makeGood(command: Command): void {
+  #resubscribe(command: Command): void {
     if (command.attempts < 2 || command.channel === null) return
-    const line = this.#parts.lines[command.channel]
-    const wanted = command.keys.flatMap(({ target }) => line.keys.find(target) ?? [])
+    const channelState = this.#parts.channelStates[command.channel]
+    const wanted = command.keys.flatMap(({ target }) => channelState.keys.find(target) ?? [])
     for (const key of wanted) if (key.phase === 'live') key.phase = 'new'
-    this.#send(line, wanted)
+    this.#send(channelState, wanted)
   }
 }
 
@@ -343,19 +363,23 @@ function targetsOf(request: SubscribeRequest): KeyTarget[] {
 }
 
 /** The wide key, other than itself, that contains a target. */
-function coverOf(line: Line, target: KeyTarget): Key | null {
-  if (target.kind === 'market') return line.keys.cover(target.marketId)
-  return target.kind === 'platform' ? line.keys.find({ kind: 'all' }) : null
+function coverOf(channelState: ChannelState, target: KeyTarget): Key | null {
+  if (target.kind === 'market') return channelState.keys.cover(target.marketId)
+  return target.kind === 'platform' ? channelState.keys.find({ kind: 'all' }) : null
 }
 
 /** The server would refuse it: options are one set a market, and the wider subscription's. */
-function isOtherwiseCovered(line: Line, target: KeyTarget, options: ChannelOptions): boolean {
-  const cover = coverOf(line, target)
+function isOtherwiseCovered(
+  channelState: ChannelState,
+  target: KeyTarget,
+  options: ChannelOptions,
+): boolean {
+  const cover = coverOf(channelState, target)
   return cover !== null && !sameOptions(cover.options, options)
 }
 
 /** Up to where a key has everything of a run from its first message on; null: not known. */
-function wholeOf(
+function completeToOf(
   key: Key,
   { since }: Command,
   { type, epoch, offset }: ReplyMessage & { type: 'synced' | 'resumed' },
@@ -365,7 +389,7 @@ function wholeOf(
   // Across a restart everything of the new run came. Within a run the first place stays, since what
   // was lost behind it unseen is fetched from there.
   if (since.epoch !== epoch) return { epoch, offset }
-  return key.whole?.epoch === epoch ? key.whole : null
+  return key.completeTo?.epoch === epoch ? key.completeTo : null
 }
 
 function subscribeFields(channel: Channel, keys: readonly Key[], since: Position | null) {

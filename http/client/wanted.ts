@@ -30,11 +30,11 @@ export type KeyTarget =
 /** What a handle learns about its keys. */
 export interface KeyHolder {
   /** The key is live. */
-  tellLive(key: Key): void
+  onLive(key: Key): void
   /** The key was refused, and is gone. */
-  tellRejected(key: Key, code: string): void
+  onRejected(key: Key, code: string): void
   /** Other keys stand for this one from now on. */
-  tellReplaced(key: Key, by: readonly Key[]): void
+  onReplaced(key: Key, by: readonly Key[]): void
 }
 
 /** One subscription. */
@@ -52,11 +52,11 @@ export interface Key {
   cursor: Position | null
   /** Everything of this run, from its first message to this offset, has come: a market not seen in
    *  the run begins with seq 1. */
-  whole: Position | null
+  completeTo: Position | null
 }
 
 /** Keys that travel in one command. */
-interface Parcel {
+interface KeyBatch {
   readonly channel: Channel
   readonly keys: readonly Key[]
   readonly since: Position | null
@@ -95,15 +95,15 @@ export class ChannelKeys {
 
   /** The key of a target; one that is known takes the newer options, and is to be sent again. */
   add(channel: Channel, target: KeyTarget, options: ChannelOptions): Key {
-    const known = this.find(target)
-    if (known !== null) {
-      if (!sameOptions(known.options, options)) {
-        known.options = options
-        known.phase = 'new'
+    const existing = this.find(target)
+    if (existing !== null) {
+      if (!sameOptions(existing.options, options)) {
+        existing.options = options
+        existing.phase = 'new'
       }
-      return known
+      return existing
     }
-    const fresh = { phase: 'new', hasBegun: false, cursor: null, whole: null } as const
+    const fresh = { phase: 'new', hasBegun: false, cursor: null, completeTo: null } as const
     const key: Key = { channel, target, options, holders: new Set(), ...fresh }
     if (target.kind === 'market') this.markets.set(target.marketId, key)
     else this.wide.add(key)
@@ -120,8 +120,8 @@ export class ChannelKeys {
   rename(key: Key, marketId: string): Key {
     if (key.target.kind === 'market' && key.target.marketId === marketId) return key
     this.remove(key)
-    const known = this.markets.get(marketId)
-    if (known !== undefined) return known
+    const existing = this.markets.get(marketId)
+    if (existing !== undefined) return existing
     key.target = { kind: 'market', marketId }
     this.markets.set(marketId, key)
     return key
@@ -138,12 +138,12 @@ export class ChannelKeys {
 
 /** Sorts keys into commands: wide ones and events alone and first, markets by hundreds of a kind. An
  *  event travels alone, since the answer does not say which market came of which event. */
-export function parcels(
+export function batchKeys(
   channel: Channel,
   keys: Iterable<Key>,
   sinceOf: (key: Key) => Position | null,
-): Parcel[] {
-  const done: Parcel[] = []
+): KeyBatch[] {
+  const done: KeyBatch[] = []
   const groups = new Map<string, { since: Position | null; keys: Key[] }>()
   for (const key of keys) {
     const since = sinceOf(key)
@@ -198,6 +198,6 @@ export function sameOptions(one: ChannelOptions, other: ChannelOptions): boolean
 }
 
 /** Whether the server leaves messages of a channel out by these options: holes in `seq` and offsets are no loss. */
-export function leavesOut({ min_profit_usd = 0, min_edge = 0 }: ChannelOptions): boolean {
+export function isFiltered({ min_profit_usd = 0, min_edge = 0 }: ChannelOptions): boolean {
   return min_profit_usd > 0 || min_edge > 0
 }

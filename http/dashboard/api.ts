@@ -44,7 +44,7 @@ interface RequestOptions {
   readonly body?: object
   readonly signal?: AbortSignal
   /** The request has a password in it: a 401 need not mean that the session is over. */
-  readonly asksPassword?: boolean
+  readonly hasPassword?: boolean
 }
 
 let onRefused: () => void = () => undefined
@@ -96,7 +96,7 @@ async function accepted(path: string, options: RequestOptions): Promise<Response
   })
   onFacts(factsOf(response.headers))
   if (response.ok) return response
-  if (response.status === 401 && options.asksPassword !== true) onRefused()
+  if (response.status === 401 && options.hasPassword !== true) onRefused()
   throw await errorOf(response)
 }
 
@@ -147,18 +147,18 @@ async function errorOf(response: Response): Promise<ApiError> {
     // What is said first of a field is enough to mend it.
     if (!fields.has(name)) fields.set(name, String(problem.msg))
   }
-  const said = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')
+  const summary = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')
   return new ApiError(
     response.status,
-    said === '' ? `error ${response.status}` : said,
+    summary === '' ? `error ${response.status}` : summary,
     fields,
     waitSeconds,
   )
 }
 
 /** The field that a problem's place lies in: its last name, of which an entry of a list is only a number. */
-export function fieldOf(place: readonly unknown[]): string {
-  const [where, ...names] = place
+export function fieldOf(path: readonly unknown[]): string {
+  const [where, ...names] = path
   return String(names.findLast((part) => typeof part === 'string') ?? where)
 }
 

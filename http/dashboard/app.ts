@@ -12,8 +12,8 @@ import { ConnectionLine } from './parts/connection-line.ts'
 import { useAction } from './parts/forms/action.ts'
 import { protocols, useVenues } from './parts/lists/venues.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
-import { hrefOf, type PageName, type PageProps, type Place, place } from './route.ts'
-import { askAgain, logOut, type SessionState, session } from './session.ts'
+import { currentRoute, hrefOf, type PageName, type PageProps, type PageRoute } from './route.ts'
+import { logOut, refreshSession, type SessionState, session } from './session.ts'
 import { useSignal } from './signal.ts'
 
 const LINKS: readonly (readonly [page: PageName, name: string])[] = [
@@ -29,7 +29,7 @@ const LINKS: readonly (readonly [page: PageName, name: string])[] = [
 ]
 
 export function App() {
-  const where = useSignal(place)
+  const where = useSignal(currentRoute)
   const who = useSignal(session)
   // What people call the venues stands on every page.
   useSignal(protocols)
@@ -92,24 +92,24 @@ function closed(who: SessionState) {
   const error = who.kind === 'asking' ? who.error : null
   return error === null
     ? html`<${Waiting} what="your session" />`
-    : html`<h1>Twinbook</h1><${Failure} error=${error} retry=${askAgain} />`
+    : html`<h1>Twinbook</h1><${Failure} error=${error} retry=${refreshSession} />`
 }
 
-function shown(where: Place) {
+function shown(where: PageRoute) {
   if (where.page === 'unknown') return html`<h1>No such page</h1><${Empty}>Choose one above.<//>`
   // A page of another subject is another page: nothing of the last one is left in it.
-  return html`<${Loaded} key=${`${where.page}/${where.subject}`} name=${where.page} place=${where} />`
+  return html`<${Loaded} key=${`${where.page}/${where.subject}`} name=${where.page} route=${where} />`
 }
 
 interface LoadedProps extends PageProps {
   readonly name: PageName
 }
 
-function Loaded({ name, place: where }: LoadedProps) {
+function Loaded({ name, route: where }: LoadedProps) {
   const loaded = useSignal(loadedPages).get(name) ?? null
   useLayoutEffect(() => void loadPage(name), [name])
   if (loaded === null) return html`<${Waiting} what="the page" />`
-  if (loaded.kind === 'page') return html`<${Guarded} page=${loaded.page} place=${where} />`
+  if (loaded.kind === 'page') return html`<${Guarded} page=${loaded.page} route=${where} />`
   return html`<h1>${titleOf(where)}</h1><${Failure} error=${loaded.error} retry=${() => loadPage(name)} />
     <p>If the server was replaced by a newer one meanwhile, reload the page.</p>`
 }
@@ -119,20 +119,20 @@ interface GuardedProps extends PageProps {
 }
 
 /** A page that fails leaves the frame standing, and the way to the others. */
-function Guarded({ page, place: where }: GuardedProps) {
+function Guarded({ page, route: where }: GuardedProps) {
   const [error, retry] = useErrorBoundary()
   if (error !== undefined)
     return html`<h1>${titleOf(where)}</h1><${Failure} error=${error} retry=${retry} />`
-  return html`<${page} place=${where} />`
+  return html`<${page} route=${where} />`
 }
 
 /** A market is one of the markets. */
-function currentOf(name: PageName, { page }: Place): 'page' | 'true' | null {
+function currentOf(name: PageName, { page }: PageRoute): 'page' | 'true' | null {
   if (name === page) return 'page'
   return name === 'markets' && page === 'market' ? 'true' : null
 }
 
-function titleOf({ page }: Place): string {
+function titleOf({ page }: PageRoute): string {
   const name = page === 'market' ? 'Market' : LINKS.find(([link]) => link === page)?.[1]
   return name === undefined ? 'Twinbook' : `${name} – Twinbook`
 }

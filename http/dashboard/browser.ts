@@ -28,10 +28,10 @@ export function nextFrame(action: () => void): StopTimer {
 }
 
 /** What the tabs of this browser say to each other under a name; `hear` is called for what the others say, where the browser can. */
-export function talkAmongTabs(name: string, hear: () => void): () => void {
+export function openTabChannel(name: string, listener: () => void): () => void {
   if (!('BroadcastChannel' in globalThis)) return () => undefined
   const channel = new BroadcastChannel(name)
-  channel.addEventListener('message', hear)
+  channel.addEventListener('message', listener)
   return () => channel.postMessage(null)
 }
 
@@ -61,9 +61,9 @@ export const isTabHidden = (): boolean => document.hidden
  */
 export function openWorker<To, From>(
   name: string,
-  hear: (told: From) => void,
+  onMessage: (message: From) => void,
   onFailure: () => void,
-): ((asked: To) => void) | null {
+): ((request: To) => void) | null {
   const address = document.querySelector<HTMLMetaElement>('meta[name=stream-worker]')?.content
   if (address === undefined || !('SharedWorker' in globalThis)) return null
   const url = new URL(address, serverBase()).href
@@ -74,9 +74,9 @@ export function openWorker<To, From>(
       { name, type: 'module' },
     ])
     worker.addEventListener('error', onFailure)
-    worker.port.addEventListener('message', ({ data }: MessageEvent<From>) => hear(data))
+    worker.port.addEventListener('message', ({ data }: MessageEvent<From>) => onMessage(data))
     worker.port.start()
-    return (asked) => worker.port.postMessage(asked)
+    return (request) => worker.port.postMessage(request)
   } catch {
     return null
   }
@@ -106,12 +106,14 @@ function isPolicyMaker(types: unknown): types is {
 }
 
 /** In the worker itself: calls `attach` for each tab that comes, with the way to post to it; it returns who hears the tab. */
-export function onTab<To, From>(attach: (post: (told: From) => void) => (asked: To) => void): void {
+export function onTab<To, From>(
+  attach: (post: (message: From) => void) => (request: To) => void,
+): void {
   addEventListener('connect', (event) => {
     const [port] = event instanceof MessageEvent ? event.ports : []
     if (port === undefined) return
-    const hear = attach((told) => port.postMessage(told))
-    port.addEventListener('message', ({ data }: MessageEvent<To>) => hear(data))
+    const onRequest = attach((message) => port.postMessage(message))
+    port.addEventListener('message', ({ data }: MessageEvent<To>) => onRequest(data))
     port.start()
   })
 }
@@ -137,7 +139,7 @@ export async function copyText(text: string): Promise<boolean> {
  * What a row does at a click anywhere in it: `open`, but not where something of its own is clicked, or a text was selected.
  * The keyboard has the row's button.
  */
-export const onRow =
+export const onRowClick =
   (open: () => void) =>
   ({ target }: Event): void => {
     const isOwn = target instanceof Element && target.closest('a, button, input, label') !== null

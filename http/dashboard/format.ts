@@ -35,13 +35,13 @@ const pastTime = new Intl.DateTimeFormat(undefined, {
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const zone = new Intl.DateTimeFormat()
 
-type Known = number | null | undefined
+type MaybeNumber = number | null | undefined
 
 /**
  * A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`, and with never fewer than `decimals`,
  * which are those of the market's price step ({@link stepDecimals}).
  */
-export function priceText(price: Known, decimals = 0): string {
+export function priceText(price: MaybeNumber, decimals = 0): string {
   return price === null || price === undefined ? DASH : `${centsText(price, decimals)}¢`
 }
 
@@ -68,20 +68,20 @@ export const stepDecimals = (step: number | null): number =>
   step === null ? 0 : priceDecimals([step])
 
 /** A difference of prices in dollars, with its sign: `+1.5¢`. */
-export function gapText(gap: Known, decimals = 0): string {
+export function gapText(gap: MaybeNumber, decimals = 0): string {
   if (gap === null || gap === undefined) return DASH
   const text = centsText(Math.abs(gap), decimals)
   return `${Number(text) === 0 ? '' : gap > 0 ? '+' : '−'}${text}¢`
 }
 
 /** From so many contracts on, hundredths of one say nothing. */
-const WHOLE_SIZES = 1_000
+const INTEGER_SIZES_FROM = 1_000
 
 /** Contracts; with `decimals`, those that a column needs ({@link sizeDecimals}). */
-export function sizeText(size: Known, decimals: 0 | 2 | null = null): string {
+export function sizeText(size: MaybeNumber, decimals: 0 | 2 | null = null): string {
   if (size === null || size === undefined) return DASH
   if (decimals === 2) return sizesWithHundredths.format(size)
-  return (decimals === 0 || size >= WHOLE_SIZES ? counts : sizes).format(size)
+  return (decimals === 0 || size >= INTEGER_SIZES_FROM ? counts : sizes).format(size)
 }
 
 /** Decimals of a column with these contracts: none where all are whole. */
@@ -89,39 +89,39 @@ export const sizeDecimals = (contracts: readonly number[]): 0 | 2 =>
   contracts.every((size) => Number.isInteger(size)) ? 0 : 2
 
 /** US dollars to the cent. */
-export const usdText = (usd: Known): string =>
+export const usdText = (usd: MaybeNumber): string =>
   usd === null || usd === undefined ? DASH : dollars.format(usd).replace('-', '−')
 
 /** From so many dollars on, cents say nothing at a glance. */
 const ROUND_USD = 1_000
 
 /** US dollars for a glance: `$12.3K`, to the cent below a thousand. */
-export const roundUsdText = (usd: Known): string =>
+export const roundUsdText = (usd: MaybeNumber): string =>
   usd === null || usd === undefined || Math.abs(usd) < ROUND_USD
     ? usdText(usd)
     : roundDollars.format(usd).replace('-', '−')
 
-export const countText = (count: Known): string =>
+export const countText = (count: MaybeNumber): string =>
   count === null || count === undefined ? DASH : counts.format(count)
 
 /** A share of one as a percentage. */
-export const percentText = (share: Known): string =>
+export const percentText = (share: MaybeNumber): string =>
   share === null || share === undefined ? DASH : `${(share * 100).toFixed(1)} %`
 
 /** A number of bytes for a glance: `1.5 MB`. */
-export function bytesText(bytes: Known): string {
+export function bytesText(bytes: MaybeNumber): string {
   if (bytes === null || bytes === undefined) return DASH
-  const steps = [
+  const units = [
     [1e9, 'GB'],
     [1e6, 'MB'],
     [1e3, 'kB'],
   ] as const
-  const [size, unit] = steps.find(([least]) => bytes >= least) ?? [1, 'B']
+  const [size, unit] = units.find(([least]) => bytes >= least) ?? [1, 'B']
   return `${Number((bytes / size).toFixed(1))} ${unit}`
 }
 
 /** A length of time for a glance: `350 ms`, `12 s`, `4 min`, `3 h`, `2 d`. */
-export function durationText(ms: Known): string {
+export function durationText(ms: MaybeNumber): string {
   if (ms === null || ms === undefined) return DASH
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`

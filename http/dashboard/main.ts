@@ -4,14 +4,14 @@ import { render } from 'preact'
 import { App } from './app.ts'
 import { html } from './html.ts'
 import { loadOthersLater, loadPage } from './page-loader.ts'
-import { followAddress, place } from './route.ts'
+import { currentRoute, followAddress } from './route.ts'
 import { resumeSession } from './session.ts'
 
 const page = document.getElementById('page')
 if (page === null) throw new Error('the page has no place for the dashboard')
 resumeSession()
 followAddress()
-if (place.value.page !== 'unknown') void loadPage(place.value.page)
+if (currentRoute.value.page !== 'unknown') void loadPage(currentRoute.value.page)
 page.textContent = ''
 render(html`<${App} />`, page)
 loadOthersLater()

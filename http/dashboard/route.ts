@@ -19,7 +19,7 @@ export const PAGES = [
 ] as const
 export type PageName = (typeof PAGES)[number]
 
-export interface Place {
+export interface PageRoute {
   readonly page: PageName | 'unknown'
   /** What follows the page: a market's id, a wallet's address. */
   readonly subject: string | null
@@ -28,20 +28,20 @@ export interface Place {
 
 /** What every page is given. */
 export interface PageProps {
-  readonly place: Place
+  readonly route: PageRoute
 }
 
-export const place = new Signal<Place>(placeOf(''))
+export const currentRoute = new Signal<PageRoute>(parseRoute(''))
 
 /** Follows the tab's address from now on. */
 export function followAddress(): void {
-  const read = () => place.set(placeOf(addressHash()))
+  const read = () => currentRoute.set(parseRoute(addressHash()))
   onTabEvent('hashchange', read)
   read()
 }
 
 /** Where an address leads; none leads to the first page. */
-export function placeOf(hash: string): Place {
+export function parseRoute(hash: string): PageRoute {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [first = '', ...rest] = path.split('/')
   const page = first === '' ? PAGES[0] : (PAGES.find((name) => name === first) ?? 'unknown')

@@ -2,7 +2,7 @@
 // asked; a tab that logs in or out tells the others.
 
 import { ApiError, request, watchRefusals } from './api.ts'
-import { talkAmongTabs } from './browser.ts'
+import { openTabChannel } from './browser.ts'
 import type { DashboardSession, Me } from './records.ts'
 import { Signal } from './signal.ts'
 import { beginStream, endStream } from './stream.ts'
@@ -22,17 +22,17 @@ export type SessionState =
 /** The browser's session; every part that depends on it listens. */
 export const session = new Signal<SessionState>({ kind: 'asking', error: null })
 
-let tellTabs: () => void = () => undefined
+let notifyTabs: () => void = () => undefined
 
 /** Takes up the browser's session, and from now on follows what other tabs do to it. */
 export function resumeSession(): void {
   watchRefusals(() => session.value.kind === 'in' && end('expired'))
-  tellTabs = talkAmongTabs('twinbook.session', () => void askAgain())
-  void askAgain()
+  notifyTabs = openTabChannel('twinbook.session', () => void refreshSession())
+  void refreshSession()
 }
 
 /** Asks the server who is logged in. Never rejects. */
-export async function askAgain(): Promise<void> {
+export async function refreshSession(): Promise<void> {
   try {
     take(await request<DashboardSession>('/v1/auth/session'))
   } catch (error) {
@@ -52,7 +52,7 @@ export const signUp = (email: string, password: string): Promise<void> =>
 /** Opens the local account, where that is offered. Rejects with ApiError. */
 export async function openLocal(): Promise<void> {
   take(await request<DashboardSession>('/v1/auth/session', { method: 'POST' }))
-  tellTabs()
+  notifyTabs()
 }
 
 /** The account of the session, with its limits. */
@@ -72,31 +72,31 @@ export async function logOut(isEverywhere = false): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 401) throw error
   }
   end('left')
-  tellTabs()
+  notifyTabs()
 }
 
 /** Ends every other session of the account, and goes on with a new one. Rejects with ApiError. */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next }
   await withPassword(() =>
-    request('/v1/auth/password', { method: 'POST', body, asksPassword: true }),
+    request('/v1/auth/password', { method: 'POST', body, hasPassword: true }),
   )
-  await askAgain()
-  tellTabs()
+  await refreshSession()
+  notifyTabs()
 }
 
 /** Deletes the account with all that it has. Rejects with ApiError. */
 export async function deleteAccount(password: string): Promise<void> {
   const body = { password }
-  await withPassword(() => request('/v1/auth/me', { method: 'DELETE', body, asksPassword: true }))
+  await withPassword(() => request('/v1/auth/me', { method: 'DELETE', body, hasPassword: true }))
   end('deleted')
-  tellTabs()
+  notifyTabs()
 }
 
 /** A 401 may be of the session as well as of the password: which one, an answer without a password says. */
-async function withPassword<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+async function withPassword<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await ask()
+    return await send()
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) await whoAmI()
     throw error
@@ -104,9 +104,9 @@ async function withPassword<Answer>(ask: () => Promise<Answer>): Promise<Answer>
 }
 
 async function enter(path: string, body: object): Promise<void> {
-  await request(path, { method: 'POST', body, asksPassword: true })
+  await request(path, { method: 'POST', body, hasPassword: true })
   take(await request<DashboardSession>('/v1/auth/session'))
-  tellTabs()
+  notifyTabs()
 }
 
 function take({
@@ -129,5 +129,5 @@ function end(ending: Ending, isLocalOffered = false): void {
   endStream()
   session.set({ kind: 'out', ending, isLocalOffered })
   // Whether the local account is offered, only the server knows.
-  if (!isLocalOffered) void askAgain()
+  if (!isLocalOffered) void refreshSession()
 }

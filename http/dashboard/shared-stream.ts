@@ -15,7 +15,7 @@ import type {
 
 /** What a tab asks of the stream. `id` is the tab's own name for what it follows. */
 export type ToStream =
-  | { readonly kind: 'follow'; readonly id: number; readonly asked: SubscribeRequest }
+  | { readonly kind: 'follow'; readonly id: number; readonly request: SubscribeRequest }
   | { readonly kind: 'unfollow'; readonly id: number }
   /** Everything posted so far was read. */
   | { readonly kind: 'seen' }
@@ -25,7 +25,7 @@ export type ToStream =
 
 /** What a tab is told. */
 export type FromStream =
-  | { readonly kind: 'event'; readonly event: Told }
+  | { readonly kind: 'event'; readonly event: TabEvent }
   /** Everything of what it follows is live, or refused. */
   | { readonly kind: 'ready'; readonly id: number }
   /** A book as it is now, after so many messages. */
@@ -33,7 +33,7 @@ export type FromStream =
   /** The seat is lost, and what came since with it. */
   | { readonly kind: 'dropped' }
 
-type Told = DataMessage | GapEvent | HeartbeatMessage | StateEvent | StatusMessage
+type TabEvent = DataMessage | GapEvent | HeartbeatMessage | StateEvent | StatusMessage
 
 interface SharedStreamParts {
   readonly open: (onEvent: (event: StreamEvent) => void) => StreamClient
@@ -43,14 +43,14 @@ interface SharedStreamParts {
 
 /** What a tab follows. */
 interface Followed {
-  readonly asked: SubscribeRequest
+  readonly request: SubscribeRequest
   /** Null: all markets. */
   readonly marketIds: ReadonlySet<string> | null
   unsubscribe(): void
 }
 
-interface Seat {
-  readonly post: (told: FromStream) => void
+interface Tab {
+  readonly post: (message: FromStream) => void
   readonly followed: Map<number, Followed>
   /** Heartbeats that were posted since the tab last said that it had read all. */
   unseenBeats: number
@@ -63,7 +63,7 @@ const BOOK_MS = 33
 
 export class SharedStream {
   readonly #parts: SharedStreamParts
-  readonly #seats = new Set<Seat>()
+  readonly #tabs = new Set<Tab>()
   #client: StreamClient | null = null
   #state: StateEvent | null = null
   readonly #feeds = new Map<string, StatusMessage>()
@@ -76,94 +76,94 @@ export class SharedStream {
   }
 
   /** A seat for a tab, which is posted to from now on; returns how the tab asks. */
-  attach(post: (told: FromStream) => void): (asked: ToStream) => void {
-    const seat: Seat = { post, followed: new Map(), unseenBeats: 0 }
-    this.#seats.add(seat)
+  attach(post: (message: FromStream) => void): (command: ToStream) => void {
+    const tab: Tab = { post, followed: new Map(), unseenBeats: 0 }
+    this.#tabs.add(tab)
     // When it is tried again was told from the moment of that attempt.
     if (this.#state !== null) post({ kind: 'event', event: { ...this.#state, retry_ms: null } })
     for (const event of this.#feeds.values()) post({ kind: 'event', event })
-    return (asked) => {
-      if (this.#seats.has(seat)) this.#receive(seat, asked)
+    return (command) => {
+      if (this.#tabs.has(tab)) this.#receive(tab, command)
     }
   }
 
   /** Tabs that have a seat. */
-  get seatCount(): number {
-    return this.#seats.size
+  get tabCount(): number {
+    return this.#tabs.size
   }
 
-  #receive(seat: Seat, asked: ToStream): void {
-    switch (asked.kind) {
+  #receive(tab: Tab, command: ToStream): void {
+    switch (command.kind) {
       case 'follow':
-        return this.#follow(seat, asked.id, asked.asked)
+        return this.#follow(tab, command.id, command.request)
       case 'unfollow':
-        seat.followed.get(asked.id)?.unsubscribe()
-        seat.followed.delete(asked.id)
+        tab.followed.get(command.id)?.unsubscribe()
+        tab.followed.delete(command.id)
         return
       case 'seen':
-        seat.unseenBeats = 0
+        tab.unseenBeats = 0
         return
       case 'again':
         return this.#openAgain()
       case 'leave':
-        return this.#leave(seat)
+        return this.#leave(tab)
     }
   }
 
-  #follow(seat: Seat, id: number, asked: SubscribeRequest): void {
-    const marketIds = asked.marketIds === undefined ? null : new Set(asked.marketIds)
-    const { ready, unsubscribe } = this.#subscribe(asked)
-    const followed = { asked, marketIds, unsubscribe }
-    seat.followed.set(id, followed)
+  #follow(tab: Tab, id: number, request: SubscribeRequest): void {
+    const marketIds = request.marketIds === undefined ? null : new Set(request.marketIds)
+    const { ready, unsubscribe } = this.#subscribe(request)
+    const followed = { request, marketIds, unsubscribe }
+    tab.followed.set(id, followed)
     void ready.then(() => {
-      if (seat.followed.get(id) === followed) seat.post({ kind: 'ready', id })
+      if (tab.followed.get(id) === followed) tab.post({ kind: 'ready', id })
     })
-    if (asked.channel !== 'orderbook') return
-    for (const marketId of asked.marketIds ?? []) {
+    if (request.channel !== 'orderbook') return
+    for (const marketId of request.marketIds ?? []) {
       const view = this.#client?.book(marketId) ?? null
-      if (view !== null) seat.post({ kind: 'book', view, count: 0 })
+      if (view !== null) tab.post({ kind: 'book', view, count: 0 })
     }
   }
 
-  #subscribe(asked: SubscribeRequest) {
-    this.#client ??= this.#parts.open((event) => this.#hear(event))
-    const subscription = this.#client.subscribe(asked)
+  #subscribe(request: SubscribeRequest) {
+    this.#client ??= this.#parts.open((event) => this.#receiveEvent(event))
+    const subscription = this.#client.subscribe(request)
     return { ready: subscription.ready, unsubscribe: () => subscription.unsubscribe() }
   }
 
   #openAgain(): void {
     if (this.#client === null || this.#client.state !== 'closed') return
     this.#client = null
-    for (const seat of this.#seats) {
-      for (const [id, { asked }] of seat.followed) this.#follow(seat, id, asked)
+    for (const tab of this.#tabs) {
+      for (const [id, { request }] of tab.followed) this.#follow(tab, id, request)
     }
   }
 
-  #leave(seat: Seat): void {
-    this.#seats.delete(seat)
-    for (const followed of seat.followed.values()) followed.unsubscribe()
-    seat.followed.clear()
-    if (this.#seats.size > 0) return
+  #leave(tab: Tab): void {
+    this.#tabs.delete(tab)
+    for (const followed of tab.followed.values()) followed.unsubscribe()
+    tab.followed.clear()
+    if (this.#tabs.size > 0) return
     this.#client?.close()
     this.#client = null
     this.#state = null
     this.#feeds.clear()
   }
 
-  #hear(event: StreamEvent): void {
+  #receiveEvent(event: StreamEvent): void {
     switch (event.type) {
       case 'state':
         this.#state = event
         // How the feeds are is not known until the server is there again and says it.
         if (event.state === 'waiting') this.#feeds.clear()
-        return this.#tellAll(event)
+        return this.#postToAll(event)
       case 'status':
         this.#feeds.set(event.platform, event)
-        return this.#tellAll(event)
+        return this.#postToAll(event)
       case 'heartbeat':
         return this.#beat(event)
       case 'gap':
-        this.#tellAll(event)
+        this.#postToAll(event)
         if (event.channel === 'orderbook' && event.market_id !== null) {
           this.#noteBook(event.market_id, 0)
         }
@@ -182,24 +182,24 @@ export class SharedStream {
       case 'lifecycle':
       case 'candle':
       case 'arbitrage':
-        for (const seat of this.#seats) {
-          if (wants(seat, event.channel, event.market_id)) seat.post({ kind: 'event', event })
+        for (const tab of this.#tabs) {
+          if (wants(tab, event.channel, event.market_id)) tab.post({ kind: 'event', event })
         }
         return
     }
   }
 
-  #tellAll(event: Told): void {
-    for (const seat of [...this.#seats]) seat.post({ kind: 'event', event })
+  #postToAll(event: TabEvent): void {
+    for (const tab of [...this.#tabs]) tab.post({ kind: 'event', event })
   }
 
   #beat(event: HeartbeatMessage): void {
-    for (const seat of [...this.#seats]) {
-      seat.unseenBeats += 1
-      if (seat.unseenBeats <= UNSEEN_BEATS_MAX) seat.post({ kind: 'event', event })
+    for (const tab of [...this.#tabs]) {
+      tab.unseenBeats += 1
+      if (tab.unseenBeats <= UNSEEN_BEATS_MAX) tab.post({ kind: 'event', event })
       else {
-        seat.post({ kind: 'dropped' })
-        this.#leave(seat)
+        tab.post({ kind: 'dropped' })
+        this.#leave(tab)
       }
     }
   }
@@ -217,17 +217,17 @@ export class SharedStream {
     if (!this.#isBookPause) return
     this.#parts.after(BOOK_MS, () => this.#postBooks())
     for (const [marketId, count] of changed) {
-      const seats = [...this.#seats].filter((seat) => wants(seat, 'orderbook', marketId))
-      const view = seats.length === 0 ? null : (this.#client?.book(marketId) ?? null)
+      const tabs = [...this.#tabs].filter((tab) => wants(tab, 'orderbook', marketId))
+      const view = tabs.length === 0 ? null : (this.#client?.book(marketId) ?? null)
       if (view === null) continue
-      for (const seat of seats) seat.post({ kind: 'book', view, count })
+      for (const tab of tabs) tab.post({ kind: 'book', view, count })
     }
   }
 }
 
-function wants(seat: Seat, channel: DataMessage['channel'], marketId: string): boolean {
-  for (const { asked, marketIds } of seat.followed.values()) {
-    if (asked.channel === channel && (marketIds === null || marketIds.has(marketId))) return true
+function wants(tab: Tab, channel: DataMessage['channel'], marketId: string): boolean {
+  for (const { request, marketIds } of tab.followed.values()) {
+    if (request.channel === channel && (marketIds === null || marketIds.has(marketId))) return true
   }
   return false
 }

@@ -22,7 +22,7 @@ export class Signal<Value> {
   }
 
   /** Returns how to stop listening. */
-  listen(listener: () => void): () => void {
+  subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => {
       this.#listeners.delete(listener)
@@ -37,7 +37,7 @@ export function useSignal<Value>(signal: Signal<Value>): Value {
     (redraw) => {
       // It may have changed between being drawn and being listened to.
       if (signal.value !== drawn) redraw()
-      return signal.listen(redraw)
+      return signal.subscribe(redraw)
     },
     [signal],
   )
@@ -55,17 +55,17 @@ export function useRedraw(
   const [, setCount] = useState(0)
   useEffect(() => {
     let isPlanned = false
-    let stopFrame: () => void = () => undefined
+    let cancelFrame: () => void = () => undefined
     const end = begin(() => {
       if (isPlanned) return
       isPlanned = true
-      stopFrame = nextFrame(() => {
+      cancelFrame = nextFrame(() => {
         isPlanned = false
         setCount((count) => count + 1)
       })
     })
     return () => {
-      stopFrame()
+      cancelFrame()
       end()
     }
   }, inputs)

@@ -18,7 +18,7 @@ export interface Follower {
 
 /** Something that the page follows. */
 export interface Following extends Follower {
-  readonly asked: SubscribeRequest
+  readonly subscription: SubscribeRequest
   /** Null: all markets. */
   readonly marketIds: ReadonlySet<string> | null
   /** Called when the book of one of them has changed. */
@@ -56,20 +56,21 @@ async function poll(
   { putBook, signal }: { putBook: (view: BookView) => void; signal: AbortSignal },
 ): Promise<void> {
   if (isTabHidden()) return
-  for (const { onGap, asked } of followings) {
-    if (asked.channel !== 'orderbook' && asked.channel !== 'prices') onGap?.(LOST)
+  for (const { onGap, subscription } of followings) {
+    if (subscription.channel !== 'orderbook' && subscription.channel !== 'prices') onGap?.(LOST)
   }
   const booked = idsOf(followings, 'orderbook')
   const priced = idsOf(followings, 'prices')
   try {
-    for (const ids of parcels(booked)) {
-      for (const book of await askBooks(ids, signal)) putBook(viewOf(book))
+    for (const ids of batches(booked)) {
+      for (const book of await fetchBooks(ids, signal)) putBook(viewOf(book))
     }
-    for (const ids of parcels(priced)) {
-      const [prices, tops] = [await askPrices(ids, signal), await askBooks(ids, signal, 1)]
+    for (const ids of batches(priced)) {
+      const [prices, tops] = [await fetchPrices(ids, signal), await fetchBooks(ids, signal, 1)]
       for (const message of messagesOf(prices, tops)) {
-        for (const { asked, marketIds, onMessage } of followings) {
-          if (asked.channel === 'prices' && marketIds?.has(message.market_id)) onMessage(message)
+        for (const { subscription, marketIds, onMessage } of followings) {
+          if (subscription.channel === 'prices' && marketIds?.has(message.market_id))
+            onMessage(message)
         }
       }
     }
@@ -78,25 +79,25 @@ async function poll(
   }
 }
 
-async function askBooks(ids: readonly string[], signal: AbortSignal, depth?: number) {
+async function fetchBooks(ids: readonly string[], signal: AbortSignal, depth?: number) {
   const query = { market_ids: ids.join(','), depth }
   return (await request<Orderbooks>('/v1/orderbooks', { query, signal })).orderbooks
 }
 
-async function askPrices(ids: readonly string[], signal: AbortSignal) {
+async function fetchPrices(ids: readonly string[], signal: AbortSignal) {
   return (await request<Prices>('/v1/prices', { query: { market_ids: ids.join(',') }, signal }))
     .prices
 }
 
 function idsOf(followings: readonly Following[], channel: 'orderbook' | 'prices') {
   const ids = new Set<string>()
-  for (const { asked, marketIds } of followings) {
-    if (asked.channel === channel) for (const id of marketIds ?? []) ids.add(id)
+  for (const { subscription, marketIds } of followings) {
+    if (subscription.channel === channel) for (const id of marketIds ?? []) ids.add(id)
   }
   return [...ids].slice(0, MARKETS_MAX)
 }
 
-function* parcels(ids: readonly string[]): Generator<readonly string[]> {
+function* batches(ids: readonly string[]): Generator<readonly string[]> {
   for (let start = 0; start < ids.length; start += IDS_MAX) yield ids.slice(start, start + IDS_MAX)
 }
 

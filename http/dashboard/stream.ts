@@ -44,8 +44,8 @@ const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: fa
 /** The server sends something every 5 s: with less than this one heartbeat is missing. */
 const LATE_MS = 6_500
 /** A seat from which nothing comes for so long, not even that the connection is lost, is given up for another. */
-const SILENT_MS = 20_000
-const LOOK_MS = 500
+const SILENCE_MS_MAX = 20_000
+const CHECK_MS = 500
 
 export const streamState = new Signal<StreamState>(OFF)
 /** By the venue's configured name. */
@@ -55,10 +55,10 @@ export const received = { count: 0 }
 
 /** The account whose stream it is; null: no user is logged in. */
 let account: string | null = null
-let ask: ((asked: ToStream) => void) | null = null
+let post: ((command: ToStream) => void) | null = null
 /** Aborted when the tab gives up its seat. */
-let seat = new AbortController()
-let heardMs = 0
+let attached = new AbortController()
+let lastReceivedMs = 0
 let failedCount = 0
 let nextId = 0
 let polling: AbortController | null = null
@@ -71,7 +71,7 @@ let connection: StreamState = OFF
 export function beginStream(of: string): void {
   if (of !== account) endStream()
   account = of
-  ask?.({ kind: 'again' })
+  post?.({ kind: 'again' })
 }
 
 /** Gives up the tab's seat, and all that is followed. */
@@ -86,15 +86,15 @@ export function endStream(): void {
  * Follows a channel of markets, or of everything with `all`; returns how to stop. Two followers of one market in one
  * channel share one set of options: the later counts.
  */
-export function follow(asked: SubscribeRequest, follower: Follower): () => void {
-  return begin(asked, { ...follower, onBook: () => undefined })
+export function follow(subscription: SubscribeRequest, follower: Follower): () => void {
+  return begin(subscription, { ...follower, onBook: () => undefined })
 }
 
 /** Follows the books of markets (`bookOf`); returns how to stop. */
 export function followBooks(marketIds: readonly string[], onChange: () => void): () => void {
   const nothing = () => undefined
-  const asked = { channel: 'orderbook', marketIds } as const
-  return begin(asked, { onMessage: nothing, onGap: onChange, onBook: onChange })
+  const subscription = { channel: 'orderbook', marketIds } as const
+  return begin(subscription, { onMessage: nothing, onGap: onChange, onBook: onChange })
 }
 
 /** The last known book of a market that is followed, at most `depth` levels a side; null before it came. */
@@ -104,17 +104,17 @@ export function bookOf(marketId: string, depth?: number): BookView | null {
   return { ...view, bids: view.bids.slice(0, depth), asks: view.asks.slice(0, depth) }
 }
 
-function begin(asked: SubscribeRequest, follower: Follower & Pick<Following, 'onBook'>) {
+function begin(subscription: SubscribeRequest, follower: Follower & Pick<Following, 'onBook'>) {
   if (account === null) return () => undefined
-  const marketIds = asked.marketIds === undefined ? null : new Set(asked.marketIds)
+  const marketIds = subscription.marketIds === undefined ? null : new Set(subscription.marketIds)
   nextId += 1
   const id = nextId
-  followings.set(id, { ...follower, asked, marketIds })
-  if (ask === null) takeSeat()
-  else ask({ kind: 'follow', id, asked })
+  followings.set(id, { ...follower, subscription, marketIds })
+  if (post === null) attach()
+  else post({ kind: 'follow', id, request: subscription })
   return () => {
     if (!followings.delete(id)) return
-    ask?.({ kind: 'unfollow', id })
+    post?.({ kind: 'unfollow', id })
     for (const marketId of marketIds ?? []) {
       if (!isFollowed('orderbook', marketId)) books.delete(marketId)
     }
@@ -122,39 +122,39 @@ function begin(asked: SubscribeRequest, follower: Follower & Pick<Following, 'on
 }
 
 function isFollowed(channel: Channel, marketId: string): boolean {
-  for (const { asked, marketIds } of followings.values()) {
-    if (asked.channel === channel && marketIds?.has(marketId) === true) return true
+  for (const { subscription, marketIds } of followings.values()) {
+    if (subscription.channel === channel && marketIds?.has(marketId) === true) return true
   }
   return false
 }
 
 /** A seat at the browser's stream, or where there is no worker to share, or not any more, at one of the tab's own. */
-function takeSeat(isWorkerDead = false): void {
+function attach(isWorkerDead = false): void {
   leave()
-  heardMs = monotonicMs()
-  const { signal } = seat
-  const hearSeated = (told: FromStream) => signal.aborted || hear(told)
-  const sitAlone = () => ownStream().attach(hearSeated)
+  lastReceivedMs = monotonicMs()
+  const { signal } = attached
+  const onMessage = (message: FromStream) => signal.aborted || handleMessage(message)
+  const attachToOwnStream = () => ownStream().attach(onMessage)
   const onFailure = () => {
     if (signal.aborted) return
-    ask?.({ kind: 'leave' })
-    ask = sitAlone()
-    tellAll(ask)
+    post?.({ kind: 'leave' })
+    post = attachToOwnStream()
+    postFollowings(post)
   }
   const name = `twinbook ${account}`
-  ask = (isWorkerDead ? null : openWorker(name, hearSeated, onFailure)) ?? sitAlone()
-  tellAll(ask)
+  post = (isWorkerDead ? null : openWorker(name, onMessage, onFailure)) ?? attachToOwnStream()
+  postFollowings(post)
   let hasLeft = false
   const stops = [
-    every(LOOK_MS, look),
+    every(CHECK_MS, check),
     onTabEvent('offline', show),
     onTabEvent('online', show),
     onTabEvent('pagehide', () => {
-      ask?.({ kind: 'leave' })
+      post?.({ kind: 'leave' })
       hasLeft = true
     }),
     // A page that comes back as it was has given up its seat.
-    onTabEvent('pageshow', () => hasLeft && sitAgain()),
+    onTabEvent('pageshow', () => hasLeft && reattach()),
   ]
   signal.addEventListener('abort', () => {
     for (const stop of stops) stop()
@@ -162,13 +162,13 @@ function takeSeat(isWorkerDead = false): void {
 }
 
 /** Takes another seat; what came since nothing was heard on the one before is missing. */
-function sitAgain(isWorkerDead = false): void {
-  takeSeat(isWorkerDead)
-  tellGap(MISSED)
+function reattach(isWorkerDead = false): void {
+  attach(isWorkerDead)
+  deliverGap(MISSED)
 }
 
-function tellAll(to: (asked: ToStream) => void): void {
-  for (const [id, { asked }] of followings) to({ kind: 'follow', id, asked })
+function postFollowings(to: (command: ToStream) => void): void {
+  for (const [id, { subscription }] of followings) to({ kind: 'follow', id, request: subscription })
 }
 
 /** A stream of this tab alone. */
@@ -177,10 +177,10 @@ function ownStream(): SharedStream {
 }
 
 function leave(): void {
-  seat.abort()
-  seat = new AbortController()
-  ask?.({ kind: 'leave' })
-  ask = null
+  attached.abort()
+  attached = new AbortController()
+  post?.({ kind: 'leave' })
+  post = null
   failedCount = 0
   stopPolling()
   feeds.set(new Map())
@@ -188,22 +188,22 @@ function leave(): void {
   show()
 }
 
-function hear(told: FromStream): void {
-  heardMs = monotonicMs()
-  switch (told.kind) {
+function handleMessage(message: FromStream): void {
+  lastReceivedMs = monotonicMs()
+  switch (message.kind) {
     case 'ready':
-      return followings.get(told.id)?.onReady?.()
+      return followings.get(message.id)?.onReady?.()
     case 'book':
-      return putBook(told.view, told.count)
+      return putBook(message.view, message.count)
     case 'dropped':
       // While the tab slept, anything may have been missed.
-      return sitAgain()
+      return reattach()
     case 'event':
-      return hearEvent(told.event)
+      return handleEvent(message.event)
   }
 }
 
-function hearEvent(event: (FromStream & { kind: 'event' })['event']): void {
+function handleEvent(event: (FromStream & { kind: 'event' })['event']): void {
   if (streamState.value.state === 'late') show()
   switch (event.type) {
     case 'state':
@@ -211,11 +211,11 @@ function hearEvent(event: (FromStream & { kind: 'event' })['event']): void {
     case 'status':
       return feeds.set(new Map([...feeds.value, [event.platform, event]]))
     case 'gap':
-      return tellGap(event)
+      return deliverGap(event)
     case 'heartbeat':
-      return ask?.({ kind: 'seen' })
+      return post?.({ kind: 'seen' })
     default:
-      return tell(event)
+      return deliver(event)
   }
 }
 
@@ -237,14 +237,14 @@ function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void
   if (state === 'live' || state === 'catching_up') stopPolling()
   else if (state === 'closed') beginPolling()
   show()
-  if (state === 'waiting' && failedCount >= FAILED_MAX) void askWhy()
+  if (state === 'waiting' && failedCount >= FAILED_MAX) void checkRefusal()
 }
 
 /**
  * A browser does not say why a connection was refused. REST does: it ends the session when it is no longer good; where it
  * answers, it is the connection that is one too many, and it is asked instead; where it does not, nothing can be had.
  */
-async function askWhy(): Promise<void> {
+async function checkRefusal(): Promise<void> {
   try {
     await request('/v1/auth/me')
   } catch (error) {
@@ -262,9 +262,9 @@ async function askWhy(): Promise<void> {
 
 /** Puts together what the connection, the browser and the clock say. */
 function show(): void {
-  const isSilent = connection.state === 'live' && monotonicMs() - heardMs > LATE_MS
+  const isLate = connection.state === 'live' && monotonicMs() - lastReceivedMs > LATE_MS
   const isOff = connection.state === 'off'
-  const state = isOff || isTabOnline() ? (isSilent ? 'late' : stateNow()) : 'offline'
+  const state = isOff || isTabOnline() ? (isLate ? 'late' : stateNow()) : 'offline'
   const { value: shown } = streamState
   const next = { ...connection, state }
   const isSame = shown.state === state && shown.reason === next.reason
@@ -278,11 +278,12 @@ const stateNow = (): StreamState['state'] =>
 
 const isTrying = (): boolean => connection.state === 'waiting' || connection.state === 'connecting'
 
-function look(): void {
+function check(): void {
   const { state } = connection
   const isExpected = state === 'live' || state === 'catching_up' || state === 'off'
   // A worker that never said anything is none.
-  if (isExpected && monotonicMs() - heardMs > SILENT_MS) return sitAgain(state === 'off')
+  if (isExpected && monotonicMs() - lastReceivedMs > SILENCE_MS_MAX)
+    return reattach(state === 'off')
   show()
 }
 
@@ -305,22 +306,23 @@ function putBook(view: BookView, count: number): void {
   if (!isFollowed('orderbook', view.marketId)) return
   books.set(view.marketId, view)
   if (streamState.value.state === 'late') show()
-  for (const { asked, marketIds, onBook } of followings.values()) {
-    if (asked.channel === 'orderbook' && marketIds?.has(view.marketId) === true) onBook()
+  for (const { subscription, marketIds, onBook } of followings.values()) {
+    if (subscription.channel === 'orderbook' && marketIds?.has(view.marketId) === true) onBook()
   }
 }
 
-function tell(message: DataMessage): void {
+function deliver(message: DataMessage): void {
   received.count += 1
-  for (const { asked, marketIds, onMessage } of followings.values()) {
-    if (asked.channel !== message.channel) continue
+  for (const { subscription, marketIds, onMessage } of followings.values()) {
+    if (subscription.channel !== message.channel) continue
     if (marketIds === null || marketIds.has(message.market_id)) onMessage(message)
   }
 }
 
-function tellGap(gap: GapEvent): void {
-  for (const { asked, marketIds, onGap } of followings.values()) {
-    if (onGap === undefined || (gap.channel !== null && gap.channel !== asked.channel)) continue
+function deliverGap(gap: GapEvent): void {
+  for (const { subscription, marketIds, onGap } of followings.values()) {
+    if (onGap === undefined || (gap.channel !== null && gap.channel !== subscription.channel))
+      continue
     const isOurs = gap.market_id === null || marketIds === null || marketIds.has(gap.market_id)
     if (isOurs) onGap(gap)
   }

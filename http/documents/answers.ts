@@ -160,9 +160,9 @@ function contentOf(
     return { 'application/json': content }
   }
   if (document.answer !== null) {
-    const owner = shapeName(operation, 'Answer')
-    const schema = components.named(document.answer, owner, document.summary)
-    const example = examples.body(owner, schema)
+    const shape = shapeName(operation, 'Answer')
+    const schema = components.named(document.answer, shape, document.summary)
+    const example = examples.body(shape, schema)
     const content = { schema, ...(example === undefined ? {} : { example }) }
     return { [document.contentType ?? 'application/json']: content }
   }

@@ -213,8 +213,8 @@ function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObj
 
 /** What we send of our own accord: by channel, and about the connection itself. */
 function sent(channels: readonly Channel[]): JsonObject {
-  const entries = channels.map(({ name, delivery, hasState, hears, messages }) => {
-    const ends = hears.includes('bookStale') ? ['stale', 'fresh'] : []
+  const entries = channels.map(({ name, delivery, hasState, updateKinds, messages }) => {
+    const ends = updateKinds.includes('bookStale') ? ['stale', 'fresh'] : []
     const carried = [...Object.keys(messages), hasState ? 'resync' : 'gap', ...ends]
     const begins = hasState ? ' A subscription begins with the present state.' : ''
     const operation = {

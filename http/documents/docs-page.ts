@@ -81,8 +81,8 @@ let newest: { readonly of: string; readonly page: WeakRef<PageFile> } | null = n
 /** The page over both documents, given as they are served, loading these files. */
 export function docsPage(rest: string, stream: string, files: PageFiles): PageFile {
   const of = hashOf(`${files.style}\n${files.script}\n${rest}\n${stream}`)
-  const known = newest?.of === of ? newest.page.deref() : undefined
-  if (known !== undefined) return known
+  const cached = newest?.of === of ? newest.page.deref() : undefined
+  if (cached !== undefined) return cached
   const page = made(JSON.parse(rest), JSON.parse(stream), files)
   newest = { of, page: new WeakRef(page) }
   return page
@@ -104,7 +104,7 @@ function made(rest: JsonObject, stream: JsonObject, { style, script }: PageFiles
     service: String(info['x-service-version'] ?? ''),
     description: String(description),
   }
-  const { text } = whole(facts, parts, style, script)
+  const { text } = pageMarkup(facts, parts, style, script)
   return { text, contentType: 'text/html; charset=utf-8' }
 }
 
@@ -121,7 +121,7 @@ interface Facts {
 }
 
 /** Relative addresses, so that the page also works behind a path of a proxy. */
-function whole(
+function pageMarkup(
   { version, service, description }: Facts,
   chapters: readonly Chapter[],
   style: string,

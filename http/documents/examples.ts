@@ -39,8 +39,8 @@ export class Examples {
   }
 
   /** Of a body in JSON. */
-  body(owner: string, schema: JsonObject): Json | undefined {
-    return this.#records[owner] ?? this.#of(schema, '', [owner], 0)
+  body(parent: string, schema: JsonObject): Json | undefined {
+    return this.#records[parent] ?? this.#of(schema, '', [parent], 0)
   }
 
   /** Of a body that is no JSON. */
@@ -51,11 +51,11 @@ export class Examples {
   #of(
     schema: JsonObject,
     name: string,
-    owners: readonly string[],
+    parents: readonly string[],
     depth: number,
   ): Json | undefined {
     if (depth > DEPTH_MAX) return undefined
-    for (const key of [...owners.map((owner) => `${owner}.${name}`), name]) {
+    for (const key of [...parents.map((parent) => `${parent}.${name}`), name]) {
       const value = this.#fields[key]
       if (value !== undefined && fits(value, this.#resolved(schema))) return value
     }
@@ -63,8 +63,8 @@ export class Examples {
       this.#of(part, of, more, depth + 1)
     if (typeof schema.$ref === 'string') {
       const shape = nameOf(schema.$ref)
-      const whole = this.#records[shape]
-      if (whole !== undefined) return whole
+      const record = this.#records[shape]
+      if (record !== undefined) return record
       return deeper(this.#resolved(schema), '', name === '' ? [shape] : [shape, name])
     }
     if (schema.const !== undefined) return schema.const
@@ -73,35 +73,35 @@ export class Examples {
     for (const keyword of ['anyOf', 'allOf']) {
       const parts = schema[keyword]
       if (!Array.isArray(parts)) continue
-      const made = parts.filter(isObject).map((part) => deeper(part, name, owners))
+      const made = parts.filter(isObject).map((part) => deeper(part, name, parents))
       if (keyword === 'anyOf') return made[0]
       return Object.assign(
         {},
         ...made.filter(isObject),
-        this.#fieldsOf(schema, name, owners, depth),
+        this.#fieldsOf(schema, name, parents, depth),
       )
     }
     const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
     if (type === 'boolean') return true
     if (type === 'array' && isObject(schema.items)) {
-      const item = deeper(schema.items, name, owners)
+      const item = deeper(schema.items, name, parents)
       return item === undefined ? undefined : [item]
     }
     if (isObject(schema.additionalProperties)) {
-      const value = deeper(schema.additionalProperties, name, owners)
+      const value = deeper(schema.additionalProperties, name, parents)
       return value === undefined ? undefined : { [GAME_KEY]: value }
     }
-    return type === 'object' ? this.#fieldsOf(schema, name, owners, depth) : undefined
+    return type === 'object' ? this.#fieldsOf(schema, name, parents, depth) : undefined
   }
 
   #fieldsOf(
     { properties }: JsonObject,
     name: string,
-    owners: readonly string[],
+    parents: readonly string[],
     depth: number,
   ): JsonObject {
     if (!isObject(properties)) return {}
-    const around = name === '' ? owners : [name, ...owners]
+    const around = name === '' ? parents : [name, ...parents]
     const made = Object.entries(properties).flatMap(([field, schema]) => {
       const value = isObject(schema) ? this.#of(schema, field, around, depth + 1) : undefined
       return value === undefined ? [] : [[field, value] as const]

@@ -3,7 +3,7 @@
 import type { VenueTable } from '../../engine/venue-table.ts'
 
 /** The description of a field of these owners, the nearest first; undefined: there is none. */
-export type FieldMeanings = (field: string, owners: readonly string[]) => string | undefined
+export type FieldMeanings = (field: string, parents: readonly string[]) => string | undefined
 
 const PRICE = 'US dollars, 0 to 1'
 const FIRST = 'of the first outcome'
@@ -616,9 +616,9 @@ export function fieldMeanings({ all }: VenueTable): FieldMeanings {
       text,
     ]),
   )
-  return (field, owners) => {
-    for (const owner of owners) {
-      const text = byKey.get(`${owner}.${field}`)
+  return (field, parents) => {
+    for (const parent of parents) {
+      const text = byKey.get(`${parent}.${field}`)
       if (text !== undefined) return text
     }
     return byKey.get(field)

@@ -71,8 +71,8 @@ const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } 
  * the singular (`getMarketOrderbookHistory`). The same whatever the venues are called.
  */
 export function operationId({ method, pattern }: Route, names: VenueTable): string {
-  const known = OPERATIONS[`${method} ${pattern}`]
-  if (known !== undefined) return known
+  const override = OPERATIONS[`${method} ${pattern}`]
+  if (override !== undefined) return override
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== 'v1')
   const nouns = segments.flatMap((segment, position) => {
     if (segment.startsWith('{')) return []

@@ -152,7 +152,7 @@ function bodyOf(
 }
 
 function parametersOf(
-  place: 'path' | 'query',
+  location: 'path' | 'query',
   { properties }: Parameters,
   operation: string,
   { components, examples }: DocumentParts,
@@ -163,8 +163,8 @@ function parametersOf(
     const example = examples.parameter(operation, name, schema)
     return {
       name,
-      in: place,
-      required: place === 'path' || !isOptional,
+      in: location,
+      required: location === 'path' || !isOptional,
       description: described(name, typeof own === 'string' ? own : undefined, property),
       schema,
       ...(example === undefined ? {} : { example }),

@@ -84,9 +84,9 @@ export class Components {
   }
 
   /** `owners`: the record or the field around the schema, the nearest first. */
-  #convert(schema: JsonObject, owners: readonly string[]): JsonObject {
+  #convert(schema: JsonObject, parents: readonly string[]): JsonObject {
     const name = this.#names.get(JSON.stringify(schema))
-    if (name === undefined) return this.#written(schema, owners)
+    if (name === undefined) return this.#written(schema, parents)
     if (!this.#schemas.has(name)) {
       // Taken before its parts are written, so that a shape may contain itself.
       this.#schemas.set(name, {})
@@ -97,36 +97,36 @@ export class Components {
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  #field(name: string, schema: JsonObject, owners: readonly string[]): JsonObject {
+  #field(name: string, schema: JsonObject, parents: readonly string[]): JsonObject {
     const { meaningOf, hasRefSiblings } = this.#descriptions
-    const written = this.#convert(schema, [name, ...owners])
+    const written = this.#convert(schema, [name, ...parents])
     const isAlone = written.$ref !== undefined && !hasRefSiblings
-    return described(isAlone ? { allOf: [written] } : written, meaningOf(name, owners))
+    return described(isAlone ? { allOf: [written] } : written, meaningOf(name, parents))
   }
 
-  #written(schema: JsonObject, owners: readonly string[]): JsonObject {
+  #written(schema: JsonObject, parents: readonly string[]): JsonObject {
     const { anyOf, patternProperties, ...rest } = schema
     const out: Record<string, Json> = {}
     for (const [keyword, value] of Object.entries(rest)) {
       if (OURS.includes(keyword)) continue
       if (keyword === 'properties' && isObject(value)) {
-        out[keyword] = mapValues(value, (field, name) => this.#field(name, field, owners))
+        out[keyword] = mapValues(value, (field, name) => this.#field(name, field, parents))
       } else if (keyword === 'allOf' && Array.isArray(value)) {
-        out[keyword] = value.filter(isObject).map((part) => this.#convert(part, owners))
+        out[keyword] = value.filter(isObject).map((part) => this.#convert(part, parents))
       } else if (SINGLE.includes(keyword) && isObject(value)) {
-        out[keyword] = this.#convert(value, owners)
+        out[keyword] = this.#convert(value, parents)
       } else out[keyword] = value
     }
     // TypeBox writes a record of any names as one pattern that matches all.
     if (isObject(patternProperties)) {
       const [value] = Object.values(patternProperties)
-      out.additionalProperties = isObject(value) ? this.#convert(value, owners) : true
+      out.additionalProperties = isObject(value) ? this.#convert(value, parents) : true
     }
-    return Array.isArray(anyOf) ? { ...out, ...this.#union(anyOf.filter(isObject), owners) } : out
+    return Array.isArray(anyOf) ? { ...out, ...this.#union(anyOf.filter(isObject), parents) } : out
   }
 
   /** `enum` for texts, `type: [x, null]` where null joins one type, else `anyOf`: generators take null in no `enum`. */
-  #union(options: readonly JsonObject[], owners: readonly string[]): JsonObject {
+  #union(options: readonly JsonObject[], parents: readonly string[]): JsonObject {
     const isNullable = options.some(({ type }) => type === 'null')
     const others = options.filter(({ type }) => type !== 'null')
     const texts = others.map((option) => option.const)
@@ -134,7 +134,7 @@ export class Components {
       const choices = { type: 'string', enum: texts }
       return isNullable ? { anyOf: [choices, { type: 'null' }] } : choices
     }
-    const written = others.map((option) => this.#convert(option, owners))
+    const written = others.map((option) => this.#convert(option, parents))
     const [only] = written
     if (written.length !== 1 || only === undefined) {
       return { anyOf: isNullable ? [...written, { type: 'null' }] : written }

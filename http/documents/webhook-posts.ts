@@ -47,13 +47,13 @@ function operationOf(
   names: VenueTable,
 ): JsonObject {
   const named = filters.map((filter) => `\`${filter}\``).join(', ')
-  const asked = filters.length === 0 ? 'No filter concerns it.' : `Its filters: ${named}.`
+  const filterText = filters.length === 0 ? 'No filter concerns it.' : `Its filters: ${named}.`
   const value = jsonOf({ type: name, timestamp: '2025-11-21T04:40:00.000Z', data: example(names) })
   return {
     operationId: `on${pascal(name)}`,
     tags: ['Webhooks'],
     summary,
-    description: `${DESCRIPTION} ${asked}`,
+    description: `${DESCRIPTION} ${filterText}`,
     security: [],
     parameters: Object.entries(HEADERS).map(([name, description]) => ({
       name,

@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
-import { inSlices } from '../request/in-slices.ts'
+import { mapInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
 
@@ -36,9 +36,9 @@ export function bulkAnswer(
     if (view !== null) found.set(view.ref.number, view)
     else if (!missing.has(id.toLowerCase())) missing.set(id.toLowerCase(), id)
   }
-  const unknown = JSON.stringify([...missing.values()])
+  const missingText = JSON.stringify([...missing.values()])
   const answer = (texts: readonly string[]) =>
-    jsonText(`{"${name}":[${texts.join(',')}],"missing":${unknown}}`)
-  const texts = inSlices(parts.clock, [...found.values()], text)
+    jsonText(`{"${name}":[${texts.join(',')}],"missing":${missingText}}`)
+  const texts = mapInSlices(parts.clock, [...found.values()], text)
   return texts instanceof Promise ? texts.then(answer) : answer(texts)
 }

@@ -18,12 +18,12 @@ import {
   quotedBars,
 } from '../../engine/market/candle.ts'
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
-import { nextTurn } from '../request/sync-times.ts'
+import { yieldToEventLoop } from '../request/sync-times.ts'
 
 /** Bars read at once, in some tenths of a millisecond; several times within a slice. */
 const READ_BARS = 64
 /** A fifth of what a handler may take in one piece. */
-const SLICE_MS = 1.5
+const TIME_SLICE_MS = 1.5
 
 /** Which candles are wanted: those that open in [fromMs, lastMs], both multiples of `lengthMs`. */
 export interface CandleRange {
@@ -122,10 +122,10 @@ async function readCandles(source: BarSource, range: CandleRange, clock: Clock):
   const candles: Bar[] = []
   const fromMs = timeMs(range.fromMs)
   let toMs = range.lastMs + lengthMs - BAR_MS[size]
-  let sliceEndsAtMs = clock.monotonicMs() + SLICE_MS
+  let sliceEndsAtMs = clock.monotonicMs() + TIME_SLICE_MS
   while (toMs >= fromMs) {
-    const asked = { size, fromMs, toMs: timeMs(toMs), order: 'desc', limit: READ_BARS } as const
-    const bars = source.bars(asked)
+    const query = { size, fromMs, toMs: timeMs(toMs), order: 'desc', limit: READ_BARS } as const
+    const bars = source.bars(query)
     for (const bar of bars) {
       const newest = candles[candles.length - 1]
       if (newest?.startMs === barStart(bar.startMs, lengthMs)) {
@@ -137,8 +137,8 @@ async function readCandles(source: BarSource, range: CandleRange, clock: Clock):
     if (last === undefined || bars.length < READ_BARS) return candles
     toMs = last.startMs - BAR_MS[size]
     if (clock.monotonicMs() < sliceEndsAtMs) continue
-    await nextTurn(clock)
-    sliceEndsAtMs = clock.monotonicMs() + SLICE_MS
+    await yieldToEventLoop(clock)
+    sliceEndsAtMs = clock.monotonicMs() + TIME_SLICE_MS
   }
   return candles
 }

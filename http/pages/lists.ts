@@ -3,7 +3,7 @@
 
 import { EngineError } from '../../engine/errors.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
-import type { Fact, KeptAnswers } from '../records/kept-answers.ts'
+import type { AnswerCache, Fact } from '../records/kept-answers.ts'
 import type { ListCursors, ListPosition } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { seconds } from './time-range.ts'
@@ -15,14 +15,14 @@ export const pageRefusals = {
 }
 
 /** The paging parameters of a list. */
-export interface PageAsked {
+export interface PageQuery {
   readonly limit: number
   readonly offset: number
   readonly cursor?: string
 }
 
 /** Where a page begins. */
-export interface PagePlace {
+export interface PagePosition {
   readonly pin: number | null
   readonly offset: number
 }
@@ -34,8 +34,8 @@ interface ListPage {
 }
 
 /** Where a list's answers are kept, under its name. */
-interface KeptList<Page> {
-  readonly answers: KeptAnswers
+interface CachedList<Page> {
+  readonly answers: AnswerCache
   readonly name: string
   /** All that the answer shows of the page but its total and its cursor. */
   facts(page: Page): readonly Fact[]
@@ -43,56 +43,56 @@ interface KeptList<Page> {
 
 interface ListParts<Page> {
   readonly cursors: ListCursors
-  readonly asked: PageAsked
+  readonly query: PageQuery
   /**
    * The canonical text of everything the list was asked for but page and size: a cursor cannot
    * continue another list.
    */
   readonly binding: string
-  read(place: PagePlace): Page | 'expired' | Promise<Page | 'expired'>
+  read(position: PagePosition): Page | 'expired' | Promise<Page | 'expired'>
   answer(page: Page, cursor: string | null): Answer | Promise<Answer>
-  readonly kept?: KeptList<Page>
+  readonly cache?: CachedList<Page>
 }
 
 /** Reads a page and answers it. Throws BAD_REQUEST for a cursor that is foreign or has expired. */
 export function answerPage<Page extends ListPage>(
   parts: ListParts<Page>,
 ): Answer | Promise<Answer> {
-  const page = parts.read(placeOf(parts))
+  const page = parts.read(positionOf(parts))
   return page instanceof Promise
     ? page.then((late) => answered(parts, late))
     : answered(parts, page)
 }
 
 function answered<Page extends ListPage>(
-  { cursors, asked, binding, answer, kept }: ListParts<Page>,
+  { cursors, query, binding, answer, cache }: ListParts<Page>,
   page: Page | 'expired',
 ): Answer | Promise<Answer> {
   if (page === 'expired') {
     throw new EngineError('BAD_REQUEST', 'the cursor has expired; start again without it')
   }
   const { total, next } = page
-  if (kept === undefined) {
+  if (cache === undefined) {
     return answer(page, next === null ? null : cursors.encode(next, binding))
   }
-  const { limit, offset, cursor = '' } = asked
-  return kept.answers.answer(
-    `${kept.name} ${limit} ${offset} ${cursor} ${binding}`,
-    () => [total, next?.pin ?? -1, next?.offset ?? -1, ...kept.facts(page)],
+  const { limit, offset, cursor = '' } = query
+  return cache.answers.answer(
+    `${cache.name} ${limit} ${offset} ${cursor} ${binding}`,
+    () => [total, next?.pin ?? -1, next?.offset ?? -1, ...cache.facts(page)],
     () => answer(page, next === null ? null : cursors.encode(next, binding)),
   )
 }
 
-function placeOf({
+function positionOf({
   cursors,
-  asked,
+  query,
   binding,
-}: Pick<ListParts<unknown>, 'cursors' | 'asked' | 'binding'>): PagePlace {
-  const { cursor, offset } = asked
+}: Pick<ListParts<unknown>, 'cursors' | 'query' | 'binding'>): PagePosition {
+  const { cursor, offset } = query
   if (cursor === undefined) return { pin: null, offset }
   if (offset > 0) throw new EngineError('BAD_REQUEST', 'give cursor or offset, not both')
-  const known = cursors.decode(cursor, binding)
-  if (known !== null) return known
+  const decoded = cursors.decode(cursor, binding)
+  if (decoded !== null) return decoded
   throw new EngineError('BAD_REQUEST', 'the cursor was not issued for this query')
 }
 

@@ -6,7 +6,7 @@
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import type { Place, Slice } from './scan.ts'
+import type { RowChunk, RowPosition } from './scan.ts'
 import type { TimeRange } from './time-range.ts'
 
 /** More ordinals than a market has trades in one millisecond. */
@@ -28,7 +28,7 @@ export interface MarketTrade {
 }
 
 /** Where a row stands among those of all markets. */
-export function mergedPlace({ view, trade }: MarketTrade): Place {
+export function mergedPosition({ view, trade }: MarketTrade): RowPosition {
   return { timeMs: trade.timeMs, ordinal: view.ref.number * ORDINALS + trade.ordinal }
 }
 
@@ -48,7 +48,7 @@ export class MergedTrades {
   }
 
   /** The next `limit` rows; fewer, even none, when the monotonic clock shows `untilMs` before. */
-  next(limit: number, untilMs: number): Slice<MarketTrade> {
+  next(limit: number, untilMs: number): RowChunk<MarketTrade> {
     const rows: MarketTrade[] = []
     let isOver = !this.#open(untilMs)
     while (!isOver && rows.length < limit) {
@@ -156,7 +156,7 @@ class Source {
   constructor(view: MarketView, range: TimeRange) {
     this.view = view
     this.#range = range
-    const [head] = view.trades({ ...range, after: ownPlace(view, range), limit: 1 })
+    const [head] = view.trades({ ...range, after: marketPosition(view, range), limit: 1 })
     this.headMs = head?.timeMs ?? null
   }
 
@@ -169,7 +169,7 @@ class Source {
   advance(): boolean {
     if (this.#chunk === null) {
       this.#chunkRows = CHUNK_ROWS_FIRST
-      this.#after = ownPlace(this.view, this.#range)
+      this.#after = marketPosition(this.view, this.#range)
       this.#read()
       return true
     }
@@ -201,7 +201,7 @@ class Source {
 }
 
 /** The place among one market's own trades that a place among all markets means. */
-function ownPlace(view: MarketView, { after, order, toMs }: TimeRange): SliceQuery['after'] {
+function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): SliceQuery['after'] {
   // Behind a place a market reads its table; without one it would fill its ring, for a row or two.
   if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }
   if (after.ordinal === null) return after

@@ -10,11 +10,11 @@ import { FairQueue, type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { requestDeadlineMs, scanMsMax } from '../../engine/limits.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { timeCursor } from '../request/cursor.ts'
-import { nextTurn } from '../request/sync-times.ts'
+import { yieldToEventLoop } from '../request/sync-times.ts'
 import type { TimeRange } from './time-range.ts'
 
 /** A quarter of what a handler may take in one piece. */
-const SLICE_MS = 2.5
+const TIME_SLICE_MS = 2.5
 /** Rows read for a filter between two looks at the clock: half a millisecond's worth. */
 const CHUNK_ROWS = 128
 /** A scan that waits longer would have too little time left to run in. */
@@ -52,7 +52,7 @@ class ScanTurns {
   async #plan(clock: Clock): Promise<void> {
     if (this.#isPlanned) return
     this.#isPlanned = true
-    await nextTurn(clock)
+    await yieldToEventLoop(clock)
     this.#isPlanned = false
     this.#waiting.next()?.()
     if (this.#waiting.size > 0) this.#plan(clock)
@@ -61,32 +61,32 @@ class ScanTurns {
 const turns = new ScanTurns()
 
 /** Where a row stands among those of its range. */
-export interface Place {
+export interface RowPosition {
   readonly timeMs: TimeMs
   readonly ordinal: number
 }
 
 /** Rows behind those read before; fewer than asked for, even none, where time ran out. */
-export interface Slice<Row> {
+export interface RowChunk<Row> {
   readonly rows: readonly Row[]
   /** No rows follow. */
   readonly isEnd: boolean
 }
 
 /** How rows are read. */
-export interface Reading<Row> {
+export interface ScanSpec<Row> {
   readonly range: TimeRange
   readonly limit: number
   /**
    * Rows behind `after`: fewer than `limit` only at the end. A reader that knows where it stands
    * may stop when the monotonic clock shows `untilMs`, and then says whether it came to the end.
    */
-  read(query: SliceQuery, untilMs: number): readonly Row[] | Slice<Row>
-  place(row: Row): Place
+  read(query: SliceQuery, untilMs: number): readonly Row[] | RowChunk<Row>
+  positionOf(row: Row): RowPosition
   /** Rows that the filters admit; null: all. */
   readonly accepts: ((row: Row) => boolean) | null
   /** Rows read in one turn of the loop at most: some two milliseconds' worth. */
-  readonly sliceRows: number
+  readonly rowsPerTick: number
   readonly clock: Clock
   /** When the request began, by the monotonic clock, where there was something to wait for first; else now. */
   readonly begunAtMs?: number
@@ -107,31 +107,31 @@ export interface TimePage<Row> {
  * each. Rejects with UNAVAILABLE when the filters admit so little that the scan takes too long, and
  * when too many such scans run already.
  */
-export function readTimePage<Row>(reading: Reading<Row>): TimePage<Row> | Promise<TimePage<Row>> {
-  const scan = new Scan(reading)
+export function readTimePage<Row>(spec: ScanSpec<Row>): TimePage<Row> | Promise<TimePage<Row>> {
+  const scan = new Scan(spec)
   return scan.step() ? scan.page() : scan.rest()
 }
 
 /** A page that is being read. */
 class Scan<Row> {
-  readonly #reading: Reading<Row>
-  readonly #askedAtMs: number
+  readonly #spec: ScanSpec<Row>
+  readonly #requestedAtMs: number
   readonly #rows: Row[] = []
   #after: TimeRange['after']
   #isPaced = false
   #readCount = 0
 
-  constructor(reading: Reading<Row>) {
-    this.#reading = reading
-    this.#after = reading.range.after
-    this.#askedAtMs = reading.begunAtMs ?? reading.clock.monotonicMs()
+  constructor(spec: ScanSpec<Row>) {
+    this.#spec = spec
+    this.#after = spec.range.after
+    this.#requestedAtMs = spec.begunAtMs ?? spec.clock.monotonicMs()
   }
 
   /** Reads for one turn of the loop; true when the page is whole. */
   step(): boolean {
-    const { accepts, sliceRows, limit, clock } = this.#reading
-    const untilMs = clock.monotonicMs() + SLICE_MS
-    let left = sliceRows
+    const { accepts, rowsPerTick, limit, clock } = this.#spec
+    const untilMs = clock.monotonicMs() + TIME_SLICE_MS
+    let left = rowsPerTick
     do {
       // One row more than asked for: it says exactly whether there are more, and where the page cuts.
       const wanted = limit + 1 - this.#rows.length
@@ -143,8 +143,8 @@ class Scan<Row> {
     return false
   }
 
-  #read(count: number, untilMs: number): Slice<Row> {
-    const { range, read } = this.#reading
+  #read(count: number, untilMs: number): RowChunk<Row> {
+    const { range, read } = this.#spec
     const found = read({ ...range, after: this.#after, limit: count }, untilMs)
     if (!('isEnd' in found)) return { rows: found, isEnd: found.length < count }
     this.#isPaced = true
@@ -153,7 +153,7 @@ class Scan<Row> {
 
   /** True when the page is whole. */
   #take(rows: readonly Row[]): boolean {
-    const { accepts, limit, place } = this.#reading
+    const { accepts, limit, positionOf } = this.#spec
     this.#readCount += rows.length
     for (const row of rows) {
       if (accepts !== null && !accepts(row)) continue
@@ -162,7 +162,7 @@ class Scan<Row> {
     }
     const last = rows[rows.length - 1]
     if (last !== undefined) {
-      const { timeMs, ordinal } = place(last)
+      const { timeMs, ordinal } = positionOf(last)
       this.#after = { timeMs, ordinal }
     }
     return false
@@ -171,15 +171,15 @@ class Scan<Row> {
   /** What the first step left. */
   async rest(): Promise<TimePage<Row>> {
     const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
-    if (this.#reading.accepts !== null) await this.#runInTurn(isDense ? densePages : scans)
-    else if (this.#isPaced) await this.#runInTurn(mergedPages)
+    if (this.#spec.accepts !== null) await this.#runInSlot(isDense ? densePages : scans)
+    else if (this.#isPaced) await this.#runInSlot(mergedPages)
     // The rows of one table, no more of them than the page has.
-    else await this.#run(async () => nextTurn(this.#reading.clock))
+    else await this.#run(async () => yieldToEventLoop(this.#spec.clock))
     return this.page()
   }
 
-  async #runInTurn(slots: FairSlots): Promise<void> {
-    const { clock, signal, requester = SYSTEM } = this.#reading
+  async #runInSlot(slots: FairSlots): Promise<void> {
+    const { clock, signal, requester = SYSTEM } = this.#spec
     const waiting = new AbortController()
     const giveUp = () => waiting.abort()
     signal?.addEventListener('abort', giveUp, { once: true })
@@ -204,12 +204,12 @@ class Scan<Row> {
 
   /** Behind it no answer would come in time. */
   get #lastMs(): number {
-    return this.#askedAtMs + requestDeadlineMs - ANSWER_MS
+    return this.#requestedAtMs + requestDeadlineMs - ANSWER_MS
   }
 
   /** `turn`: awaited before each piece. */
   async #run(turn: () => Promise<void>): Promise<void> {
-    const { clock, signal } = this.#reading
+    const { clock, signal } = this.#spec
     const endsAtMs = Math.min(clock.monotonicMs() + scanMsMax, this.#lastMs)
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
@@ -221,14 +221,14 @@ class Scan<Row> {
 
   /** Says how far a filtered scan came, in whole seconds as the range has them, so that nothing is lost. */
   #tooFew(): EngineError {
-    const { range, place, accepts } = this.#reading
+    const { range, positionOf, accepts } = this.#spec
     if (accepts === null) return unavailable('the page was not read in time, ask again soon')
     const found = this.#rows[this.#rows.length - 1]
     const isDown = range.order === 'desc'
     const [near, far] = isDown ? ['start_time', 'end_time'] : ['end_time', 'start_time']
     const what = 'too few rows pass these filters to find a page in time: narrow the range'
     if (found !== undefined) {
-      const second = toSeconds(place(found).timeMs)
+      const second = toSeconds(positionOf(found).timeMs)
       return unavailable(
         `${what}: ${this.#rows.length} do as far as ${near}=${second}; ` +
           `go on with ${far}=${isDown ? second - 1 : second + 1}`,
@@ -240,12 +240,12 @@ class Scan<Row> {
   }
 
   page(): TimePage<Row> {
-    const { limit, place } = this.#reading
+    const { limit, positionOf } = this.#spec
     const next = this.#rows[limit]
     const rows = next === undefined ? this.#rows : this.#rows.slice(0, limit)
     const last = rows[rows.length - 1]
     const isLast = next === undefined || last === undefined
-    return { rows, cursor: isLast ? null : timeCursor(place(last), place(next)) }
+    return { rows, cursor: isLast ? null : timeCursor(positionOf(last), positionOf(next)) }
   }
 }
 

@@ -30,7 +30,7 @@ export const timeParameters = {
 export type TimeRange = Omit<SliceQuery, 'limit'>
 
 /** What the shared parameters were given. */
-export interface TimeRangeAsked {
+export interface TimeRangeQuery {
   readonly cursor?: string
   readonly start_time?: number
   readonly end_time?: number
@@ -38,7 +38,7 @@ export interface TimeRangeAsked {
 }
 
 /** Throws BAD_REQUEST for a range that ends before it starts, and for a cursor that is none. */
-export function timeRangeOf(query: TimeRangeAsked, ordinalMax = ORDINAL_MAX): TimeRange {
+export function timeRangeOf(query: TimeRangeQuery, ordinalMax = ORDINAL_MAX): TimeRange {
   const { start_time: start, end_time: end, cursor, order } = query
   const fromMs = start === undefined ? TIME_ZERO : timeMs(seconds(start))
   // The second of end_time belongs to the range whole.

@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { etagFrom, newHash } from '../request/etag.ts'
-import { eachInSlices } from '../request/in-slices.ts'
+import { forEachInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonBytes } from '../request/reply.ts'
 
 const BYTES_FIRST = 64 * 1024
@@ -26,7 +26,7 @@ export class BodyBytes {
   append(piece: string | Uint8Array): void {
     const isText = typeof piece === 'string'
     const most = isText ? piece.length * UNIT_BYTES_MAX : piece.length
-    if (this.#buffer.length - this.#length < most) this.#makeRoom(most)
+    if (this.#buffer.length - this.#length < most) this.#grow(most)
     if (isText) this.#length += this.#buffer.write(piece, this.#length)
     else {
       this.#buffer.set(piece, this.#length)
@@ -36,7 +36,7 @@ export class BodyBytes {
     if (this.#length - this.#hashedLength > BYTES_FIRST) this.#hashOn()
   }
 
-  #makeRoom(byteCount: number): void {
+  #grow(byteCount: number): void {
     const wanted = Math.max(this.#buffer.length * 2, this.#length + byteCount)
     const larger = Buffer.allocUnsafeSlow(wanted)
     larger.set(this.#buffer.subarray(0, this.#length))
@@ -61,8 +61,8 @@ export class BodyBytes {
 
   /** Gives the buffer back; once, and nothing may be appended after. */
   release(): void {
-    const isKept = this.#buffer.length <= SPARE_BYTES_MAX && spare.length < SPARE_COUNT_MAX
-    if (isKept) spare.push(this.#buffer)
+    const isReusable = this.#buffer.length <= SPARE_BYTES_MAX && spare.length < SPARE_COUNT_MAX
+    if (isReusable) spare.push(this.#buffer)
   }
 }
 
@@ -75,7 +75,7 @@ export function partsAnswer<Row extends object>(
   const body = new BodyBytes()
   const append = (part: string | Row) => body.append(typeof part === 'string' ? part : write(part))
   const finish = () => jsonBytes(body.bytes, () => body.release(), body.etag())
-  const rest = eachInSlices(clock, parts, append)
+  const rest = forEachInSlices(clock, parts, append)
   return rest === null ? finish() : rest.then(finish)
 }
 

@@ -6,7 +6,7 @@ import type { Level } from '../../engine/events.ts'
 import { invertedBook, levelsText, levelText, marketTexts, spreadText } from './render.ts'
 
 /** A book, cut where `timestamp_ms` and `age_ms` go. */
-export interface BookCut {
+export interface BookTemplate {
   readonly head: string
   /** Null before the first snapshot: the present time is shown. */
   readonly venueTimeMs: number | null
@@ -16,51 +16,56 @@ export interface BookCut {
 }
 
 /** How a book is asked for. */
-interface BookAsked {
+interface BookQuery {
   /** 0, or 1 for the second outcome: sides change places, prices become complements. */
   readonly outcomeIndex: number
   /** Levels a side at most; undefined: all. */
   readonly depth: number | undefined
   /** The same question on the other venue, its first outcome meaning ours; null: ours alone. */
-  readonly twin: MarketView | null
+  readonly matchedMarket: MarketView | null
   /** Of two books as one, each that was last confirmed before this is stale. */
   readonly confirmedFromMs: number
 }
 
-export const PLAIN_BOOK: BookAsked = {
+export const PLAIN_BOOK: BookQuery = {
   outcomeIndex: 0,
   depth: undefined,
-  twin: null,
+  matchedMarket: null,
   confirmedFromMs: 0,
 }
 
 /** The market's book as asked for; `epoch` is the run's, quoted. */
-export function cutBook(view: MarketView, epoch: string, asked: BookAsked): BookCut {
-  const { outcomeIndex, depth, twin } = asked
+export function bookTemplate(view: MarketView, epoch: string, query: BookQuery): BookTemplate {
+  const { outcomeIndex, depth, matchedMarket } = query
   const { id, platform, labels } = marketTexts(view)
   const book = shown(view)
   const outcome = labels[outcomeIndex] ?? '""'
   const parts = { id, outcome, epoch }
   const ours = { book: outcomeIndex === 0 ? book : invertedBook(book), platform }
-  if (twin === null) {
+  if (matchedMarket === null) {
     const { bids, asks } = ours.book
     const sides = `"bids":${levelsText(bids, platform, depth)},"asks":${levelsText(asks, platform, depth)}`
     const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
-    return cut({ ...parts, sides, spread, book: facts(view, book) })
+    return buildTemplate({ ...parts, sides, spread, book: facts(view, book) })
   }
-  const other = shown(twin)
-  const isOld = [view, twin].some(({ bookConfirmedAtMs: atMs }) => {
-    return atMs === null || atMs < asked.confirmedFromMs
+  const other = shown(matchedMarket)
+  const isOld = [view, matchedMarket].some(({ bookConfirmedAtMs: atMs }) => {
+    return atMs === null || atMs < query.confirmedFromMs
   })
   const theirs = {
     book: outcomeIndex === 0 ? other : invertedBook(other),
-    platform: marketTexts(twin).platform,
+    platform: marketTexts(matchedMarket).platform,
   }
   const [bids, asks] = [merged('bids', ours, theirs), merged('asks', ours, theirs)]
   const sides = `"bids":${sideText(bids, depth)},"asks":${sideText(asks, depth)}`
   const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
-  const both = together(facts(view, book), facts(twin, other))
-  return cut({ ...parts, sides, spread, book: { ...both, isStale: both.isStale || isOld } })
+  const both = together(facts(view, book), facts(matchedMarket, other))
+  return buildTemplate({
+    ...parts,
+    sides,
+    spread,
+    book: { ...both, isStale: both.isStale || isOld },
+  })
 }
 
 /** The book, stale also while what its venue sends lies unread. */
@@ -75,17 +80,17 @@ export function confirmBooks(
   views: readonly MarketView[],
   nowMs: number,
 ): Promise<unknown> | null {
-  const readings = views.flatMap((view) => {
+  const confirmations = views.flatMap((view) => {
     const { bookConfirmedAtMs: atMs } = view
     const isOld = atMs !== null && nowMs - atMs > bookAgeMsMax
     return isOld ? (confirmBook(view) ?? []) : []
   })
-  return readings.length === 0 ? null : Promise.all(readings)
+  return confirmations.length === 0 ? null : Promise.all(confirmations)
 }
 
 /** The record as of now. */
-export function pastedBook(cut: BookCut, nowMs: number): string {
-  const { head, venueTimeMs, middle, confirmedAtMs } = cut
+export function fillBook(template: BookTemplate, nowMs: number): string {
+  const { head, venueTimeMs, middle, confirmedAtMs } = template
   const age = confirmedAtMs === null ? 'null' : String(Math.max(0, nowMs - confirmedAtMs))
   return `${head}${venueTimeMs ?? nowMs}${middle}${age}}`
 }
@@ -101,14 +106,14 @@ function facts({ bookConfirmedAtMs }: MarketView, book: BookView): BookFacts {
   return { isStale, venueTimeMs, confirmedAtMs: bookConfirmedAtMs, seq }
 }
 
-function cut(parts: {
+function buildTemplate(parts: {
   id: string
   outcome: string
   sides: string
   spread: string
   epoch: string
   book: BookFacts
-}): BookCut {
+}): BookTemplate {
   const { id, outcome, sides, spread, epoch, book } = parts
   return {
     head: `{"market_id":${id},"outcome":${outcome},${sides},${spread},"timestamp_ms":`,
@@ -126,12 +131,12 @@ function together(ours: BookFacts, theirs: BookFacts): BookFacts {
   return {
     seq: null,
     isStale: ours.isStale || theirs.isStale,
-    venueTimeMs: ofKnown(ours.venueTimeMs, theirs.venueTimeMs, (one, two) => one > two),
-    confirmedAtMs: ofKnown(ours.confirmedAtMs, theirs.confirmedAtMs, (one, two) => one < two),
+    venueTimeMs: pickNonNull(ours.venueTimeMs, theirs.venueTimeMs, (one, two) => one > two),
+    confirmedAtMs: pickNonNull(ours.confirmedAtMs, theirs.confirmedAtMs, (one, two) => one < two),
   }
 }
 
-function ofKnown<Time>(
+function pickNonNull<Time>(
   one: Time | null,
   two: Time | null,
   isWanted: (one: Time, two: Time) => boolean,
@@ -146,7 +151,7 @@ interface Source {
   readonly platform: string
 }
 
-interface PlacedLevel extends Level {
+interface VenueLevel extends Level {
   readonly platform: string
 }
 
@@ -154,9 +159,9 @@ interface PlacedLevel extends Level {
  * A side of two books as one, best first. Two levels of one price stay two, the asked market's
  * first.
  */
-function merged(side: 'bids' | 'asks', ours: Source, theirs: Source): PlacedLevel[] {
+function merged(side: 'bids' | 'asks', ours: Source, theirs: Source): VenueLevel[] {
   const sign = side === 'bids' ? -1 : 1
-  const levels: PlacedLevel[] = []
+  const levels: VenueLevel[] = []
   const own = ours.book[side]
   const other = theirs.book[side]
   let ownIndex = 0
@@ -174,7 +179,7 @@ function merged(side: 'bids' | 'asks', ours: Source, theirs: Source): PlacedLeve
   }
 }
 
-function sideText(levels: readonly PlacedLevel[], depth = levels.length): string {
+function sideText(levels: readonly VenueLevel[], depth = levels.length): string {
   const shown = levels.slice(0, depth)
   return `[${shown.map(({ price, size, platform }) => levelText(price, size, platform)).join(',')}]`
 }

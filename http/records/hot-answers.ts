@@ -6,58 +6,64 @@
 
 import type { MarketView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
-import { type BookCut, cutBook, PLAIN_BOOK, pastedBook } from './books.ts'
-import { Kept, weightOf } from './kept.ts'
-import { cutPrice, type PriceCut, pastedPrice } from './prices.ts'
+import { type BookTemplate, bookTemplate, fillBook, PLAIN_BOOK } from './books.ts'
+import { BoundedCache, weightOf } from './kept.ts'
+import { fillPrice, type PriceTemplate, priceTemplate } from './prices.ts'
 
-const PRICES_KEPT = { countMax: 16_384, bytesMax: 16 * 2 ** 20 }
-const BOOKS_KEPT = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
+const PRICE_BOUNDS = { countMax: 16_384, bytesMax: 16 * 2 ** 20 }
+const BOOK_BOUNDS = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
 
-interface Hot<Cut> {
+interface CachedTemplate<Template> {
   /** Of the market when it was written. */
   readonly version: number
-  readonly cut: Cut
+  readonly template: Template
   readonly bytes: number
 }
 
 /** Present prices and whole books of markets, as answers. */
-export class HotAnswers {
-  readonly #prices: Kept<MarketNumber, Hot<PriceCut>>
-  readonly #books: Kept<MarketNumber, Hot<BookCut>>
+export class MarketAnswerCache {
+  readonly #prices: BoundedCache<MarketNumber, CachedTemplate<PriceTemplate>>
+  readonly #books: BoundedCache<MarketNumber, CachedTemplate<BookTemplate>>
   readonly #epoch: string
 
   constructor(
     engine: { readonly epoch: string },
-    bounds = { prices: PRICES_KEPT, books: BOOKS_KEPT },
+    bounds = { prices: PRICE_BOUNDS, books: BOOK_BOUNDS },
   ) {
     this.#epoch = JSON.stringify(engine.epoch)
-    this.#prices = new Kept(bounds.prices)
-    this.#books = new Kept(bounds.books)
+    this.#prices = new BoundedCache(bounds.prices)
+    this.#books = new BoundedCache(bounds.books)
   }
 
   /** The Price record of the first outcome. */
   price(view: MarketView, nowMs: number): string {
-    const kept = this.#prices.get(view.ref.number)
-    if (kept !== undefined && kept.version === view.version) return pastedPrice(kept.cut, nowMs)
-    const cut = cutPrice(view)
+    const cached = this.#prices.get(view.ref.number)
+    if (cached !== undefined && cached.version === view.version)
+      return fillPrice(cached.template, nowMs)
+    const template = priceTemplate(view)
     // A price that was never observed is dated now, at every look: it must not be kept.
-    if (cut.observedAtMs < nowMs) {
-      const head = flat(cut.head)
-      const bytes = weightOf(head, cut.tail)
-      this.#prices.put(view.ref.number, { version: view.version, cut: { ...cut, head }, bytes })
+    if (template.observedAtMs < nowMs) {
+      const head = flat(template.head)
+      const bytes = weightOf(head, template.tail)
+      this.#prices.put(view.ref.number, {
+        version: view.version,
+        template: { ...template, head },
+        bytes,
+      })
     }
-    return pastedPrice(cut, nowMs)
+    return fillPrice(template, nowMs)
   }
 
   /** The Orderbook record of the first outcome, all levels. */
   book(view: MarketView, nowMs: number): string {
-    const kept = this.#books.get(view.ref.number)
-    if (kept !== undefined && kept.version === view.version) return pastedBook(kept.cut, nowMs)
-    const written = cutBook(view, this.#epoch, PLAIN_BOOK)
-    const cut = { ...written, head: flat(written.head) }
-    const bytes = weightOf(cut.head, cut.middle)
-    this.#books.put(view.ref.number, { version: view.version, cut, bytes })
-    return pastedBook(cut, nowMs)
+    const cached = this.#books.get(view.ref.number)
+    if (cached !== undefined && cached.version === view.version)
+      return fillBook(cached.template, nowMs)
+    const written = bookTemplate(view, this.#epoch, PLAIN_BOOK)
+    const template = { ...written, head: flat(written.head) }
+    const bytes = weightOf(template.head, template.middle)
+    this.#books.put(view.ref.number, { version: view.version, template, bytes })
+    return fillBook(template, nowMs)
   }
 }
 

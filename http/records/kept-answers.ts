@@ -3,27 +3,27 @@
 // answer in which nothing has changed costs neither encoding nor naming.
 
 import type { Answer } from '../request/reply.ts'
-import { Kept } from './kept.ts'
+import { BoundedCache } from './kept.ts'
 
-const KEPT = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
+const BOUNDS = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
 /** Of an answer without its body and question, about. */
 const OVERHEAD_BYTES = 1_024
 
 /** Null: not known, and so the same as nothing. Values, so that what is kept keeps nothing else alive. */
 export type Fact = string | number | null
 
-interface KeptAnswer {
+interface CachedAnswer {
   readonly facts: readonly Fact[]
   readonly answer: Answer
   readonly bytes: number
 }
 
 /** Answers by what was asked. */
-export class KeptAnswers {
-  readonly #kept: Kept<string, KeptAnswer>
+export class AnswerCache {
+  readonly #cache: BoundedCache<string, CachedAnswer>
 
-  constructor(bounds = KEPT) {
-    this.#kept = new Kept(bounds)
+  constructor(bounds = BOUNDS) {
+    this.#cache = new BoundedCache(bounds)
   }
 
   /**
@@ -31,28 +31,28 @@ export class KeptAnswers {
    * does not stand in `asked`; looked at again after writing, since rows that are read then are known from then on.
    */
   answer(
-    asked: string,
+    key: string,
     facts: () => readonly Fact[],
     write: () => Answer | Promise<Answer>,
   ): Answer | Promise<Answer> {
     const before = facts()
-    const kept = this.#kept.get(asked)
-    if (kept !== undefined && areSame(kept.facts, before)) return kept.answer
+    const cached = this.#cache.get(key)
+    if (cached !== undefined && areSame(cached.facts, before)) return cached.answer
     const answer = write()
-    if (!(answer instanceof Promise)) return this.#keep(asked, facts(), answer)
+    if (!(answer instanceof Promise)) return this.#store(key, facts(), answer)
     // It took several turns: of what it was written from something may have changed in between.
     return answer.then((late) => {
-      return areSame(before, facts()) ? this.#keep(asked, before, late) : late
+      return areSame(before, facts()) ? this.#store(key, before, late) : late
     })
   }
 
-  #keep(asked: string, facts: readonly Fact[], answer: Answer): Answer {
+  #store(key: string, facts: readonly Fact[], answer: Answer): Answer {
     const { whenTaken: _, ...rest } = answer
     if (rest.status !== 200 || rest.body === null || facts.includes(null)) return answer
     // In memory of its own: a short piece of Node's pool would keep 8 KiB.
     const body = new Uint8Array(typeof rest.body === 'string' ? Buffer.from(rest.body) : rest.body)
-    const bytes = body.length + 2 * asked.length + 8 * facts.length + OVERHEAD_BYTES
-    this.#kept.put(asked, { facts, answer: { ...rest, body }, bytes })
+    const bytes = body.length + 2 * key.length + 8 * facts.length + OVERHEAD_BYTES
+    this.#cache.put(key, { facts, answer: { ...rest, body }, bytes })
     return answer
   }
 }

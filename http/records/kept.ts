@@ -11,7 +11,7 @@ interface Weighed {
 }
 
 /** Values by key, at most `countMax` of them and `bytesMax` altogether. */
-export class Kept<Key, Value extends Weighed> {
+export class BoundedCache<Key, Value extends Weighed> {
   readonly #values = new Map<Key, Value>()
   readonly #countMax: number
   readonly #bytesMax: number

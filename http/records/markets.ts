@@ -8,12 +8,12 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
 import { etagOf } from '../request/etag.ts'
 import { feesRecord } from './fees.ts'
-import { Kept, weightOf } from './kept.ts'
+import { BoundedCache, weightOf } from './kept.ts'
 import { outcomePrice, resolutionFields } from './render.ts'
 
-const KEPT = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
+const BOUNDS = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
 /** A description alone may change without a new summary; it is read again after this long. */
-const KEPT_MS = 60_000
+const CACHE_MS = 60_000
 
 /** A market's record, cut where the live numbers go. */
 interface Listing {
@@ -35,8 +35,8 @@ interface Written {
   readonly number: number
   readonly listing: Listing
   readonly version: number
-  readonly twin: MarketView | null
-  readonly twinVersion: number
+  readonly matchedMarket: MarketView | null
+  readonly matchedMarketVersion: number
   readonly text: string
   /** Of the text, once it was asked for. */
   etag: string | null
@@ -47,13 +47,13 @@ interface Written {
 
 /** Writes the records of markets. */
 export class MarketRecords {
-  readonly #matches: Pick<MatchesView, 'twinOf'>
-  readonly #kept: Kept<MarketNumber, Written>
+  readonly #matches: Pick<MatchesView, 'matchedMarketOf'>
+  readonly #cache: BoundedCache<MarketNumber, Written>
   #writtenCount = 0
 
-  constructor(matches: Pick<MatchesView, 'twinOf'>, bounds = KEPT) {
+  constructor(matches: Pick<MatchesView, 'matchedMarketOf'>, bounds = BOUNDS) {
     this.#matches = matches
-    this.#kept = new Kept(bounds)
+    this.#cache = new BoundedCache(bounds)
   }
 
   /** The record as JSON text. */
@@ -77,31 +77,38 @@ export class MarketRecords {
   }
 
   /** The number of the record as it is kept, which no other record has; null: it would be written anew. */
-  known(view: MarketView, nowMs: number): number | null {
-    const kept = this.#kept.get(view.ref.number)
-    const isKnown =
-      kept !== undefined &&
-      isListed(kept, view, nowMs) &&
-      isPresent(kept, view, this.#matches.twinOf(view.ref))
-    return isKnown ? kept.number : null
+  cachedNumber(view: MarketView, nowMs: number): number | null {
+    const cached = this.#cache.get(view.ref.number)
+    const isCached =
+      cached !== undefined &&
+      isListed(cached, view, nowMs) &&
+      isPresent(cached, view, this.#matches.matchedMarketOf(view.ref))
+    return isCached ? cached.number : null
   }
 
   #written(view: MarketView, nowMs: number): Written {
     const { number } = view.ref
-    const kept = this.#kept.get(number)
-    const twin = this.#matches.twinOf(view.ref)
-    const isCurrent = kept !== undefined && isListed(kept, view, nowMs)
-    if (isCurrent && isPresent(kept, view, twin)) return kept
-    const listing = isCurrent ? kept.listing : readListing(view, nowMs)
-    const text = recordText(view, listing, twin)
-    const twinVersion = twin?.version ?? 0
+    const cached = this.#cache.get(number)
+    const matchedMarket = this.#matches.matchedMarketOf(view.ref)
+    const isCurrent = cached !== undefined && isListed(cached, view, nowMs)
+    if (isCurrent && isPresent(cached, view, matchedMarket)) return cached
+    const listing = isCurrent ? cached.listing : readListing(view, nowMs)
+    const text = recordText(view, listing, matchedMarket)
+    const matchedMarketVersion = matchedMarket?.version ?? 0
     const bytes = weightOf(text, text, listing.head, listing.platform, listing.rest)
     this.#writtenCount += 1
     const written = {
-      ...{ number: this.#writtenCount, listing, version: view.version, twin, twinVersion, text },
+      ...{
+        number: this.#writtenCount,
+        listing,
+        version: view.version,
+        matchedMarket,
+        matchedMarketVersion,
+        text,
+      },
       ...{ etag: null, encoded: null, bytes },
     }
-    this.#kept.put(number, written)
+    this.#cache.put(number, written)
     return written
   }
 }
@@ -111,17 +118,17 @@ function isListed({ listing }: Written, { summary }: MarketView, nowMs: number):
   const { readAtMs } = listing
   return (
     listing.summary === summary &&
-    nowMs - readAtMs < KEPT_MS &&
+    nowMs - readAtMs < CACHE_MS &&
     !hasPassed(summary.fees.next?.sinceMs, readAtMs, nowMs)
   )
 }
 
 /** Whether the live numbers are, those of the twin too. */
-function isPresent(kept: Written, view: MarketView, twin: MarketView | null): boolean {
+function isPresent(cached: Written, view: MarketView, matchedMarket: MarketView | null): boolean {
   return (
-    kept.version === view.version &&
-    kept.twin === twin &&
-    (twin === null || kept.twinVersion === twin.version)
+    cached.version === view.version &&
+    cached.matchedMarket === matchedMarket &&
+    (matchedMarket === null || cached.matchedMarketVersion === matchedMarket.version)
   )
 }
 
@@ -130,7 +137,7 @@ function hasPassed(atMs: number | null | undefined, fromMs: number, toMs: number
   return atMs !== null && atMs !== undefined && atMs > fromMs && atMs <= toMs
 }
 
-function recordText(view: MarketView, listing: Listing, twin: MarketView | null): string {
+function recordText(view: MarketView, listing: Listing, matchedMarket: MarketView | null): string {
   const { head, outcomes, platform, rest } = listing
   const first = view.price().price
   let text = head
@@ -142,7 +149,8 @@ function recordText(view: MarketView, listing: Listing, twin: MarketView | null)
     text += `${outcomes[index]}${price / MICROS},"price_cents":${cents}}`
   }
   const { figures } = view
-  const other = twin === null ? '' : `,{${placeText(twin)},${quoteText(twin)}}`
+  const other =
+    matchedMarket === null ? '' : `,{${venueFieldsText(matchedMarket)},${quoteText(matchedMarket)}}`
   const interest = `"open_interest":${number(figures.openInterest)}`
   const times = `${volumesText(view)},"volume_24h_as_of_ms":${figures.dayFiguresAtMs || null}`
   return `${text}${platform}${quoteText(view)}}${other}],"volume_total":${number(figures.volumeTotal)},${interest},${times}${rest}`
@@ -159,7 +167,7 @@ function volumesText({ figures, volumeUnit }: MarketView): string {
   return `"volume_24h":${toNumber(figures.volume24h)},"volume_unit":"${volumeUnit}","as_of_ms":${asOf}`
 }
 
-function placeText({ ref, summary }: MarketView): string {
+function venueFieldsText({ ref, summary }: MarketView): string {
   return fields({ platform: ref.platform, native_id: ref.nativeId, url: summary.url })
 }
 
@@ -189,7 +197,7 @@ function readListing(view: MarketView, nowMs: number): Listing {
     readAtMs: nowMs,
     head: `{${head},"outcomes":[`,
     outcomes,
-    platform: `],"platforms":[{${placeText(view)},`,
+    platform: `],"platforms":[{${venueFieldsText(view)},`,
     rest: `,${rest}}`,
   }
 }

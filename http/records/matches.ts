@@ -24,7 +24,7 @@ const listingOf = ({ idFields }: VenueFacts) =>
   ])
 
 /** What is thought of a pair. */
-const judgement = {
+const assessmentFields = {
   score: Type.Number({ minimum: 0, maximum: 100 }),
   confidence: choice(CONFIDENCES),
   relation: choice(RELATIONS),
@@ -35,14 +35,14 @@ const judgement = {
   price_gap: nullable(Type.Number({ minimum: -1, maximum: 1 })),
   matched_at: Type.Integer(),
 }
-const JudgementSchema = Type.Object(judgement)
+const AssessmentSchema = Type.Object(assessmentFields)
 
 const entry = (fields: Record<string, TSchema>) =>
   Type.Object({ platform: Type.String(), ...fields })
 
 /** The answers about matches, in which both markets stand under the names of their venues. */
 export function matchSchemas(names: VenueTable) {
-  const match = Type.Object({ ...pairFields(names, listingOf), ...judgement })
+  const match = Type.Object({ ...pairFields(names, listingOf), ...assessmentFields })
   const list = Type.Object({
     matches: Type.Array(match),
     total: Type.Integer({ minimum: 0 }),
@@ -80,15 +80,15 @@ export function matchText(
   { match, gap }: ListedMatch,
   nowMs: number,
 ): string {
-  const { a, b, judged, matchedAtMs } = match
-  const own: Static<typeof JudgementSchema> = {
-    score: judged.score,
-    confidence: confidenceOf(judged.score),
-    relation: judged.relation,
-    inverted: judged.inverted,
+  const { a, b, pairScore: assessment, matchedAtMs } = match
+  const own: Static<typeof AssessmentSchema> = {
+    score: assessment.score,
+    confidence: confidenceOf(assessment.score),
+    relation: assessment.relation,
+    inverted: assessment.inverted,
     outcome_map: outcomeMapOf(match),
-    explanation: judged.explanation,
-    vetoes: [...judged.vetoes],
+    explanation: assessment.explanation,
+    vetoes: [...assessment.vetoes],
     price_gap: gap,
     matched_at: toSeconds(matchedAtMs),
   }
@@ -111,10 +111,10 @@ function withKeys(text: string, keys: Readonly<Record<string, string | null>>): 
 }
 
 /** The first market's labels to those of the second that mean the same; null where that is not known. */
-function outcomeMapOf({ a, b, judged }: MatchView): Record<string, string> | null {
-  if (judged.outcomeMap === null) return null
+function outcomeMapOf({ a, b, pairScore: assessment }: MatchView): Record<string, string> | null {
+  if (assessment.outcomeMap === null) return null
   const map: Record<string, string> = {}
-  for (const [index, at] of judged.outcomeMap.entries()) {
+  for (const [index, at] of assessment.outcomeMap.entries()) {
     const [from, to] = [a.summary.outcomes[at]?.label, b.summary.outcomes[index]?.label]
     if (from !== undefined && to !== undefined) map[from] = to
   }

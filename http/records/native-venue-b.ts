@@ -85,7 +85,7 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
     event_ticker: text(native.event_ticker) ?? eventTicker,
     series_ticker: text(native.series_ticker) ?? series ?? eventTicker.replace(/-.*$/, ''),
     title: text(native.title) ?? summary.question,
-    status: statusWord(view, text(native.status)),
+    status: statusText(view, text(native.status)),
     market_type: text(native.market_type) ?? 'binary',
     response_price_units: text(native.response_price_units) ?? 'usd_cent',
     yes_bid_dollars: dollars(yesBid),
@@ -111,7 +111,7 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
 }
 
 /** What the venue said, unless the stream has moved the market on since. */
-function statusWord({ summary }: MarketView, stated: string | null): string {
+function statusText({ summary }: MarketView, stated: string | null): string {
   const { status, isUnopened } = summary
   if (isUnopened) return 'initialized'
   if (status === 'open') return 'active'
@@ -148,8 +148,8 @@ function dollars(price: PriceMicros): string {
 }
 
 /** A price that trading moves; the venue's own text only where none is known, as of 0 and 1. */
-function movedPrice(native: Native, name: string, known: PriceMicros | null): string {
-  return known === null ? priceText(native, name, null) : dollars(known)
+function movedPrice(native: Native, name: string, current: PriceMicros | null): string {
+  return current === null ? priceText(native, name, null) : dollars(current)
 }
 
 /** `name_dollars`, or whole cents in `name` as recordings from before 2026 have them. */

@@ -17,7 +17,7 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 
 const text = () => Type.String()
-const whole = () => Type.Integer({ minimum: 0 })
+const nonNegativeInteger = () => Type.Integer({ minimum: 0 })
 const dollars = (meaning: string) => Type.Number({ description: `${meaning}, US dollars` })
 
 const LegSchema = Type.Object({
@@ -39,7 +39,7 @@ const LegSchema = Type.Object({
   avg_price: Type.Number({ minimum: 0, maximum: 1 }),
   cost_usd: dollars('price × contracts over the levels taken, before the fee'),
   fee_usd: dollars('the most that the venue takes for one order of these fills'),
-  book_seq: whole(),
+  book_seq: nonNegativeInteger(),
   book_age_ms: Type.Integer({
     minimum: 0,
     description:
@@ -82,8 +82,8 @@ export const OpportunitySchema = Type.Object({
         'the return of a year if the money is tied up until the last market closes, without compounding; null when a close is not known',
     }),
   ),
-  opened_at_ms: whole(),
-  updated_at_ms: whole(),
+  opened_at_ms: nonNegativeInteger(),
+  updated_at_ms: nonNegativeInteger(),
   closes_at: nullable(
     Type.Integer({
       description: 'when the last of the markets closes, Unix seconds; null: one is not known',
@@ -104,7 +104,7 @@ export const OpportunitySchema = Type.Object({
 })
 
 const StateSchema = Type.Object({
-  at_ms: whole(),
+  at_ms: nonNegativeInteger(),
   contracts: Type.Number({ minimum: 0 }),
   profit_usd: Type.Number(),
 })
@@ -121,7 +121,7 @@ export const PastOpportunitySchema = Type.Object({
   opened: StateSchema,
   best: StateSchema,
   last: StateSchema,
-  closed_at_ms: whole(),
+  closed_at_ms: nonNegativeInteger(),
   close_reason: choice(CLOSE_REASONS),
 })
 

@@ -6,21 +6,21 @@ import { MICROS } from '../../engine/units.ts'
 import { marketTexts, outcomePrice } from './render.ts'
 
 /** A present price, cut where `at_time` and `timestamp_ms` go. */
-export interface PriceCut {
+export interface PriceTemplate {
   readonly head: string
   readonly observedAtMs: number
   readonly tail: string
 }
 
 /** The market's present price, quoted for one of its outcomes. */
-export function cutPrice(view: MarketView, outcomeIndex = 0): PriceCut {
+export function priceTemplate(view: MarketView, outcomeIndex = 0): PriceTemplate {
   const { price, observedAtMs, source } = view.price()
   const head = headText(view, outcomeIndex, outcomePrice(price, outcomeIndex))
   return { head, observedAtMs, tail: `,"source":"${source}"}` }
 }
 
 /** The record as of now. */
-export function pastedPrice({ head, observedAtMs, tail }: PriceCut, nowMs: number): string {
+export function fillPrice({ head, observedAtMs, tail }: PriceTemplate, nowMs: number): string {
   // Rounded up, so that the present price was never observed after its own `at_time`.
   const atSeconds = Math.ceil(nowMs / 1000)
   const shownMs = Math.min(observedAtMs, atSeconds * 1000)

@@ -31,8 +31,8 @@ export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMic
 
 /** A book as quoted for the second outcome: sides change places, prices become complements. */
 export function invertedBook(book: BookView): BookView {
-  const turn = (level: Level): Level => ({ price: complement(level.price), size: level.size })
-  return { ...book, bids: book.asks.map(turn), asks: book.bids.map(turn) }
+  const invert = (level: Level): Level => ({ price: complement(level.price), size: level.size })
+  return { ...book, bids: book.asks.map(invert), asks: book.bids.map(invert) }
 }
 
 /** A list of levels as JSON text; `platform` is already quoted. */
@@ -67,11 +67,11 @@ const EXACT_MICROS_MAX = 1e15
  * quote in thousandths, for which two integers are written several times faster than a double.
  */
 export function unitText(micros: number): string {
-  const whole = Math.floor(micros / MICROS)
-  const rest = (micros - whole * MICROS) / 1_000
+  const units = Math.floor(micros / MICROS)
+  const rest = (micros - units * MICROS) / 1_000
   const fraction = THOUSANDTHS[rest]
   const isQuick = fraction !== undefined && micros >= 0 && micros < EXACT_MICROS_MAX
-  return isQuick ? whole + fraction : String(micros / MICROS)
+  return isQuick ? units + fraction : String(micros / MICROS)
 }
 
 /** `"spread":…,"mid_price":…` of a bid and an ask; null where a side is empty. */
@@ -149,9 +149,9 @@ export function lifecycleRecord({
   market,
   event,
   facts,
-  twin,
+  matchedMarket,
   receivedAtMs,
-}: Pick<LifecycleUpdate, 'market' | 'event' | 'facts' | 'twin' | 'receivedAtMs'>) {
+}: Pick<LifecycleUpdate, 'market' | 'event' | 'facts' | 'matchedMarket' | 'receivedAtMs'>) {
   return {
     event,
     platform: market.platform,
@@ -162,7 +162,7 @@ export function lifecycleRecord({
     event_slug: facts.eventSlug,
     outcomes: facts.outcomes.map(({ label }) => label),
     close_time: facts.closeAtMs === null ? null : toSeconds(facts.closeAtMs),
-    twin_market_id: twin?.id ?? null,
+    twin_market_id: matchedMarket?.id ?? null,
     fees: feesRecord(facts.fees, receivedAtMs),
   }
 }

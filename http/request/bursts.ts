@@ -6,10 +6,10 @@
 // sleep.
 
 import type { Clock } from '../../engine/clock.ts'
-import { addressRequestsPerTurnMax, refusedRequestsPerSecondMax } from '../../engine/limits.ts'
+import { addressRequestsPerTickMax, refusedRequestsPerSecondMax } from '../../engine/limits.ts'
 
 /** Requests since the last look that need none: fewer than a turn may have of one address. */
-const UNWATCHED_COUNT = addressRequestsPerTurnMax / 2
+const UNWATCHED_COUNT = addressRequestsPerTickMax / 2
 
 export class Bursts {
   /** Of this turn while it is watched; before that, of all turns since the last that was. */
@@ -29,7 +29,7 @@ export class Bursts {
     const address = readAddress()
     const count = (this.#ofAddress.get(address) ?? 0) + 1
     this.#ofAddress.set(address, count)
-    return count <= addressRequestsPerTurnMax - UNWATCHED_COUNT
+    return count <= addressRequestsPerTickMax - UNWATCHED_COUNT
   }
 }
 

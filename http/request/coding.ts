@@ -81,16 +81,16 @@ export class Codings {
   }
 
   #codedFile(answer: Answer, bytes: Uint8Array, coding: Coding): Answer | Promise<Answer> {
-    const kept = this.#files.get(bytes) ?? new Map<Coding, Uint8Array | Promise<Uint8Array>>()
-    this.#files.set(bytes, kept)
-    let body = kept.get(coding)
+    const byCoding = this.#files.get(bytes) ?? new Map<Coding, Uint8Array | Promise<Uint8Array>>()
+    this.#files.set(bytes, byCoding)
+    let body = byCoding.get(coding)
     if (body === undefined) {
       const coded: Promise<Uint8Array> = coding === 'br' ? brotli(bytes) : gzipped(bytes)
       body = coded.then((done) => {
-        kept.set(coding, done)
+        byCoding.set(coding, done)
         return done
       })
-      kept.set(coding, body)
+      byCoding.set(coding, body)
     }
     if (!(body instanceof Promise)) return { ...answer, body, coding }
     const coded = body.then((done) => ({ ...answer, body: done, coding }))

@@ -21,8 +21,8 @@ export class ListCursors {
   readonly #end: string
 
   /** `maker`: the name of this process in its cluster; null or left out: it is alone. */
-  constructor(maker: string | null = null) {
-    this.#end = maker === null ? '' : `~${maker}`
+  constructor(issuer: string | null = null) {
+    this.#end = issuer === null ? '' : `~${issuer}`
   }
 
   /** `filters` is the canonical text of everything the list was asked for, except page and size. */
@@ -35,10 +35,10 @@ export class ListCursors {
   /** Null for a cursor that we did not issue for these filters. */
   decode(cursor: string, filters: string): ListPosition | null {
     if (cursor.length > CURSOR_BYTES_MAX || !cursor.endsWith(this.#end)) return null
-    const place = cursor.slice(0, cursor.length - this.#end.length)
-    const bytes = Buffer.from(place, 'base64url')
+    const payload = cursor.slice(0, cursor.length - this.#end.length)
+    const bytes = Buffer.from(payload, 'base64url')
     // Node skips characters outside the alphabet; a cursor must be exactly what we wrote.
-    if (bytes.toString('base64url') !== place || bytes.length <= TAG_BYTES) return null
+    if (bytes.toString('base64url') !== payload || bytes.length <= TAG_BYTES) return null
     const text = bytes.subarray(TAG_BYTES).toString()
     if (!timingSafeEqual(bytes.subarray(0, TAG_BYTES), this.#tag(text, filters))) return null
     const parts = /^(\d+)\.(\d+)$/.exec(text)
@@ -52,7 +52,7 @@ export class ListCursors {
 }
 
 /** The process whose cursor a query continues; null: it says none. */
-export function makerIn(query: string): string | null {
+export function issuerOf(query: string): string | null {
   return /(?:^|&)cursor=[\w-]*(?:~|%7E)([\w.-]+)(?:&|$)/i.exec(query)?.[1] ?? null
 }
 

@@ -15,9 +15,9 @@ export interface DashboardRequest {
   /** The host that it names is this machine by address, or `localhost`. */
   readonly isLoopback: boolean
   /** The `Set-Cookie` that keeps a token for so many seconds. */
-  keep(token: string, seconds: number): string
+  setCookie(token: string, seconds: number): string
   /** The `Set-Cookie` that forgets it. */
-  forget(): string
+  clearCookie(): string
 }
 
 /** Null for every request that the dashboard's own page did not make. */
@@ -36,8 +36,8 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
     // Over TLS a plain cookie may have been set by a page without it.
     token: cookieValue(cookie, isSecure ? bound : plain),
     isLoopback: LOOPBACK_HOST.test(host),
-    keep: written,
-    forget: () => written('', 0),
+    setCookie: written,
+    clearCookie: () => written('', 0),
   }
 }
 

@@ -24,7 +24,7 @@ export function etagFrom(hash: Hash): string {
 const OPAQUE = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
 /** Whether an `If-None-Match` header names this; '' names nothing, `*` everything. */
-export function knows(ifNoneMatch: string, etag: string): boolean {
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false
   if (ifNoneMatch.trim() === '*') return true
   const wanted = etag.slice('W/'.length)

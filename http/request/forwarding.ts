@@ -4,7 +4,7 @@
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
-import { makerIn } from './cursor.ts'
+import { issuerOf } from './cursor.ts'
 import type { Answer } from './reply.ts'
 import type { Route } from './route.ts'
 
@@ -34,7 +34,7 @@ export type Forward = (request: ForwardedRequest) => Promise<ForwardedAnswer>
  * The routes under /v1 that a mirror answers, each with the queries that it does; all others are forwarded. What is not under
  * /v1 (documents, pages, health) is each process's own.
  */
-const HOT: Readonly<Record<string, RegExp | 'any'>> = {
+const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/markets': 'any',
   'GET /v1/markets/search': 'any',
   'GET /v1/markets/{market_id}': 'any',
@@ -55,17 +55,17 @@ const HOT: Readonly<Record<string, RegExp | 'any'>> = {
 }
 
 /** Who answers a request instead of the gateway that got it; `gateway` null: the engine. Null: it answers itself. */
-export function elsewhere(
+export function forwardTarget(
   { method, pattern }: Pick<Route, 'method' | 'pattern'>,
   query: string | undefined,
   self: string | null,
 ): Pick<ForwardedRequest, 'gateway'> | null {
   if (!pattern.startsWith('/v1/')) return null
-  const queries = HOT[`${method} ${pattern}`]
-  const isHot = queries === 'any' || queries?.test(query ?? '') === true
-  if (!isHot) return { gateway: null }
-  const maker = query === undefined ? null : makerIn(query)
-  return maker === null || maker === self ? null : { gateway: maker }
+  const queries = LOCAL_ROUTES[`${method} ${pattern}`]
+  const isLocal = queries === 'any' || queries?.test(query ?? '') === true
+  if (!isLocal) return { gateway: null }
+  const issuer = query === undefined ? null : issuerOf(query)
+  return issuer === null || issuer === self ? null : { gateway: issuer }
 }
 
 /** Of one connection alone, or written anew on the way. */
@@ -129,22 +129,22 @@ export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
 } {
   const { etag, 'cache-control': caching, 'retry-after': after } = headers
   const others = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name))
-  const whole = (name: string): number => Math.max(0, Math.trunc(Number(headers[name] ?? 0)) || 0)
+  const integer = (name: string): number => Math.max(0, Math.trunc(Number(headers[name] ?? 0)) || 0)
   return {
     answer: {
       status,
       body: status === 204 || status === 304 ? null : body,
       contentType: headers['content-type'] ?? '',
       headers: others.map(([name, value]) => [headerName(name), value]),
-      retryAfterSeconds: after === undefined ? null : whole('retry-after'),
+      retryAfterSeconds: after === undefined ? null : integer('retry-after'),
       ...(etag === undefined ? {} : { etag }),
       ...(caching === undefined || caching === 'no-store' ? {} : { caching }),
     },
     quota: {
       isAllowed: true,
-      limit: whole('x-ratelimit-limit'),
-      remaining: whole('x-ratelimit-remaining'),
-      resetSeconds: whole('x-ratelimit-reset'),
+      limit: integer('x-ratelimit-limit'),
+      remaining: integer('x-ratelimit-remaining'),
+      resetSeconds: integer('x-ratelimit-reset'),
     },
   }
 }
@@ -155,11 +155,11 @@ function headerName(name: string): string {
 }
 
 /** Seconds after which a client may ask again when the engine did not answer. */
-const AGAIN_SECONDS = 2
+const RETRY_SECONDS = 2
 
 /** The refusal of a request that nobody answered. */
 export function unanswered(cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause
-  const options = { cause, retryAfterSeconds: AGAIN_SECONDS }
+  const options = { cause, retryAfterSeconds: RETRY_SECONDS }
   return new EngineError('UNAVAILABLE', 'the engine did not answer, try again soon', options)
 }

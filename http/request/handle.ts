@@ -18,17 +18,17 @@ import { collectBody } from './body.ts'
 import { Bursts, Refusals } from './bursts.ts'
 import { Codings, isCodable } from './coding.ts'
 import { type DashboardRequest, dashboardRequest } from './dashboard-request.ts'
-import { knows } from './etag.ts'
+import { matchesEtag } from './etag.ts'
 import {
-  elsewhere,
   type Forward,
   forwardedAnswer,
   forwardedHeaders,
+  forwardTarget,
   unanswered,
 } from './forwarding.ts'
 import type { RequestHead } from './head.ts'
 import type { PeerAddresses } from './peer-address.ts'
-import { KeptQueries } from './query.ts'
+import { QueryCache } from './query.ts'
 import {
   type Answer,
   failure,
@@ -41,7 +41,7 @@ import {
 } from './reply.ts'
 import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
-import { SyncTimes } from './sync-times.ts'
+import { HandlerTimes } from './sync-times.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 /** What the wrapper needs of the house. */
@@ -68,11 +68,11 @@ interface HandlerParts {
 export class RequestHandler {
   readonly parts: HandlerParts
   readonly samples = new LogSampler()
-  readonly #times: SyncTimes
+  readonly #times: HandlerTimes
   readonly #bursts = new Bursts()
   readonly refusals: Refusals
   readonly codings: Codings
-  readonly queries = new KeptQueries()
+  readonly queries = new QueryCache()
   readonly #answered = new Map<number, Count>()
   /** Requests without an answer yet. */
   inFlightCount = 0
@@ -85,7 +85,7 @@ export class RequestHandler {
     this.parts = parts
     this.refusals = new Refusals(parts.clock)
     this.codings = new Codings(parts.clock)
-    this.#times = new SyncTimes(parts)
+    this.#times = new HandlerTimes(parts)
     parts.metrics.gauge(
       'http_requests_in_flight',
       'Requests not yet answered.',
@@ -118,7 +118,7 @@ export class RequestHandler {
 
   /** Runs what comes after a wait, and counts how long it held the loop. */
   resume(work: () => void): void {
-    if (this.#times.isInTurn) return work()
+    if (this.#times.isInTick) return work()
     this.#times.begin()
     try {
       work()
@@ -154,7 +154,7 @@ function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead
 
 /** One request and its response. */
 class Exchange {
-  readonly #owner: RequestHandler
+  readonly #handler: RequestHandler
   readonly #res: HttpResponse
   /** The library's, gone with its call of the handler. */
   #req: HttpRequest | null = null
@@ -183,13 +183,13 @@ class Exchange {
   #isSignIn = false
   #path = ''
   #stopDeadline: StopTimer | null = null
-  #gone: AbortController | null = null
+  #abort: AbortController | null = null
   #awaitsBody = false
 
-  constructor(owner: RequestHandler, res: HttpResponse) {
-    this.#owner = owner
+  constructor(handler: RequestHandler, res: HttpResponse) {
+    this.#handler = handler
     this.#res = res
-    owner.inFlightCount += 1
+    handler.inFlightCount += 1
   }
 
   /** The library's call ends: a request that was not answered in it needs a guard, or the library aborts the process. */
@@ -197,7 +197,7 @@ class Exchange {
     this.#isInHandler = false
     this.#req = null
     if (this.#isOver) return
-    const { acceptEncoding, ifNoneMatch } = this.#owner.parts.head
+    const { acceptEncoding, ifNoneMatch } = this.#handler.parts.head
     this.acceptEncoding = acceptEncoding
     this.ifNoneMatch = ifNoneMatch
     this.#res.onAborted(() => this.#finish())
@@ -205,7 +205,7 @@ class Exchange {
 
   /** Reads all that is needed of `req`, which is gone after the first await. */
   begin(req: HttpRequest): void {
-    const { router, accounts, corsOrigins, peers, head } = this.#owner.parts
+    const { router, accounts, corsOrigins, peers, head } = this.#handler.parts
     const method = req.getCaseSensitiveMethod()
     this.#path = req.getUrl()
     const queryText: string | undefined = req.getQuery()
@@ -225,11 +225,11 @@ class Exchange {
       this.isLocal = peers.isLocal(this.#res, head)
     }
     if (head.fault !== null) return this.#refuse(head.fault)
-    const { forward = null, servedBy = null } = this.#owner.parts
+    const { forward = null, servedBy = null } = this.#handler.parts
     const other =
       forward === null || match.kind !== 'route'
         ? null
-        : elsewhere(match.route, queryText, servedBy)
+        : forwardTarget(match.route, queryText, servedBy)
     if (forward !== null && match.kind === 'route' && other !== null) {
       this.address = peers.of(this.#res, head)
       const headers = forwardedHeaders(req, this.address)
@@ -262,7 +262,7 @@ class Exchange {
         this.#closes = true
         return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
       }
-      this.#owner.resume(() => {
+      this.#handler.resume(() => {
         // A head and its body may be seconds apart: what the head named may have been revoked since.
         if (this.#isStillGood(match, identity)) {
           this.#settle(this.#run(match, queryText, identity, bytes))
@@ -290,7 +290,7 @@ class Exchange {
       })
       const { answer, quota } = forwardedAnswer(given)
       this.#quota = quota
-      this.#owner.resume(() => this.answer(answer))
+      this.#handler.resume(() => this.answer(answer))
     } catch (error) {
       this.fail(error)
     }
@@ -298,7 +298,7 @@ class Exchange {
 
   #isStillGood(match: Match, { caller }: Identity): boolean {
     if (caller === null || (match.kind === 'route' && match.route.access === 'public')) return true
-    return this.#owner.parts.accounts.isGood(caller)
+    return this.#handler.parts.accounts.isValid(caller)
   }
 
   /** The work behind the body has a deadline of its own. */
@@ -319,7 +319,7 @@ class Exchange {
    */
   #refuse(fault: string): void {
     this.#closes = true
-    const quota = this.#owner.parts.accounts.takeAddressRequest(this.address)
+    const quota = this.#handler.parts.accounts.takeAddressRequest(this.address)
     this.#quota = quota
     setImmediate(() => {
       // Behind an answer without a body the library would read on, whatever the answer says.
@@ -333,7 +333,7 @@ class Exchange {
    * README.md: the address's 429, 404 and 405, 401, 403, the account's 429.
    */
   #admit(match: Match, identity: Identity): Answer | null {
-    const { accounts } = this.#owner.parts
+    const { accounts } = this.#handler.parts
     const { caller } = identity
     if (match.kind === 'route' && !match.route.isCounted) {
       this.#quota = accounts.peekAddress(this.address)
@@ -364,12 +364,12 @@ class Exchange {
   /** Refused as one too many, like many others of its account or address in this second. */
   #isFlood({ caller }: Identity): boolean {
     if (this.#quota?.isAllowed !== false) return false
-    return !this.#owner.refusals.admits(caller?.accountId ?? this.address)
+    return !this.#handler.refusals.admits(caller?.accountId ?? this.address)
   }
 
   /** Takes the request from the budget that it belongs to. */
   #take(match: Match, { caller, isTokenHolder, isDashboard }: Identity): Quota {
-    const { accounts } = this.#owner.parts
+    const { accounts } = this.#handler.parts
     if (caller === null) return accounts.takeAddressRequest(this.address)
     if (isDashboard) return accounts.takeDashboardRequest(caller.accountId)
     const isManagement = match.kind === 'route' && match.route.budget === 'management'
@@ -380,7 +380,7 @@ class Exchange {
 
   #run(match: Match, queryText: string | undefined, identity: Identity, body: Uint8Array) {
     if (match.kind !== 'route') throw new Error('only a route runs')
-    const raw = this.#owner.queries.read(queryText)
+    const raw = this.#handler.queries.read(queryText)
     if (raw === null) return failure('BAD_REQUEST', 'the query has malformed percent-encoding')
     const facts = new Facts(identity.caller, this, match.params)
     return match.route.respond(facts, raw, body)
@@ -390,7 +390,7 @@ class Exchange {
     if (!(answer instanceof Promise)) return this.answer(answer)
     this.#startDeadline()
     answer.then(
-      (late) => this.#owner.resume(() => this.answer(late)),
+      (late) => this.#handler.resume(() => this.answer(late)),
       (error) => this.fail(error),
     )
   }
@@ -398,18 +398,18 @@ class Exchange {
   /** Answers once; does nothing when the peer has gone or was answered. */
   answer(given: Answer): void {
     if (this.#isOver) return
-    const asked = this.#asked(given)
-    if (!(asked instanceof Promise)) return this.#send(asked)
+    const negotiated = this.#negotiate(given)
+    if (!(negotiated instanceof Promise)) return this.#send(negotiated)
     this.#startDeadline()
-    asked.then(
-      (late) => this.#owner.resume(() => this.#send(late)),
+    negotiated.then(
+      (late) => this.#handler.resume(() => this.#send(late)),
       (error) => this.fail(error),
     )
   }
 
   #send(given: Answer): void {
     if (this.#isOver) return
-    const { accounts, clock, unsent, servedBy = null } = this.#owner.parts
+    const { accounts, clock, unsent, servedBy = null } = this.#handler.parts
     const quota = this.#isSignIn
       ? accounts.peekSignIn(this.address)
       : (this.#quota ?? accounts.peekAddress(this.address))
@@ -417,16 +417,16 @@ class Exchange {
     const nowSeconds = toSeconds(nowMs)
     const answer = this.#countBytes(given, nowSeconds)
     if (answer === null) return this.#cut()
-    this.#owner.answeredAtMs = nowMs
+    this.#handler.answeredAtMs = nowMs
     this.#finish()
-    this.#owner.countAnswer(answer.status)
+    this.#handler.countAnswer(answer.status)
     writeAnswer(this.#res, answer, {
       quota,
       nowSeconds,
       allowedOrigin: this.#allowedOrigin,
       isHead: this.#isHead,
       varies: this.#varies,
-      closes: this.#closes || this.#owner.isDraining || this.#isUnwelcome(answer.status),
+      closes: this.#closes || this.#handler.isDraining || this.#isUnwelcome(answer.status),
       isCorked: this.#isInHandler,
       unsent,
       holder: this.#account ?? this.address,
@@ -435,19 +435,20 @@ class Exchange {
   }
 
   #isUnwelcome(status: number): boolean {
-    const { connections } = this.#owner.parts
+    const { connections } = this.#handler.parts
     return connections?.isCrowded === true && (!this.#isKnown || status === 429)
   }
 
   /** The answer in the coding that the client accepts, or that it has it already. */
-  #asked(given: Answer): Answer | Promise<Answer> {
+  #negotiate(given: Answer): Answer | Promise<Answer> {
     const { etag, status } = given
     this.#varies = !this.#isPrivate && isCodable(given)
     if (!this.#varies && etag === undefined) return given
-    const { acceptEncoding, ifNoneMatch } = this.#isInHandler ? this.#owner.parts.head : this
-    if (etag !== undefined && status === 200 && knows(ifNoneMatch, etag)) return notModified(given)
+    const { acceptEncoding, ifNoneMatch } = this.#isInHandler ? this.#handler.parts.head : this
+    if (etag !== undefined && status === 200 && matchesEtag(ifNoneMatch, etag))
+      return notModified(given)
     if (!this.#varies || acceptEncoding === '') return given
-    return this.#owner.codings.coded(given, acceptEncoding)
+    return this.#handler.codings.coded(given, acceptEncoding)
   }
 
   /**
@@ -457,7 +458,7 @@ class Exchange {
   #countBytes(answer: Answer, nowSeconds: number): Answer | null {
     if (answer.isFile !== true && !this.#isBodiless) return answer
     const byteCount = this.#isBodiless ? 0 : (answer.body?.length ?? 0)
-    const quota = this.#owner.parts.accounts.takeAddressFile(this.address, byteCount)
+    const quota = this.#handler.parts.accounts.takeAddressFile(this.address, byteCount)
     if (quota.isAllowed) return answer
     if (this.#isBodiless) return null
     const detail = `at most ${quota.limit} bytes of files a minute`
@@ -474,13 +475,13 @@ class Exchange {
   fail(error: unknown): void {
     try {
       if (error instanceof EngineError) return this.answer(refusal(error))
-      const { isWritten, count } = this.#owner.samples.admit(this.#path)
+      const { isWritten, count } = this.#handler.samples.admit(this.#path)
       if (isWritten) {
-        this.#owner.parts.log.error({ err: error, path: this.#path, count }, 'a request failed')
+        this.#handler.parts.log.error({ err: error, path: this.#path, count }, 'a request failed')
       }
       this.answer(failure('INTERNAL', 'internal error'))
     } catch (second) {
-      this.#owner.parts.log.error({ err: second }, 'an answer could not be written')
+      this.#handler.parts.log.error({ err: second }, 'an answer could not be written')
     }
   }
 
@@ -493,7 +494,7 @@ class Exchange {
   requester(caller: Caller | null): Requester {
     if (this.address === '') {
       if (this.#req === null) throw new Error('the address is gone after the first await')
-      const { peers, head } = this.#owner.parts
+      const { peers, head } = this.#handler.parts
       this.address = peers.of(this.#res, head)
     }
     return caller === null ? [this.address] : [caller.accountId, this.address]
@@ -501,14 +502,14 @@ class Exchange {
 
   /** Made only for handlers that use it: most answers are ready before a client could leave. */
   signal(): AbortSignal {
-    this.#gone ??= new AbortController()
-    if (this.#isOver) this.#gone.abort()
-    return this.#gone.signal
+    this.#abort ??= new AbortController()
+    if (this.#isOver) this.#abort.abort()
+    return this.#abort.signal
   }
 
   #startDeadline(): void {
     if (this.#stopDeadline !== null || this.#isOver) return
-    this.#stopDeadline = this.#owner.parts.clock.after(requestDeadlineMs, () => {
+    this.#stopDeadline = this.#handler.parts.clock.after(requestDeadlineMs, () => {
       if (!this.#awaitsBody) {
         return this.fail(new EngineError('TIMED_OUT', 'the answer was not ready in time'))
       }
@@ -521,9 +522,9 @@ class Exchange {
   #finish(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#owner.inFlightCount -= 1
+    this.#handler.inFlightCount -= 1
     this.#stopDeadline?.()
-    this.#gone?.abort()
+    this.#abort?.abort()
   }
 }
 

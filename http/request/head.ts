@@ -54,7 +54,7 @@ export class RequestHead implements Credentials {
   #lengths = 0
   #codings = 0
   /** Nearly all requests name the same host, whose form is judged once. */
-  #knownHost = ''
+  #validHost = ''
 
   /** Reads all headers; `req` is not kept. */
   read(req: HttpRequest): void {
@@ -88,7 +88,7 @@ export class RequestHead implements Credentials {
         this.#hosts += 1
         this.host ||= value
         if (this.#hosts > 1) this.fault = 'a request has one Host'
-        else if (value !== this.#knownHost) this.#judgeHost(value)
+        else if (value !== this.#validHost) this.#validateHost(value)
         return
       case 'x-api-key':
         this.key ||= value
@@ -139,8 +139,8 @@ export class RequestHead implements Credentials {
     }
   }
 
-  #judgeHost(value: string): void {
-    if (HOST.test(value)) this.#knownHost = value
+  #validateHost(value: string): void {
+    if (HOST.test(value)) this.#validHost = value
     else this.fault = 'Host is a name or an address, and a port'
   }
 }

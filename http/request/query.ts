@@ -2,14 +2,14 @@
 // one without a value.
 
 import { queryBytesMax } from '../../engine/limits.ts'
-import { Kept } from '../records/kept.ts'
+import { BoundedCache } from '../records/kept.ts'
 
 /** Decoded values by name, in the order given; a parameter without `=` has the value ''. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>
 
 /** Of a request without a query. */
 const EMPTY_QUERY: RawQuery = new Map()
-const KEPT = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
+const BOUNDS = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
 /** What a query weighs in memory, with the values read from it, for each of its characters. */
 const WEIGHT = 16
 
@@ -27,24 +27,26 @@ export function parseQuery(text: string | undefined): RawQuery | null {
     const name = decode(equals < 0 ? part : part.slice(0, equals))
     const value = equals < 0 ? '' : decode(part.slice(equals + 1))
     if (name === null || value === null) return null
-    const known = values.get(name)
-    if (known === undefined) values.set(name, [value])
-    else known.push(value)
+    const existing = values.get(name)
+    if (existing === undefined) values.set(name, [value])
+    else existing.push(value)
   }
   return values
 }
 
 /** The queries that were read last, by their text: most requests ask what others asked before. */
-export class KeptQueries {
-  readonly #kept = new Kept<string, { readonly raw: RawQuery; readonly bytes: number }>(KEPT)
+export class QueryCache {
+  readonly #cache = new BoundedCache<string, { readonly raw: RawQuery; readonly bytes: number }>(
+    BOUNDS,
+  )
 
   /** As `parseQuery`, and for the same text the same object while it is kept. */
   read(text: string | undefined): RawQuery | null {
     if (text === undefined || text === '') return EMPTY_QUERY
-    const known = this.#kept.get(text)
-    if (known !== undefined) return known.raw
+    const cached = this.#cache.get(text)
+    if (cached !== undefined) return cached.raw
     const raw = parseQuery(text)
-    if (raw !== null) this.#kept.put(text, { raw, bytes: WEIGHT * text.length })
+    if (raw !== null) this.#cache.put(text, { raw, bytes: WEIGHT * text.length })
     return raw
   }
 }

@@ -144,7 +144,7 @@ export function file(text: string, contentType: string, caching: string): Answer
 }
 
 /** Never to change under its name. */
-export const KEPT = 'public, max-age=31536000, immutable'
+export const IMMUTABLE = 'public, max-age=31536000, immutable'
 /** To be asked for each time: another version of the service may say something else. */
 export const REVALIDATED = 'no-cache'
 
@@ -227,11 +227,11 @@ function holdRest(
   { unsent, holder }: Frame,
 ): void {
   const sentCount = res.getWriteOffset()
-  const whole = typeof body === 'string' ? Buffer.from(body) : body
-  const rest = whole.subarray(sentCount)
+  const full = typeof body === 'string' ? Buffer.from(body) : body
+  const rest = full.subarray(sentCount)
   // A text's bytes are ours alone; those of an answer may be used again once it was taken.
   const bytes = isShared || typeof body === 'string' ? rest : Buffer.from(rest)
-  unsent.hold(res, { bytes, sentCount, length: whole.length, isShared, holder })
+  unsent.hold(res, { bytes, sentCount, length: full.length, isShared, holder })
 }
 
 /** Status and headers, without a line's end after the last. Nothing of a user's is in it but through `headerValue`. */

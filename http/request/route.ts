@@ -154,7 +154,7 @@ export interface RouteParts {
   readonly catalog: CatalogView
   readonly clock: Clock
   /** The name of this process in its cluster; without it this process is alone. */
-  readonly maker?: string | null
+  readonly issuer?: string | null
 }
 
 /** Called with the names of unknown parameters. */
@@ -186,8 +186,8 @@ export function route<Q extends TProperties>(
       if (problems.length > 0) return invalid(problems)
       if (parsed.kind === 'conflict') return failure('BAD_REQUEST', parsed.detail)
       const answer = handle(new Request(facts, parsed.value, null))
-      if (parsed.unknown.length === 0) return answer
-      const names = namesText(parsed.unknown)
+      if (parsed.unknownNames.length === 0) return answer
+      const names = namesText(parsed.unknownNames)
       return answer instanceof Promise
         ? answer.then((late) => withHeader(late, 'X-Unknown-Parameters', names))
         : withHeader(answer, 'X-Unknown-Parameters', names)

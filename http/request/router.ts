@@ -1,7 +1,7 @@
 // Method and path → route. Our own and not the library's, because a wrong method needs 405 with
 // `Allow`, HEAD and OPTIONS follow from GET, and path parameters arrive undecoded there.
 
-import { Kept } from '../records/kept.ts'
+import { BoundedCache } from '../records/kept.ts'
 import { decodePath } from './query.ts'
 import type { Method, Route } from './route.ts'
 
@@ -19,11 +19,11 @@ type Found =
   /** Percent-encoding that is none. */
   | { readonly kind: 'malformed' }
 
-const KEPT = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
+const BOUNDS = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
 /** What an address weighs in memory, with its parameters, for each of its characters. */
 const WEIGHT = 16
 
-interface KnownAddress {
+interface CachedMatch {
   readonly path: Path
   readonly params: ReadonlyMap<string, string>
   readonly bytes: number
@@ -109,7 +109,7 @@ export class Router {
   readonly #fixed = new Map<string, Path>()
   readonly #shapes: Shape[] = []
   /** The addresses with parameters that were asked for last. */
-  readonly #known = new Kept<string, KnownAddress>(KEPT)
+  readonly #cache = new BoundedCache<string, CachedMatch>(BOUNDS)
 
   constructor(routes: readonly Route[]) {
     const paths = new Map<string, Path>()
@@ -129,8 +129,8 @@ export class Router {
   }
 
   #shapeOf(segments: readonly string[]): Shape {
-    const known = this.#shapes.find((one) => one.fits(segments))
-    if (known !== undefined) return known
+    const existing = this.#shapes.find((one) => one.fits(segments))
+    if (existing !== undefined) return existing
     const shape = new Shape(segments)
     this.#shapes.push(shape)
     return shape
@@ -140,15 +140,15 @@ export class Router {
   match(method: string, url: string): Match {
     const fixed = this.#fixed.get(url)
     if (fixed !== undefined) return choose(fixed, method, NO_PARAMS)
-    const known = this.#known.get(url)
-    if (known !== undefined) return choose(known.path, method, known.params)
+    const cached = this.#cache.get(url)
+    if (cached !== undefined) return choose(cached.path, method, cached.params)
     const segments = url.split('/')
     for (const shape of this.#shapes) {
       const found = shape.find(segments)
       if (found === null) continue
       const { path, params } = found
       if (params === null) return MALFORMED
-      this.#known.put(url, { path, params, bytes: WEIGHT * url.length })
+      this.#cache.put(url, { path, params, bytes: WEIGHT * url.length })
       return choose(path, method, params)
     }
     return MISSING
@@ -159,8 +159,8 @@ function choose(path: Path, method: string, params: ReadonlyMap<string, string>)
   const { isCrossOrigin } = path
   if (method === 'OPTIONS') return { kind: 'options', allow: path.allow, isCrossOrigin }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const [known, route] of path.routes) {
-    if (known === wanted) return { kind: 'route', route, params, isCrossOrigin }
+  for (const [routeMethod, route] of path.routes) {
+    if (routeMethod === wanted) return { kind: 'route', route, params, isCrossOrigin }
   }
   return { kind: 'wrongMethod', allow: path.allow, isCrossOrigin }
 }

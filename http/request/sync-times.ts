@@ -7,13 +7,13 @@ import type { Clock } from '../../engine/clock.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 
 /** By the clock, which a server's parts share: code that waits for a turn knows no more of it. */
-const timesOf = new WeakMap<Clock, SyncTimes>()
+const timesOf = new WeakMap<Clock, HandlerTimes>()
 
 /** Waits for the next turn of the loop; how long it is held then is counted. */
-export function nextTurn(clock: Clock): Promise<void> {
+export function yieldToEventLoop(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => {
-      timesOf.get(clock)?.beginTurn()
+      timesOf.get(clock)?.beginTick()
       resolve()
     })
   })
@@ -37,13 +37,13 @@ const PART_MS = 10_000
 const PART_COUNT = 6
 
 /** Takes the times and shows them on /metrics. */
-export class SyncTimes {
+export class HandlerTimes {
   readonly #clock: Clock
   readonly #histogram: Durations
   /** The largest of each of the last parts of a minute. */
   readonly #largest = new Float64Array(PART_COUNT)
   #part = 0
-  #isInTurn = false
+  #isInTick = false
   /** When the present piece began, or the last one. */
   #beganMs = 0
 
@@ -76,22 +76,22 @@ export class SyncTimes {
     const elapsedMs = nowMs - this.#beganMs
     this.#histogram.observe(elapsedMs)
     this.#moveTo(nowMs)
-    const place = this.#part % PART_COUNT
-    if (elapsedMs > (this.#largest[place] ?? 0)) this.#largest[place] = elapsedMs
+    const slot = this.#part % PART_COUNT
+    if (elapsedMs > (this.#largest[slot] ?? 0)) this.#largest[slot] = elapsedMs
   }
 
   /** Within a turn that is counted whole. */
-  get isInTurn(): boolean {
-    return this.#isInTurn
+  get isInTick(): boolean {
+    return this.#isInTick
   }
 
   /** A piece begins that lasts until nothing is left to do in this turn of the loop. */
-  beginTurn(): void {
+  beginTick(): void {
     this.begin()
-    this.#isInTurn = true
+    this.#isInTick = true
     // Ticks come after the last of the microtasks, also of those that do not exist yet.
     const end = () => {
-      this.#isInTurn = false
+      this.#isInTick = false
       this.end()
     }
     queueMicrotask(() => process.nextTick(end))

@@ -80,7 +80,7 @@ export function accountRoutes(
         access: 'caller',
       },
       NoQuery,
-      ({ caller }) => json(meRecord(known(caller))),
+      ({ caller }) => json(meRecord(requireCaller(caller))),
     ),
     ...tokenRoutes(accounts, clock, bearer),
     ...sessionRoutes(accounts, opensLocalAccount),
@@ -88,7 +88,7 @@ export function accountRoutes(
       { method: 'GET', pattern: '/v1/keys', document: documents.keys, ...bearer },
       NoQuery,
       ({ caller }) => {
-        const keys = accounts.keys(known(caller).accountId).map(keyRecord)
+        const keys = accounts.keys(requireCaller(caller).accountId).map(keyRecord)
         return json({ keys, total: keys.length })
       },
     ),
@@ -96,7 +96,7 @@ export function accountRoutes(
       { method: 'POST', pattern: '/v1/keys', document: documents.createKey, ...bearer },
       { schema: NewKey, className: 'Key' },
       async ({ caller, body }) => {
-        const { accountId } = known(caller)
+        const { accountId } = requireCaller(caller)
         const { view, key } = await accounts.createKey(accountId, body.label, body.scopes)
         return json({ ...keyRecord(view), key }, 201)
       },
@@ -110,7 +110,7 @@ export function accountRoutes(
       },
       NoQuery,
       async (request) => {
-        const { accountId } = known(request.caller)
+        const { accountId } = requireCaller(request.caller)
         // Another account's key is as unknown as one that never was.
         if (await accounts.revokeKey(accountId, keyId(request.path('key_id')))) return nothing()
         throw new EngineError('NOT_FOUND', 'no such key')
@@ -131,8 +131,8 @@ function tokenRoutes(
       { method: 'POST', pattern: '/v1/auth/logout', document: documents.logOut, ...bearer },
       Type.Object({ everywhere: parameters.flag(false) }),
       async ({ caller, query, dashboard }) => {
-        if (query.everywhere) await accounts.logOutEverywhere(known(caller))
-        else await accounts.logOut(known(caller))
+        if (query.everywhere) await accounts.logOutEverywhere(requireCaller(caller))
+        else await accounts.logOut(requireCaller(caller))
         return closed(dashboard)
       },
     ),
@@ -145,14 +145,14 @@ function tokenRoutes(
       },
       async ({ caller, body, dashboard }) => {
         const change = { current: body.current_password, next: body.new_password }
-        return opened(await accounts.changePassword(known(caller), change), dashboard)
+        return opened(await accounts.changePassword(requireCaller(caller), change), dashboard)
       },
     ),
     bodyRoute(
       { method: 'DELETE', pattern: '/v1/auth/me', document: documents.deleteMe, ...bearer },
       { schema: Password, className: 'Deletion' },
       async ({ caller, body, dashboard }) => {
-        await accounts.deleteAccount(known(caller), body.password)
+        await accounts.deleteAccount(requireCaller(caller), body.password)
         const until = toSeconds(clock.nowMs()) + BACKUP_SECONDS
         return withHeader(closed(dashboard), 'X-Backups-Until', String(until))
       },
@@ -165,7 +165,7 @@ function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): read
   const documents = accountDocuments
   const isOffered = ({ isLocal, dashboard }: RequestFacts) =>
     opensLocalAccount && isLocal && dashboard?.isLoopback === true
-  const told = (caller: Caller | null, isLocalOffered: boolean, hasEnded = false) => {
+  const sessionAnswer = (caller: Caller | null, isLocalOffered: boolean, hasEnded = false) => {
     const user = caller && {
       ...userRecord(caller),
       has_password: accounts.hasPassword(caller.accountId),
@@ -176,18 +176,18 @@ function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): read
   return [
     route({ ...basics, method: 'GET', document: documents.session }, NoQuery, (request) => {
       const { caller, dashboard } = request
-      if (dashboard === null) return told(null, false)
-      return told(caller, isOffered(request), caller === null && dashboard.token !== '')
+      if (dashboard === null) return sessionAnswer(null, false)
+      return sessionAnswer(caller, isOffered(request), caller === null && dashboard.token !== '')
     }),
     route(
       { ...basics, method: 'POST', budget: 'signIn', document: documents.openSession },
       NoQuery,
       async (request) => {
         const { address, dashboard } = request
-        if (dashboard === null || !isOffered(request)) return told(null, false)
+        if (dashboard === null || !isOffered(request)) return sessionAnswer(null, false)
         const session = await accounts.openLocalSession(address)
-        if (session === null) return told(null, false)
-        return kept(told(session.caller, true), session, dashboard)
+        if (session === null) return sessionAnswer(null, false)
+        return withSessionCookie(sessionAnswer(session.caller, true), session, dashboard)
       },
     ),
   ]
@@ -320,7 +320,7 @@ function passwordProblems(field: string, password: string): readonly Problem[] {
   return [lengthProblem({ loc: ['body', field], input: '[redacted]', isShort, limit })]
 }
 
-function known(caller: Caller | null): Caller {
+function requireCaller(caller: Caller | null): Caller {
   if (caller === null) throw new Error('the wrapper admits no request without a caller')
   return caller
 }
@@ -343,17 +343,17 @@ function meRecord(caller: Caller) {
 /** The answer to what has opened a session; the dashboard is given it as a cookie as well. */
 function opened(session: Session, dashboard: DashboardRequest | null, status = 200): Answer {
   const answer = json(sessionRecord(session), status)
-  return dashboard === null ? answer : kept(answer, session, dashboard)
+  return dashboard === null ? answer : withSessionCookie(answer, session, dashboard)
 }
 
-function kept(answer: Answer, session: Session, dashboard: DashboardRequest): Answer {
-  const cookie = dashboard.keep(session.accessToken, session.expiresInSeconds)
+function withSessionCookie(answer: Answer, session: Session, dashboard: DashboardRequest): Answer {
+  const cookie = dashboard.setCookie(session.accessToken, session.expiresInSeconds)
   return withHeader(answer, 'Set-Cookie', cookie)
 }
 
 /** The answer to what has ended a session. */
 function closed(dashboard: DashboardRequest | null): Answer {
-  return dashboard === null ? nothing() : nothing([['Set-Cookie', dashboard.forget()]])
+  return dashboard === null ? nothing() : nothing([['Set-Cookie', dashboard.clearCookie()]])
 }
 
 function sessionRecord(session: Session) {

@@ -36,7 +36,7 @@ const REASONS: readonly NoOpportunity[] = [
 /** The most legs of an event's basket. */
 const LEGS_MAX = 64
 const CONTRACTS_MAX = 1_000_000
-const SLICE_ROWS = 128
+const ROWS_PER_TICK = 128
 
 const page = {
   cursor: nullable(Type.String()),
@@ -150,8 +150,8 @@ function listRoute({ catalog, clock, engine: { arbitrage } }: ArbitrageRoutePart
         daysMax: query.max_days ?? null,
       }
       return answerPage({
-        ...{ cursors, asked: query, binding: `${sortBy} ${JSON.stringify(filter)}` },
-        read: (place) => arbitrage.list({ filter, sortBy, limit, ...place }),
+        ...{ cursors, query: query, binding: `${sortBy} ${JSON.stringify(filter)}` },
+        read: (position) => arbitrage.list({ filter, sortBy, limit, ...position }),
         answer: ({ opportunities, total }, cursor) => {
           const nowMs = clock.nowMs()
           const rows = opportunities.map((one) =>
@@ -266,9 +266,9 @@ async function history(
 ): Promise<Answer> {
   const { arbitrage } = engine
   const { rows, cursor } = await readTimePage({
-    ...{ range: timeRangeOf(query), limit: query.limit, accepts: null, sliceRows: SLICE_ROWS },
+    ...{ range: timeRangeOf(query), limit: query.limit, accepts: null, rowsPerTick: ROWS_PER_TICK },
     read: (slice) => arbitrage.past(slice),
-    place: ({ past, ordinal }) => ({ timeMs: past.closedAtMs, ordinal }),
+    positionOf: ({ past, ordinal }) => ({ timeMs: past.closedAtMs, ordinal }),
     ...{ clock, signal },
   })
   const opportunities = rows.map(({ past }) => pastRecord(past, catalog.names))
@@ -283,13 +283,13 @@ async function quote(
   { catalog, clock, engine }: ArbitrageRouteParts,
   { legs, contracts }: Static<typeof QuoteBody>,
 ): Promise<Answer> {
-  const asked = legs.map(({ market_id, outcome }) => {
+  const requested = legs.map(({ market_id, outcome }) => {
     const market = findMarket(catalog, market_id)
     return { market, outcome: outcomeIndexOf(market, outcome) }
   })
-  const markets = asked.map(({ market }) => market)
+  const markets = requested.map(({ market }) => market)
   await confirmBooks(engine, markets, clock.nowMs())
-  const quoted = engine.arbitrage.quote(asked, contractsOf(contracts))
+  const quoted = engine.arbitrage.quote(requested, contractsOf(contracts))
   const nowMs = clock.nowMs()
   return quoted.isPossible
     ? json({

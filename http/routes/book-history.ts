@@ -6,20 +6,20 @@ import { readTimePage, type TimePage } from '../pages/scan.ts'
 import {
   cursorText,
   DATA_START,
-  type TimeRangeAsked,
+  type TimeRangeQuery,
   timeParameters,
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
 import { marketTexts, snapshotText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
-import { writtenInSlices } from '../request/in-slices.ts'
+import { writeInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
 
 /** A row holds up to forty levels: so many are read in about a millisecond. */
-const SLICE_ROWS = 48
+const ROWS_PER_TICK = 48
 
 type Snapshot = ReturnType<MarketView['snapshots']>[number]
 
@@ -32,7 +32,7 @@ const Query = Type.Object({
   depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
 })
 
-interface BookHistoryQuery extends TimeRangeAsked {
+interface BookHistoryQuery extends TimeRangeQuery {
   readonly limit: number
   readonly depth?: number
 }
@@ -71,14 +71,14 @@ async function history(
     range: timeRangeOf(query, 0),
     limit: query.limit,
     read: (slice) => view.snapshots(slice),
-    place: ({ timeMs }) => ({ timeMs, ordinal: 0 }),
+    positionOf: ({ timeMs }) => ({ timeMs, ordinal: 0 }),
     accepts: null,
-    sliceRows: SLICE_ROWS,
+    rowsPerTick: ROWS_PER_TICK,
     clock,
   })
   const texts = marketTexts(view)
   const write = (row: Snapshot) => snapshotText(row, texts, query.depth)
-  const rows = await writtenInSlices(clock, page.rows, { fewRows: SLICE_ROWS, write })
+  const rows = await writeInSlices(clock, page.rows, { fewRows: ROWS_PER_TICK, write })
   const body = `{"market_id":${texts.id},"snapshots":[${rows.join(',')}],${cursorText(page.cursor)}}`
   const startMs = () => view.oldestSnapshotMs() ?? catalog.recordsSinceMs
   return withDataStart(jsonText(body), query.start_time, startMs)

@@ -26,15 +26,15 @@ import {
 import {
   cursorText,
   DATA_START,
-  type TimeRangeAsked,
+  type TimeRangeQuery,
   timeParameters,
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
-import type { KeptAnswers } from '../records/kept-answers.ts'
+import type { AnswerCache } from '../records/kept-answers.ts'
 import { candleText } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
-import { writtenInSlices } from '../request/in-slices.ts'
+import { writeInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
@@ -72,7 +72,7 @@ const Query = Type.Object({
   history: parameters.flag(false),
 })
 
-interface CandlesQuery extends Omit<TimeRangeAsked, 'order'> {
+interface CandlesQuery extends Omit<TimeRangeQuery, 'order'> {
   readonly interval: keyof typeof INTERVALS
   readonly limit: number
   readonly outcome?: string
@@ -83,7 +83,7 @@ interface CandlesQuery extends Omit<TimeRangeAsked, 'order'> {
 interface CandleRouteParts {
   readonly engine: Pick<EngineView, 'catalog' | 'pastPrices'>
   readonly clock: Clock
-  readonly answers: KeptAnswers
+  readonly answers: AnswerCache
 }
 
 /** `GET /v1/markets/{market_id}/candles`. */
@@ -171,7 +171,7 @@ async function writtenCandles(
     : (query.gap_fill ? filledCandles : tradedCandles)(view, range, clock))
   const write = (bar: Bar) =>
     candleText(outcomeIndex === 0 ? bar : invertedBar(bar), lengthMs, nowMs)
-  const list = await writtenInSlices(clock, page.candles, { fewRows: ROWS_AT_ONCE, write })
+  const list = await writeInSlices(clock, page.candles, { fewRows: ROWS_AT_ONCE, write })
   const id = JSON.stringify(view.ref.id)
   const body = `{"market_id":${id},"interval":"${interval}","candles":[${list.join(',')}],${cursorText(cursorOf(page))}}`
   const startMs = () => oldestMs(view, lengthMs) ?? engine.catalog.recordsSinceMs
@@ -187,8 +187,8 @@ async function withHistory(
 ): Promise<CandlePage> {
   const { lengthMs: stepMs, lastMs } = range
   const toMs = timeMs(lastMs + stepMs - 1)
-  const asked = { fromMs: timeMs(pageStart(range)), toMs, stepMs }
-  const prices = await engine.pastPrices.range(view, asked, requester)
+  const query = { fromMs: timeMs(pageStart(range)), toMs, stepMs }
+  const prices = await engine.pastPrices.range(view, query, requester)
   return quotedCandles(view, range, { clock, prices })
 }
 
@@ -198,6 +198,6 @@ const cursorOf = ({ olderMs }: CandlePage): string | null =>
 
 function oldestMs(view: MarketView, lengthMs: number): TimeMs | null {
   const toMs = timeMs(Number.MAX_SAFE_INTEGER)
-  const asked = { fromMs: TIME_ZERO, toMs, order: 'asc', limit: 1 } as const
-  return view.bars({ size: barSizeOf(lengthMs), ...asked })[0]?.openMs ?? null
+  const query = { fromMs: TIME_ZERO, toMs, order: 'asc', limit: 1 } as const
+  return view.bars({ size: barSizeOf(lengthMs), ...query })[0]?.openMs ?? null
 }

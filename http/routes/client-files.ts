@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
 import { type ClientFile, readClientFiles } from '../assets/client-files.ts'
-import { type Answer, file, fileRefusals, KEPT, REVALIDATED } from '../request/reply.ts'
+import { type Answer, file, fileRefusals, IMMUTABLE, REVALIDATED } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -14,7 +14,7 @@ export function clientFileRoutes(): readonly Route[] {
   const answers = new Map(
     [...readClientFiles()].map(([name, file]) => [
       name,
-      { hash: file.hash, fresh: answer(file, REVALIDATED), kept: answer(file, KEPT) },
+      { hash: file.hash, fresh: answer(file, REVALIDATED), immutable: answer(file, IMMUTABLE) },
     ]),
   )
   return [
@@ -43,7 +43,7 @@ export function clientFileRoutes(): readonly Route[] {
         if (found === undefined) throw new EngineError('NOT_FOUND', 'no such file')
         if (query.v === undefined) return found.fresh
         if (query.v !== found.hash) throw new EngineError('NOT_FOUND', 'not of this version')
-        return found.kept
+        return found.immutable
       },
     ),
   ]

@@ -8,7 +8,7 @@ import {
   type Answer,
   file,
   fileRefusals,
-  KEPT,
+  IMMUTABLE,
   REVALIDATED,
   redirect,
   withHeader,
@@ -25,15 +25,15 @@ export function dashboardRoutes(): readonly Route[] {
   const start = { ...redirect('dashboard'), caching: REVALIDATED }
   // The page's own addresses are relative: with a slash behind its name they would lead elsewhere.
   const unslashed = { ...redirect('../dashboard'), caching: REVALIDATED }
-  const kept = new Map(
-    [...files].map(([name, { text, contentType }]) => [name, file(text, contentType, KEPT)]),
+  const immutable = new Map(
+    [...files].map(([name, { text, contentType }]) => [name, file(text, contentType, IMMUTABLE)]),
   )
   return [
     open('/', START, () => start),
     open('/dashboard', PAGE, () => page),
     open('/dashboard/', START, () => unslashed),
     open('/dashboard/{asset}', FILE, (name) => {
-      const answer = kept.get(name)
+      const answer = immutable.get(name)
       if (answer === undefined) throw new EngineError('NOT_FOUND', 'no such file')
       return answer
     }),

@@ -16,8 +16,8 @@ import {
   type Answer,
   file,
   fileRefusals,
+  IMMUTABLE,
   JSON_TYPE,
-  KEPT,
   REVALIDATED,
   withHeader,
 } from '../request/reply.ts'
@@ -74,7 +74,7 @@ function pageRoutes(pageFiles: PageFiles, page: () => Answer): readonly Route[] 
   const files = new Map(
     [...pageFiles.files].map(([name, { text, contentType }]) => [
       name,
-      file(text, contentType, KEPT),
+      file(text, contentType, IMMUTABLE),
     ]),
   )
   return [

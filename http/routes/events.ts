@@ -27,7 +27,7 @@ interface EventRouteParts extends RouteParts {
 /** `GET /v1/events` and `GET /v1/events/{slug}`. */
 export function eventRoutes(parts: EventRouteParts): readonly Route[] {
   const { catalog } = parts
-  const cursors = new ListCursors(parts.maker)
+  const cursors = new ListCursors(parts.issuer)
   const list = Type.Object({
     platform: Type.Optional(choice(catalog.names.platforms)),
     status: parameters.status(),
@@ -111,9 +111,9 @@ function listEvents(
   const marketsMax = query.include_markets ? LISTED_MARKETS_MAX : 0
   return answerPage<EventPage>({
     cursors,
-    asked: query,
+    query: query,
     binding: JSON.stringify(filter),
-    read: (place) => catalog.listEvents({ filter, limit: query.limit, ...place }),
+    read: (position) => catalog.listEvents({ filter, limit: query.limit, ...position }),
     answer: ({ events, total }, cursor) =>
       answerEvents(parts, events, marketsMax, {
         start: '{"events":[',

@@ -12,7 +12,7 @@ import {
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
-import type { KeptAnswers } from '../records/kept-answers.ts'
+import type { AnswerCache } from '../records/kept-answers.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket } from '../request/find-market.ts'
@@ -31,15 +31,15 @@ interface MarketRouteParts {
   readonly engine: Pick<EngineView, 'catalog'>
   readonly clock: Clock
   readonly records: MarketRecords
-  readonly answers: KeptAnswers
+  readonly answers: AnswerCache
   /** The name of this process in its cluster; without it this process is alone. */
-  readonly maker?: string | null
+  readonly issuer?: string | null
 }
 
 /** `GET /v1/markets`, `/v1/markets/search` and `/v1/markets/{market_id}`. */
 export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
   const { catalog } = parts.engine
-  const lists: Lists = { ...parts, cursors: new ListCursors(parts.maker) }
+  const lists: Lists = { ...parts, cursors: new ListCursors(parts.issuer) }
   const { list, search } = listQueries(catalog.names.platforms)
   const page = (query: ListQuery, requester: () => Requester) =>
     listMarkets(lists, query, requester)
@@ -169,25 +169,25 @@ function listMarkets(
   const { sort_by: sortBy, order, limit } = query
   return answerPage<MarketPage>({
     cursors,
-    asked: query,
+    query: query,
     binding: JSON.stringify([text, filter, sortBy, order]),
-    read(place) {
+    read(position) {
       if (text !== '') {
-        return catalog.search({ text, filter, sortBy, order, limit, ...place }, requester())
+        return catalog.search({ text, filter, sortBy, order, limit, ...position }, requester())
       }
       // Blanks alone find everything, and nothing in it is more relevant than anything else.
       const listedBy = sortBy === 'relevance' ? 'volume' : sortBy
-      return catalog.list({ filter, sortBy: listedBy, order, limit, ...place })
+      return catalog.list({ filter, sortBy: listedBy, order, limit, ...position })
     },
     answer(page, cursor) {
       return pageAnswer(lists, page, cursor)
     },
-    kept: {
+    cache: {
       answers,
       name: 'markets',
       facts({ markets }) {
         const nowMs = clock.nowMs()
-        return markets.map((view) => records.known(view, nowMs))
+        return markets.map((view) => records.cachedNumber(view, nowMs))
       },
     },
   })

@@ -39,12 +39,12 @@ interface MatchRouteParts {
   readonly records: Pick<MarketRecords, 'text'>
   readonly names: VenueTable
   /** The name of this process in its cluster; without it this process is alone. */
-  readonly maker?: string | null
+  readonly issuer?: string | null
 }
 
 /** `GET /v1/matching-markets` and `GET /v1/matching-markets/sports/{sport}`. */
 export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
-  const cursors = new ListCursors(parts.maker)
+  const cursors = new ListCursors(parts.issuer)
   const { names } = parts
   const schemas = matchSchemas(names)
   const list = Type.Object({
@@ -112,7 +112,7 @@ const namedBy = (names: VenueTable, form: HandleForm): readonly VenueFacts[] =>
 const keysOf = (names: VenueTable, form: HandleForm): readonly VenueKey[] =>
   namedBy(names, form).map(({ key }) => key)
 
-interface Asked {
+interface MatchListQuery {
   readonly min_score: number
   readonly search?: string
   readonly market_slug?: readonly string[]
@@ -129,25 +129,25 @@ interface Asked {
 function listMatches(
   parts: MatchRouteParts,
   cursors: ListCursors,
-  asked: Asked,
+  query: MatchListQuery,
 ): Answer | Promise<Answer> {
-  const search = asked.search?.trim() ?? ''
+  const search = query.search?.trim() ?? ''
   const filter: MatchFilter = {
-    scoreMin: asked.min_score,
+    scoreMin: query.min_score,
     search: search === '' ? null : search,
-    slugs: { venues: keysOf(parts.names, 'slug'), texts: asked.market_slug ?? [] },
-    events: { venues: keysOf(parts.names, 'ticker'), texts: asked.event_ticker ?? [] },
-    confidence: asked.confidence ?? null,
-    relation: asked.relation ?? null,
-    gapMin: asked.min_gap,
+    slugs: { venues: keysOf(parts.names, 'slug'), texts: query.market_slug ?? [] },
+    events: { venues: keysOf(parts.names, 'ticker'), texts: query.event_ticker ?? [] },
+    confidence: query.confidence ?? null,
+    relation: query.relation ?? null,
+    gapMin: query.min_gap,
   }
   const { clock } = parts
-  const { limit, sort_by: sortBy } = asked
+  const { limit, sort_by: sortBy } = query
   return answerPage<MatchPage>({
     cursors,
-    asked,
+    query,
     binding: `${sortBy} ${JSON.stringify(filter)}`,
-    read: (place) => parts.engine.matches.listMatches({ filter, sortBy, limit, ...place }),
+    read: (position) => parts.engine.matches.listMatches({ filter, sortBy, limit, ...position }),
     answer: ({ matches, total }, cursor) => {
       const texts = [
         '{"matches":[',
@@ -162,12 +162,12 @@ function listMatches(
 
 async function gamesOf(
   parts: MatchRouteParts,
-  word: string,
-  asked: string | undefined,
+  sportName: string,
+  requestedDate: string | undefined,
 ): Promise<Answer> {
   const { engine, clock, names } = parts
-  const sport = sportOf(word)
-  const date = asked ?? engine.sports.today()
+  const sport = sportOf(sportName)
+  const date = requestedDate ?? engine.sports.today()
   if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
   const games = await engine.sports.games(sport, date)
   const shared = sharedGames(games)
@@ -203,7 +203,8 @@ function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchV
     }
   }
   return [...found].sort(
-    (one, other) => other.judged.score - one.judged.score || one.a.ref.number - other.a.ref.number,
+    (one, other) =>
+      other.pairScore.score - one.pairScore.score || one.a.ref.number - other.a.ref.number,
   )
 }
 
@@ -221,8 +222,8 @@ function entriesOf(markets: readonly MarketView[], names: VenueTable): readonly 
       continue
     }
     const event_ticker = summary.event ?? ref.nativeId
-    const known = events.get(event_ticker)
-    if (known !== undefined) known.market_tickers.push(ref.nativeId)
+    const existing = events.get(event_ticker)
+    if (existing !== undefined) existing.market_tickers.push(ref.nativeId)
     else {
       const market_tickers = [ref.nativeId]
       events.set(event_ticker, { platform: ref.platform, event_ticker, market_tickers })
@@ -231,8 +232,8 @@ function entriesOf(markets: readonly MarketView[], names: VenueTable): readonly 
   return [...events.values(), ...entries]
 }
 
-function sportOf(word: string): Sport {
-  const sport = SPORTS.find((known) => known === word)
-  if (sport === undefined) throw new Error(`the path's schema let the sport ${word} pass`)
+function sportOf(name: string): Sport {
+  const sport = SPORTS.find((candidate) => candidate === name)
+  if (sport === undefined) throw new Error(`the path's schema let the sport ${name} pass`)
   return sport
 }

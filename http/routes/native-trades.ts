@@ -13,14 +13,14 @@ import {
   type MarketTrade,
   MERGED_ORDINAL_MAX,
   MergedTrades,
-  mergedPlace,
+  mergedPosition,
 } from '../pages/merged-trades.ts'
-import { type Place, type Reading, readTimePage, type TimePage } from '../pages/scan.ts'
+import { type RowPosition, readTimePage, type ScanSpec, type TimePage } from '../pages/scan.ts'
 import {
   cursorText,
   DATA_START,
   type TimeRange,
-  type TimeRangeAsked,
+  type TimeRangeQuery,
   timeParameters,
   timeRangeOf,
   withDataStart,
@@ -29,13 +29,13 @@ import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { listOf } from '../request/find-market.ts'
-import { eachInSlices, writtenInSlices } from '../request/in-slices.ts'
+import { forEachInSlices, writeInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
-import { nextTurn } from '../request/sync-times.ts'
+import { yieldToEventLoop } from '../request/sync-times.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
-const SLICE_ROWS = 256
+const ROWS_PER_TICK = 256
 /** Records of one market and one turn: reading and writing so many fit in one piece. */
 const WRITTEN_ROWS = 128
 const refusals = {
@@ -172,15 +172,15 @@ function basics(
 }
 
 /** A venue's row: a trade, its market, and its place among the rows that are read. */
-interface PlacedTrade extends MarketTrade {
-  readonly place: Place
+interface PositionedTrade extends MarketTrade {
+  readonly position: RowPosition
 }
 
 /** What is asked of a venue's trades. */
-interface Asked {
+interface TradesRequest {
   readonly signal: () => AbortSignal
   readonly requester: () => Requester
-  readonly query: TimeRangeAsked & { readonly limit: number }
+  readonly query: TimeRangeQuery & { readonly limit: number }
   /** Null: the whole venue. */
   readonly markets: readonly MarketView[] | null
   readonly accepts: ((row: MarketTrade) => boolean) | null
@@ -190,22 +190,22 @@ interface Asked {
 async function trades(
   { catalog, clock }: RouteParts,
   venue: VenueKey,
-  { query, signal, requester, markets, accepts, record }: Asked,
+  { query, signal, requester, markets, accepts, record }: TradesRequest,
 ): Promise<Answer> {
   const range = markets === null ? timeRangeOf(query) : timeRangeOf(query, MERGED_ORDINAL_MAX)
-  const page: TimePage<PlacedTrade> = await readTimePage<PlacedTrade>({
+  const page: TimePage<PositionedTrade> = await readTimePage<PositionedTrade>({
     range,
     limit: query.limit,
     read: markets === null ? ofVenue(catalog, venue) : ofMarkets(markets, range, clock),
-    place: (row) => row.place,
+    positionOf: (row) => row.position,
     accepts,
-    sliceRows: SLICE_ROWS,
+    rowsPerTick: ROWS_PER_TICK,
     clock,
     signal: signal(),
     requester: requester(),
   })
-  const write = (row: PlacedTrade) => JSON.stringify(record(row))
-  const rows = await writtenInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
+  const write = (row: PositionedTrade) => JSON.stringify(record(row))
+  const rows = await writeInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
   const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)}}`
   if (query.start_time === undefined) return jsonText(body)
   const oldestMs =
@@ -219,23 +219,23 @@ function ofMarkets(
   markets: readonly MarketView[],
   range: TimeRange,
   clock: Clock,
-): Reading<PlacedTrade>['read'] {
+): ScanSpec<PositionedTrade>['read'] {
   const merged = new MergedTrades(markets, range, clock)
   return ({ limit }, untilMs) => {
     const { rows, isEnd } = merged.next(limit, untilMs)
-    const placed = rows.map((row) => ({
+    const positioned = rows.map((row) => ({
       view: row.view,
       trade: row.trade,
-      place: mergedPlace(row),
+      position: mergedPosition(row),
     }))
-    return { rows: placed, isEnd }
+    return { rows: positioned, isEnd }
   }
 }
 
 /** A trade whose market was forgotten meanwhile is left out, and the slice filled behind it. */
-function ofVenue(catalog: CatalogView, venue: VenueKey): Reading<PlacedTrade>['read'] {
+function ofVenue(catalog: CatalogView, venue: VenueKey): ScanSpec<PositionedTrade>['read'] {
   return (slice) => {
-    const rows: PlacedTrade[] = []
+    const rows: PositionedTrade[] = []
     let { after } = slice
     for (;;) {
       const limit = slice.limit - rows.length
@@ -243,7 +243,7 @@ function ofVenue(catalog: CatalogView, venue: VenueKey): Reading<PlacedTrade>['r
       for (const { market, venueOrdinal: ordinal, trade } of found) {
         const view = catalog.byNumber(market)
         after = { timeMs: trade.timeMs, ordinal }
-        if (view !== null) rows.push({ view, trade, place: { timeMs: trade.timeMs, ordinal } })
+        if (view !== null) rows.push({ view, trade, position: { timeMs: trade.timeMs, ordinal } })
       }
       if (found.length < limit || rows.length === slice.limit) return rows
     }
@@ -258,8 +258,8 @@ function isOf(wallet: string, party: string | null): boolean {
 async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<TimeMs | null> {
   let oldestMs = Number.POSITIVE_INFINITY
   // What goes before has used up its turn.
-  await nextTurn(clock)
-  await eachInSlices(clock, markets, (view) => {
+  await yieldToEventLoop(clock)
+  await forEachInSlices(clock, markets, (view) => {
     oldestMs = Math.min(oldestMs, view.oldestTradeMs() ?? oldestMs)
   })
   return Number.isFinite(oldestMs) ? timeMs(oldestMs) : null

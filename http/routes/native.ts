@@ -7,7 +7,7 @@ import type { VenueKey } from '../../engine/ids.ts'
 import {
   answerPage,
   createdRange,
-  type PageAsked,
+  type PageQuery,
   pageRefusals,
   volumeMin,
 } from '../pages/lists.ts'
@@ -53,23 +53,23 @@ function venueARoutes(parts: RouteParts): readonly Route[] {
       end_time: parameters.seconds(),
       ...paging,
     }),
-    ask: (asked) => ({
-      ...asked,
+    toListQuery: (query) => ({
+      ...query,
       filter: {
         ...anyOf('a'),
-        phase: asked.status === 'closed' ? 'ended' : (asked.status ?? 'any'),
-        tags: asked.tags ?? [],
-        volumeTotalMin: volumeMin(asked.min_volume),
+        phase: query.status === 'closed' ? 'ended' : (query.status ?? 'any'),
+        tags: query.tags ?? [],
+        volumeTotalMin: volumeMin(query.min_volume),
         ...createdRange({
-          start: asked.start_time,
-          end: asked.end_time,
+          start: query.start_time,
+          end: query.end_time,
           names: ['start_time', 'end_time'],
         }),
         among: among([
-          [asked.market_slug, (slug) => catalog.allBySlug('a', slug)],
-          [asked.event_slug, (slug) => catalog.marketsOfEvent('a', slug)],
-          [asked.condition_id, (id) => listOf(catalog.find(`${name}_${id}`))],
-          [asked.token_id, (id) => listOf(catalog.findByOutcome('a', id))],
+          [query.market_slug, (slug) => catalog.allBySlug('a', slug)],
+          [query.event_slug, (slug) => catalog.marketsOfEvent('a', slug)],
+          [query.condition_id, (id) => listOf(catalog.find(`${name}_${id}`))],
+          [query.token_id, (id) => listOf(catalog.findByOutcome('a', id))],
         ]),
       },
     }),
@@ -94,16 +94,16 @@ function venueBRoutes(parts: RouteParts): readonly Route[] {
       min_volume: totalVolume(),
       ...paging,
     }),
-    ask: (asked) => ({
-      ...asked,
+    toListQuery: (query) => ({
+      ...query,
       filter: {
         ...anyOf('b'),
-        phase: asked.status ?? 'any',
-        volumeTotalMin: volumeMin(asked.min_volume),
+        phase: query.status ?? 'any',
+        volumeTotalMin: volumeMin(query.min_volume),
         among: among([
-          [asked.ticker, (ticker) => listOf(catalog.find(`${name}_${ticker}`))],
-          [asked.event_ticker, (ticker) => catalog.marketsOfEvent('b', ticker)],
-          [asked.series_ticker, (series) => catalog.marketsOfSeries('b', series)],
+          [query.ticker, (ticker) => listOf(catalog.find(`${name}_${ticker}`))],
+          [query.event_ticker, (ticker) => catalog.marketsOfEvent('b', ticker)],
+          [query.series_ticker, (series) => catalog.marketsOfSeries('b', series)],
         ]),
       },
     }),
@@ -113,7 +113,7 @@ function venueBRoutes(parts: RouteParts): readonly Route[] {
 }
 
 /** What a list is asked for. */
-interface ListAsked extends PageAsked {
+interface ListQuery extends PageQuery {
   readonly filter: MarketFilter
   readonly search?: string
 }
@@ -126,7 +126,7 @@ function venueRoutes<Query extends TProperties>(
     readonly group: RouteGroup
     readonly idName: string
     readonly query: TObject<Query>
-    readonly ask: (query: Static<TObject<Query>>) => ListAsked
+    readonly toListQuery: (query: Static<TObject<Query>>) => ListQuery
     readonly row: TSchema
     readonly record: (view: MarketView) => unknown
   },
@@ -147,7 +147,8 @@ function venueRoutes<Query extends TProperties>(
         },
       },
       venue.query,
-      ({ query, requester }) => list(parts, cursors, { ...venue.ask(query), requester }, record),
+      ({ query, requester }) =>
+        list(parts, cursors, { ...venue.toListQuery(query), requester }, record),
     ),
     route(
       {
@@ -240,20 +241,20 @@ function among(lookups: readonly Lookup[]): MarketFilter['among'] {
 function list(
   { catalog, clock }: RouteParts,
   cursors: ListCursors,
-  asked: ListAsked & { readonly requester: () => Requester },
+  query: ListQuery & { readonly requester: () => Requester },
   record: (view: MarketView) => unknown,
 ): Promise<Answer> | Answer {
-  const { filter, limit } = asked
-  const text = asked.search?.trim() ?? ''
+  const { filter, limit } = query
+  const text = query.search?.trim() ?? ''
   const order = { sortBy: 'volume', order: 'desc' } as const
   return answerPage<MarketPage>({
     cursors,
-    asked,
+    query,
     binding: JSON.stringify([text, { ...filter, among: filter.among?.key ?? null }]),
-    read: (place) =>
+    read: (position) =>
       text === ''
-        ? catalog.list({ filter, ...order, limit, ...place })
-        : catalog.search({ text, filter, ...order, limit, ...place }, asked.requester()),
+        ? catalog.list({ filter, ...order, limit, ...position })
+        : catalog.search({ text, filter, ...order, limit, ...position }, query.requester()),
     answer: (page, cursor) => {
       const end = `],"total":${page.total},${cursorText(cursor)}}`
       const parts = ['{"data":[', ...separated(page.markets), end]

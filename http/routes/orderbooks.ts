@@ -4,8 +4,8 @@ import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
-import { confirmBooks, cutBook, PLAIN_BOOK, pastedBook } from '../records/books.ts'
-import type { HotAnswers } from '../records/hot-answers.ts'
+import { bookTemplate, confirmBooks, fillBook, PLAIN_BOOK } from '../records/books.ts'
+import type { MarketAnswerCache } from '../records/hot-answers.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
@@ -19,14 +19,14 @@ export const OrderbooksSchema = Type.Object({
 interface OrderbookRouteParts {
   readonly engine: EngineView
   readonly clock: Clock
-  readonly hot: HotAnswers
+  readonly marketAnswers: MarketAnswerCache
 }
 
 const depth = Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 }))
 
 /** `GET /v1/markets/{market_id}/orderbook` and `GET /v1/orderbooks`. */
 export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
-  const { engine, clock, hot } = parts
+  const { engine, clock, marketAnswers } = parts
   const { catalog } = engine
   const epoch = JSON.stringify(engine.epoch)
   return [
@@ -47,18 +47,19 @@ export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
       ({ path, query }) => {
         const view = findMarket(catalog, path('market_id'))
         const outcomeIndex = outcomeIndexOf(view, query.outcome)
-        const twin = query.consolidated ? engine.matches.twinOf(view.ref) : null
+        const matchedMarket = query.consolidated ? engine.matches.matchedMarketOf(view.ref) : null
         const nowMs = clock.nowMs()
-        if (outcomeIndex === 0 && query.depth === undefined && twin === null) {
-          return jsonText(hot.book(view, nowMs))
+        if (outcomeIndex === 0 && query.depth === undefined && matchedMarket === null) {
+          return jsonText(marketAnswers.book(view, nowMs))
         }
         const answer = () => {
           const atMs = clock.nowMs()
           const confirmedFromMs = atMs - engine.bookAgeMsMax
-          const asked = { outcomeIndex, depth: query.depth, twin, confirmedFromMs }
-          return jsonText(pastedBook(cutBook(view, epoch, asked), atMs))
+          const bookQuery = { outcomeIndex, depth: query.depth, matchedMarket, confirmedFromMs }
+          return jsonText(fillBook(bookTemplate(view, epoch, bookQuery), atMs))
         }
-        const confirming = twin === null ? null : confirmBooks(engine, [view, twin], nowMs)
+        const confirming =
+          matchedMarket === null ? null : confirmBooks(engine, [view, matchedMarket], nowMs)
         return confirming === null ? answer() : confirming.then(answer)
       },
     ),
@@ -75,11 +76,11 @@ export function orderbookRoutes(parts: OrderbookRouteParts): readonly Route[] {
       Type.Object({ market_ids: marketIds(), depth }),
       ({ query }) => {
         const nowMs = clock.nowMs()
-        const asked = { ...PLAIN_BOOK, depth: query.depth }
+        const bookQuery = { ...PLAIN_BOOK, depth: query.depth }
         const text = (view: MarketView) =>
           query.depth === undefined
-            ? hot.book(view, nowMs)
-            : pastedBook(cutBook(view, epoch, asked), nowMs)
+            ? marketAnswers.book(view, nowMs)
+            : fillBook(bookTemplate(view, epoch, bookQuery), nowMs)
         return bulkAnswer({ catalog, clock }, 'orderbooks', query.market_ids, text)
       },
     ),

@@ -8,8 +8,8 @@ import type { Requester } from '../../engine/fair-queue.ts'
 import { timeMs } from '../../engine/units.ts'
 import { bulkAnswer, MissingSchema, marketIds } from '../pages/bulk.ts'
 import { seconds } from '../pages/time-range.ts'
-import type { HotAnswers } from '../records/hot-answers.ts'
-import { cutPrice, pastedPrice, pastPriceText } from '../records/prices.ts'
+import type { MarketAnswerCache } from '../records/hot-answers.ts'
+import { fillPrice, pastPriceText, priceTemplate } from '../records/prices.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
@@ -23,12 +23,12 @@ export const PricesSchema = Type.Object({
 interface PriceRouteParts {
   readonly engine: EngineView
   readonly clock: Clock
-  readonly hot: HotAnswers
+  readonly marketAnswers: MarketAnswerCache
 }
 
 /** `GET /v1/markets/{market_id}/price` and `GET /v1/prices`. */
 export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
-  const { engine, clock, hot } = parts
+  const { engine, clock, marketAnswers } = parts
   const { catalog } = engine
   return [
     route(
@@ -64,7 +64,7 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
       Type.Object({ market_ids: marketIds() }),
       ({ query }) => {
         const nowMs = clock.nowMs()
-        const text = (view: MarketView) => hot.price(view, nowMs)
+        const text = (view: MarketView) => marketAnswers.price(view, nowMs)
         return bulkAnswer({ catalog, clock }, 'prices', query.market_ids, text)
       },
     ),
@@ -72,7 +72,7 @@ export function priceRoutes(parts: PriceRouteParts): readonly Route[] {
 }
 
 function price(
-  { engine, clock, hot }: PriceRouteParts,
+  { engine, clock, marketAnswers }: PriceRouteParts,
   view: MarketView,
   query: {
     readonly at_time?: number
@@ -84,8 +84,8 @@ function price(
   const nowMs = clock.nowMs()
   const { at_time: atSeconds } = query
   if (atSeconds === undefined) {
-    if (outcomeIndex === 0) return jsonText(hot.price(view, nowMs))
-    return jsonText(pastedPrice(cutPrice(view, outcomeIndex), nowMs))
+    if (outcomeIndex === 0) return jsonText(marketAnswers.price(view, nowMs))
+    return jsonText(fillPrice(priceTemplate(view, outcomeIndex), nowMs))
   }
   // The present answer's own `at_time`, rounded up, is no future.
   if (atSeconds > Math.ceil(nowMs / 1000)) {

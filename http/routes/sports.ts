@@ -52,24 +52,28 @@ export function sportsRoutes(parts: SportsRouteParts): readonly Route[] {
         },
       },
       query,
-      ({ path, query: asked }) => games(parts, path('sport'), asked),
+      ({ path, query: params }) => games(parts, path('sport'), params),
     ),
   ]
 }
 
-interface Asked {
+interface SportsQuery {
   readonly date?: string
   readonly search?: string
   readonly platform?: string
 }
 
-async function games(parts: SportsRouteParts, word: string, asked: Asked): Promise<Answer> {
+async function games(
+  parts: SportsRouteParts,
+  sportName: string,
+  params: SportsQuery,
+): Promise<Answer> {
   const { engine, records, clock } = parts
-  const sport = sportOf(word)
-  const date = asked.date ?? engine.sports.today()
+  const sport = sportOf(sportName)
+  const date = params.date ?? engine.sports.today()
   if (!isCalendarDate(date)) throw new EngineError('BAD_REQUEST', 'no calendar has this date')
   const all = await engine.sports.games(sport, date)
-  const found = filtered(engine.catalog, all, asked)
+  const found = filtered(engine.catalog, all, params)
   const nowMs = clock.nowMs()
   const texts: (string | MarketView)[] = ['{"markets":{']
   for (const [index, { key, markets }] of found.entries()) {
@@ -93,7 +97,7 @@ const startOf = (startMs: number | null): number | null =>
 function filtered(
   catalog: CatalogView,
   all: GamesView,
-  { search, platform }: Asked,
+  { search, platform }: SportsQuery,
 ): readonly Group[] {
   const words = foldName(search ?? '').split(' ')
   const isSearched = words.some((word) => word !== '')
@@ -126,8 +130,8 @@ function hasWords(text: string, words: readonly string[]): boolean {
   return words.every((word) => ` ${text}`.includes(` ${word}`))
 }
 
-function sportOf(word: string): Sport {
-  const sport = SPORTS.find((known) => known === word)
-  if (sport === undefined) throw new Error(`the path's schema let the sport ${word} pass`)
+function sportOf(name: string): Sport {
+  const sport = SPORTS.find((candidate) => candidate === name)
+  if (sport === undefined) throw new Error(`the path's schema let the sport ${name} pass`)
   return sport
 }

@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
 import type { ClusterView, EngineView, VenueView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
-import type { HeardMember } from '../../engine/cluster/members.ts'
+import type { MemberStatus } from '../../engine/cluster/members.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradesSource } from '../../engine/events.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
@@ -192,14 +192,37 @@ function healthRecord(engine: EngineView) {
 /** Of a process of a cluster: its role, and how far it is behind. */
 function clusterRecord(view: ClusterView | undefined) {
   if (view === undefined) return {}
-  const { role, name, link, lagBatches, lagMs, isHeard, leader, members } = view
+  const {
+    role,
+    name,
+    link,
+    lagBatches,
+    lagMs,
+    isConnected: isEngineConnected,
+    leader,
+    members,
+  } = view
   const lag = { lag_batches: lagBatches, lag_ms: lagMs }
-  const lease = leader && { holder: leader.name, term: leader.term, silent_ms: leader.silentMs }
-  const known = members.map(memberRecord)
-  return { cluster: { role, name, log: link, ...lag, is_heard: isHeard, lease, members: known } }
+  const lease = leader && {
+    holder: leader.name,
+    term: leader.term,
+    silent_ms: leader.lastSeenAgoMs,
+  }
+  const memberRecords = members.map(memberRecord)
+  return {
+    cluster: {
+      role,
+      name,
+      log: link,
+      ...lag,
+      is_heard: isEngineConnected,
+      lease,
+      members: memberRecords,
+    },
+  }
 }
 
-function memberRecord({ role, name, lagBatches, lagMs, silentMs }: HeardMember) {
+function memberRecord({ role, name, lagBatches, lagMs, lastSeenAgoMs: silentMs }: MemberStatus) {
   return { role, name, lag_batches: lagBatches, lag_ms: lagMs, silent_ms: silentMs }
 }
 

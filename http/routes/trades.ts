@@ -11,12 +11,12 @@ import { readTimePage, type TimePage } from '../pages/scan.ts'
 import {
   cursorText,
   DATA_START,
-  type TimeRangeAsked,
+  type TimeRangeQuery,
   timeParameters,
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
-import type { KeptAnswers } from '../records/kept-answers.ts'
+import type { AnswerCache } from '../records/kept-answers.ts'
 import { marketTexts, tradeText } from '../records/render.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { findMarket } from '../request/find-market.ts'
@@ -24,7 +24,7 @@ import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { parameters, TradesSchema } from '../schemas.ts'
 
-const SLICE_ROWS = 512
+const ROWS_PER_TICK = 512
 
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 
@@ -40,7 +40,7 @@ const queryOf = (names: VenueTable) =>
     order: timeParameters.order,
   })
 
-interface TradesQuery extends TimeRangeAsked {
+interface TradesQuery extends TimeRangeQuery {
   readonly limit: number
   readonly side?: TradeSide
   readonly taker_side?: TradeSide
@@ -49,7 +49,7 @@ interface TradesQuery extends TimeRangeAsked {
 }
 
 interface TradeRouteParts extends RouteParts {
-  readonly answers: KeptAnswers
+  readonly answers: AnswerCache
 }
 
 /** `GET /v1/markets/{market_id}/trades`. */
@@ -103,9 +103,9 @@ function trades(
   view: MarketView,
   query: TradesQuery,
 ): Answer | Promise<Answer> {
-  const { signal: _, requester: __, ...asked } = query
+  const { signal: _, requester: __, ...filters } = query
   return parts.answers.answer(
-    `trades ${view.ref.number} ${JSON.stringify(asked)}`,
+    `trades ${view.ref.number} ${JSON.stringify(filters)}`,
     () => [view.tradesVersion, ...view.summary.outcomes.map(({ label }) => label)],
     () => writtenTrades(parts, view, query),
   )
@@ -132,9 +132,9 @@ function writtenTrades(
     range: timeRangeOf(query),
     limit,
     read: (slice) => view.trades(slice),
-    place: (row) => row,
+    positionOf: (row) => row,
     accepts: isFiltered ? accepts : null,
-    sliceRows: SLICE_ROWS,
+    rowsPerTick: ROWS_PER_TICK,
     clock,
     // Only with a filter can a page take so long that the client leaves.
     ...(isFiltered ? { signal: query.signal(), requester: query.requester() } : {}),

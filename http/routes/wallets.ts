@@ -16,14 +16,14 @@ import { type Answer, failure, json } from '../request/reply.ts'
 import { type Route, type RouteDocument, route, type ValidRequest } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import {
-  type Asked,
   activityAnswer,
-  DOUBTS,
+  INCOMPLETE_REASONS,
   pnlAnswer,
   positionsAnswer,
   profileAnswer,
   tradesAnswer,
   type WalletParts,
+  type WalletRequest,
 } from '../wallets/answers.ts'
 import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallets/events.ts'
 import { WalletPins } from '../wallets/pins.ts'
@@ -47,7 +47,7 @@ const DATA_COMPLETE = {
     'the stream tells. Absent for a wallet that has not traded',
   'X-Data-Incomplete':
     'why the answer may not be complete, `code: sentence`, separated by `; `, and how many events the venue lacks. ' +
-    `${Object.entries(DOUBTS)
+    `${Object.entries(INCOMPLETE_REASONS)
       .map(([code, text]) => `\`${code}\`: ${text}`)
       .join('. ')}. Absent from complete answers`,
 }
@@ -112,7 +112,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
   const { clock } = parts
   const lists = { cursors: new ListCursors(), pins: new WalletPins(clock) }
   const refusals = { 503: 'the venue does not answer and nothing is known yet, or too many wait' }
-  const turned = 'start after end, or a foreign cursor'
+  const rangeRefusal = 'start after end, or a foreign cursor'
   const tooFew = `${refusals[503]}; or too few rows pass the filters to find a page in time`
   return [
     ranking(parts),
@@ -126,7 +126,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
         answer: profileSchema,
         refusals: { ...refusals, 404: 'the wallet has not traded' },
       },
-      handle: (asked) => profileAnswer(parts, asked),
+      handle: (request) => profileAnswer(parts, request),
     }),
     ofWallet(parts, '/trades', TradesQuery, {
       document: {
@@ -136,9 +136,9 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
           'what the wallet did, as taker or maker (`role`, null where the venue does not say). `taker_side` is ' +
           'what the taker did with that outcome: null where `role` is null.',
         answer: walletTradesSchema,
-        refusals: { 400: turned, 503: tooFew },
+        refusals: { 400: rangeRefusal, 503: tooFew },
       },
-      handle: (asked) => tradesAnswer(parts, asked),
+      handle: (request) => tradesAnswer(parts, request),
     }),
     ofWallet(parts, '/positions', PositionsQuery, {
       document: {
@@ -151,7 +151,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
         answer: walletPositionsSchema,
         refusals: { ...refusals, 400: 'a cursor of another list or an expired one' },
       },
-      handle: (asked) => positionsAnswer({ ...parts, ...lists }, asked),
+      handle: (request) => positionsAnswer({ ...parts, ...lists }, request),
     }),
     ofWallet(parts, '/pnl', PnlQuery, {
       document: {
@@ -166,16 +166,16 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
         answer: pnlSchema,
         refusals: { ...refusals, 400: 'start after end' },
       },
-      handle: (asked) => pnlAnswer(parts, asked),
+      handle: (request) => pnlAnswer(parts, request),
     }),
     ofWallet(parts, '/activity', ActivityQuery, {
       document: {
         summary: 'Splits, merges, redemptions and conversions of a wallet',
         description: 'A conversion stands under the first of the markets that it converted.',
         answer: walletActivitySchema,
-        refusals: { 400: turned, 503: tooFew },
+        refusals: { 400: rangeRefusal, 503: tooFew },
       },
-      handle: (asked) => activityAnswer(parts, asked),
+      handle: (request) => activityAnswer(parts, request),
     }),
   ]
 }
@@ -187,7 +187,7 @@ function ofWallet<Q extends TProperties>(
   query: TObject<Q>,
   parts: {
     readonly document: Omit<RouteDocument, 'group' | 'headers'>
-    readonly handle: (asked: Asked<Static<TObject<Q>>>) => Promise<Answer>
+    readonly handle: (request: WalletRequest<Static<TObject<Q>>>) => Promise<Answer>
   },
 ): Route {
   const { names } = catalog
@@ -264,8 +264,8 @@ function ranking({ engine }: WalletParts): Route {
     ({ query }) => {
       const { window, sort_by, limit } = query
       return answerPage({
-        ...{ cursors, asked: query, binding: `${window} ${sort_by}` },
-        read: (place) => engine.wallets.ranking({ window, sortBy: sort_by, limit, ...place }),
+        ...{ cursors, query: query, binding: `${window} ${sort_by}` },
+        read: (position) => engine.wallets.ranking({ window, sortBy: sort_by, limit, ...position }),
         answer: ({ wallets, total }, cursor) =>
           json({
             ...{ wallets: wallets.map(rankedRecord), total, window, sort_by },

@@ -19,14 +19,14 @@ import {
 } from '../pages/time-range.ts'
 import { whaleText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
-import { writtenInSlices } from '../request/in-slices.ts'
+import { writeInSlices } from '../request/in-slices.ts'
 import { type Answer, jsonText, withHeader } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/channels/whales.ts'
 
 /** Some two milliseconds' worth. */
-const SLICE_ROWS = 128
+const ROWS_PER_TICK = 128
 /** A page of so many is written in one turn. */
 const WRITTEN_ROWS = 100
 
@@ -88,8 +88,8 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
     headers: { ...DATA_START, ...DATA_COMPLETE },
   }
   const ofAll = (pattern: string, summary: string): Route =>
-    route({ method: 'GET', pattern, document: { ...document, summary } }, Query, (asked) => {
-      const { query, signal, requester } = asked
+    route({ method: 'GET', pattern, document: { ...document, summary } }, Query, (request) => {
+      const { query, signal, requester } = request
       const { platform, category, market_id: id } = query
       const view = id === undefined ? null : catalog.find(id)
       const venue = platform === undefined ? null : names.venue(platform)
@@ -134,7 +134,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
 }
 
 /** What is asked of the whales. */
-interface Asked {
+interface WhalesRequest {
   readonly query: Static<typeof OfMarketQuery>
   readonly signal: () => AbortSignal
   readonly requester: () => Requester
@@ -148,7 +148,7 @@ interface Asked {
 
 async function whales(
   { catalog, clock, engine }: WhaleParts,
-  { query, signal, requester, view, venue, isOther }: Asked,
+  { query, signal, requester, view, venue, isOther }: WhalesRequest,
 ): Promise<Answer> {
   const { limit, side, taker_side: byTaker, min_usd } = query
   const { whaleLog } = engine
@@ -174,9 +174,9 @@ async function whales(
       view === null
         ? whaleLog.history(slice)
         : whaleLog.historyOfMarket({ ...slice, market: view.ref.number }),
-    place: ({ whale }) => whale,
+    positionOf: ({ whale }) => whale,
     accepts: isFiltered ? accepts : null,
-    sliceRows: SLICE_ROWS,
+    rowsPerTick: ROWS_PER_TICK,
     clock,
     signal: signal(),
     requester: requester(),
@@ -188,7 +188,7 @@ async function whales(
       platform: JSON.stringify(names.platform(row.venue)),
       labels: [],
     })
-  const rows = await writtenInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
+  const rows = await writeInSlices(clock, page.rows, { fewRows: WRITTEN_ROWS, write })
   const body = `{"trades":[${rows.join(',')}],${cursorText(page.cursor)},"min_usd":${min_usd}}`
   const startMs = () => whaleLog.oldestMs() ?? catalog.recordsSinceMs
   const dated = withDataStart(jsonText(body), query.start_time, startMs)

@@ -5,7 +5,7 @@
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import { isRecord } from '../../engine/json-record.ts'
-import { echo, echoField, echoKnown, isSecretName } from './echo.ts'
+import { echo, echoField, echoKnownFields, isSecretName } from './echo.ts'
 import type { Problem } from './parameter.ts'
 import {
   boundRefusal,
@@ -16,7 +16,7 @@ import {
   textRefusal,
 } from './refusals.ts'
 
-type Place = Problem['loc']
+type FieldPath = Problem['loc']
 
 /** More are not listed: a refusal would be twenty times as long as the body. */
 const UNKNOWN_FIELDS_MAX = 100
@@ -49,7 +49,7 @@ export class BodyProblems {
   #fields(
     { properties, additionalProperties }: TSchema,
     value: Readonly<Record<string, unknown>>,
-    at: Place,
+    at: FieldPath,
     problems: Problem[],
   ): void {
     for (const [name, schema] of Object.entries<TSchema>(properties)) {
@@ -61,16 +61,16 @@ export class BodyProblems {
       }
     }
     if (additionalProperties !== false) return
-    const unknown = Object.entries(value).filter(([name]) => !Object.hasOwn(properties, name))
-    for (const [name, item] of unknown.slice(0, UNKNOWN_FIELDS_MAX)) {
+    const unknownFields = Object.entries(value).filter(([name]) => !Object.hasOwn(properties, name))
+    for (const [name, item] of unknownFields.slice(0, UNKNOWN_FIELDS_MAX)) {
       // Its name is cut and checked like a text: it may be a secret itself.
       const loc = [...at, String(echo(name))]
-      const input = echoKnown(item, this.#names)
+      const input = echoKnownFields(item, this.#names)
       problems.push({ type: 'extra_forbidden', loc, msg: 'Extra inputs are not permitted', input })
     }
   }
 
-  #value(schema: TSchema, value: unknown, loc: Place, problems: Problem[]): void {
+  #value(schema: TSchema, value: unknown, loc: FieldPath, problems: Problem[]): void {
     const bare = withoutNull(schema)
     if (bare !== schema && value === null) return
     const refusal = refusalOf(bare, value)
@@ -88,14 +88,14 @@ export class BodyProblems {
   #notAnObject(body: unknown): Problem {
     const className = this.#className
     const msg = `Input should be a valid dictionary or instance of ${className}`
-    const input = this.#takesSecrets ? echoKnown(body, this.#names) : echo(body)
+    const input = this.#takesSecrets ? echoKnownFields(body, this.#names) : echo(body)
     return { type: 'model_type', loc: ['body'], msg, input, ctx: { class_name: className } }
   }
 
   /** What may be said again of a field's value; the whole body has no name. */
   #repeated(value: unknown, name: string): unknown {
     if (!this.#takesSecrets) return echo(value, name)
-    return name === '' ? echoKnown(value, this.#names) : echoField(value, name, this.#names)
+    return name === '' ? echoKnownFields(value, this.#names) : echoField(value, name, this.#names)
   }
 }
 
@@ -162,17 +162,17 @@ export function soundFields(
   schema: TSchema,
   value: Fields,
   failures: readonly Problem[],
-  at: Place = ['body'],
+  at: FieldPath = ['body'],
 ): Fields {
   const sound: Record<string, unknown> = {}
   for (const [name, property] of Object.entries<TSchema>(schema.properties)) {
     if (!Object.hasOwn(value, name)) continue
     const item = value[name]
-    const place = [...at, name]
-    const inside = failures.filter(({ loc }) => place.every((part, depth) => loc[depth] === part))
+    const path = [...at, name]
+    const inside = failures.filter(({ loc }) => path.every((part, depth) => loc[depth] === part))
     if (inside.length === 0) sound[name] = item
-    else if (isRecord(item) && inside.every(({ loc }) => loc.length > place.length)) {
-      sound[name] = soundFields(withoutNull(property), item, inside, place)
+    else if (isRecord(item) && inside.every(({ loc }) => loc.length > path.length)) {
+      sound[name] = soundFields(withoutNull(property), item, inside, path)
     }
   }
   return sound
@@ -180,13 +180,16 @@ export function soundFields(
 
 /** Failures in the order of the schema's fields, those of unknown fields behind their neighbours. */
 export function inFieldOrder(schema: TSchema, problems: readonly Problem[]): readonly Problem[] {
-  const placed = problems.map((problem) => ({ problem, place: positions(schema, problem.loc) }))
-  placed.sort((one, other) => comparePlaces(one.place, other.place))
-  return placed.map(({ problem }) => problem)
+  const sortable = problems.map((problem) => ({
+    problem,
+    position: positions(schema, problem.loc),
+  }))
+  sortable.sort((one, other) => comparePositions(one.position, other.position))
+  return sortable.map(({ problem }) => problem)
 }
 
 /** A path as numbers: of each field its place in its object, of each item its index. */
-function positions(schema: TSchema, [, ...path]: Place): readonly number[] {
+function positions(schema: TSchema, [, ...path]: FieldPath): readonly number[] {
   let within: TSchema | undefined = schema
   return path.map((part) => {
     const bare: TSchema | undefined = within === undefined ? undefined : withoutNull(within)
@@ -201,7 +204,7 @@ function positions(schema: TSchema, [, ...path]: Place): readonly number[] {
   })
 }
 
-function comparePlaces(one: readonly number[], other: readonly number[]): number {
+function comparePositions(one: readonly number[], other: readonly number[]): number {
   for (const [depth, position] of one.entries()) {
     const difference = position - (other[depth] ?? -1)
     if (difference !== 0) return difference

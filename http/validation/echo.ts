@@ -17,7 +17,7 @@ const SECRET = /pass|pas?w|psw|pwd|secret|token|key|auth|credential/i
 const SECRET_INSIDE =
   /(?:pass|pas?w|psw|pwd|secret|token|key|auth|credential)\w*(?:\\*["'])?\s*[:=]|bearer\s/i
 /** Our keys, secrets of webhooks, and what a JWT begins with. */
-const SECRET_LOOK = /pmk_\w|whsec_\w|eyJ[\w-]{5}/
+const SECRET_VALUE = /pmk_\w|whsec_\w|eyJ[\w-]{5}/
 const REDACTED = '[redacted]'
 
 /** Whether a field of this name holds a secret. */
@@ -26,7 +26,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /** What may still be repeated of one input. */
-interface Room {
+interface Budget {
   characters: number
 }
 
@@ -35,18 +35,19 @@ export function echo(value: unknown, name = ''): unknown {
   return repeat(value, name, 0, { characters: CHARACTERS_MAX })
 }
 
-function repeat(value: unknown, name: string, depth: number, room: Room): unknown {
-  if (isSecretName(name) && value !== null && value !== undefined) return repeatText(REDACTED, room)
-  if (typeof value === 'string') return repeatText(value, room)
-  if (typeof value !== 'object' || value === null) return repeatPlain(value, room)
-  if (depth >= DEPTH_MAX) return repeatText('…', room)
+function repeat(value: unknown, name: string, depth: number, budget: Budget): unknown {
+  if (isSecretName(name) && value !== null && value !== undefined)
+    return repeatText(REDACTED, budget)
+  if (typeof value === 'string') return repeatText(value, budget)
+  if (typeof value !== 'object' || value === null) return repeatPlain(value, budget)
+  if (depth >= DEPTH_MAX) return repeatText('…', budget)
   if (Array.isArray(value)) {
-    return repeatList(value, room, (item) => repeat(item, '', depth + 1, room))
+    return repeatList(value, budget, (item) => repeat(item, '', depth + 1, budget))
   }
   const copy: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value).slice(0, ITEMS_MAX)) {
-    if (room.characters <= 0) break
-    copy[repeatText(key, room)] = repeat(item, key, depth + 1, room)
+    if (budget.characters <= 0) break
+    copy[repeatText(key, budget)] = repeat(item, key, depth + 1, budget)
   }
   return copy
 }
@@ -55,72 +56,86 @@ function repeat(value: unknown, name: string, depth: number, room: Room): unknow
  * The same of a body that takes secrets, or of what stands in its place: no field but the `known`
  * ones, and no longer text outside of them.
  */
-export function echoKnown(value: unknown, known: readonly string[]): unknown {
-  return repeatKnown(value, known, 0, { characters: CHARACTERS_MAX })
+export function echoKnownFields(value: unknown, knownFields: readonly string[]): unknown {
+  return repeatKnownFields(value, knownFields, 0, { characters: CHARACTERS_MAX })
 }
 
-function repeatKnown(value: unknown, known: readonly string[], depth: number, room: Room): unknown {
+function repeatKnownFields(
+  value: unknown,
+  knownFields: readonly string[],
+  depth: number,
+  budget: Budget,
+): unknown {
   if (typeof value === 'string') {
-    return repeatText(value.length <= HARMLESS_CHARACTERS ? value : REDACTED, room)
+    return repeatText(value.length <= HARMLESS_CHARACTERS ? value : REDACTED, budget)
   }
-  if (typeof value !== 'object' || value === null) return repeatPlain(value, room)
-  if (depth >= DEPTH_MAX) return repeatText('…', room)
+  if (typeof value !== 'object' || value === null) return repeatPlain(value, budget)
+  if (depth >= DEPTH_MAX) return repeatText('…', budget)
   if (Array.isArray(value)) {
-    return repeatList(value, room, (item) => repeatKnown(item, known, depth + 1, room))
+    return repeatList(value, budget, (item) =>
+      repeatKnownFields(item, knownFields, depth + 1, budget),
+    )
   }
   const copy: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) {
-    if (!known.includes(key)) continue
-    if (room.characters <= 0) break
-    copy[repeatText(key, room)] = repeatField(item, { name: key, known, depth: depth + 1, room })
+    if (!knownFields.includes(key)) continue
+    if (budget.characters <= 0) break
+    copy[repeatText(key, budget)] = repeatField(item, {
+      name: key,
+      knownFields,
+      depth: depth + 1,
+      budget,
+    })
   }
   return copy
 }
 
 /** The value of one known field of such a body. */
-export function echoField(value: unknown, name: string, known: readonly string[]): unknown {
-  return repeatField(value, { name, known, depth: 1, room: { characters: CHARACTERS_MAX } })
+export function echoField(value: unknown, name: string, knownFields: readonly string[]): unknown {
+  return repeatField(value, { name, knownFields, depth: 1, budget: { characters: CHARACTERS_MAX } })
 }
 
 function repeatField(
   value: unknown,
-  field: { name: string; known: readonly string[]; depth: number; room: Room },
+  field: { name: string; knownFields: readonly string[]; depth: number; budget: Budget },
 ): unknown {
-  const { name, known, depth, room } = field
+  const { name, knownFields, depth, budget } = field
   const isPlain = typeof value !== 'object' || value === null || isSecretName(name)
-  return isPlain ? repeat(value, name, 0, room) : repeatKnown(value, known, depth, room)
+  return isPlain
+    ? repeat(value, name, 0, budget)
+    : repeatKnownFields(value, knownFields, depth, budget)
 }
 
 /** The first items, for as long as there is room. */
 function repeatList(
   items: readonly unknown[],
-  room: Room,
+  budget: Budget,
   repeatItem: (item: unknown) => unknown,
 ): unknown[] {
   const copy: unknown[] = []
   for (const item of items) {
-    if (room.characters <= 0 || copy.length === ITEMS_MAX) break
+    if (budget.characters <= 0 || copy.length === ITEMS_MAX) break
     copy.push(repeatItem(item))
   }
   // An empty list or object takes room as well: nesting them is no way around the bound.
-  if (copy.length === 0) room.characters -= 1
+  if (copy.length === 0) budget.characters -= 1
   return copy
 }
 
-function repeatPlain(value: unknown, room: Room): unknown {
+function repeatPlain(value: unknown, budget: Budget): unknown {
   const length = String(value).length
   // Half a number would be another one.
-  if (length > room.characters) return repeatText('…', room)
-  room.characters -= length
+  if (length > budget.characters) return repeatText('…', budget)
+  budget.characters -= length
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
 
 /** Only what is repeated is looked at, so that a long text costs no more than a short one. */
-function repeatText(text: string, room: Room): string {
-  const shown = cut(text, Math.max(room.characters, 0))
-  const isSecret = SECRET_INSIDE.test(shown) || SECRET_LOOK.test(shown)
+function repeatText(text: string, budget: Budget): string {
+  const shown = cut(text, Math.max(budget.characters, 0))
+  const isSecret = SECRET_INSIDE.test(shown) || SECRET_VALUE.test(shown)
   const repeated = isSecret ? REDACTED : shown
-  room.characters -= Math.max(1, repeated.length)
+  budget.characters -= Math.max(1, repeated.length)
   return repeated
 }
 

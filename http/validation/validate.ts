@@ -19,7 +19,7 @@ import { BodyProblems, inFieldOrder, soundFields } from './body-problems.ts'
 import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 
 type Parsed<T> =
-  | { readonly kind: 'valid'; readonly value: T; readonly unknown: readonly string[] }
+  | { readonly kind: 'valid'; readonly value: T; readonly unknownNames: readonly string[] }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
   /** Every part is valid, but an alias contradicts its canonical name. */
   | { readonly kind: 'conflict'; readonly detail: string }
@@ -47,19 +47,19 @@ export function compileQuery<P extends TProperties>(
     if (conflict !== null) return { kind: 'conflict', detail: conflict }
     // The parsers and the schema must agree; if not, a bound is not enforced, and that is our bug.
     if (!check(value)) throw new Error('a query passed its parsers but not its schema')
-    const unknown = [...raw.keys()].filter((name) => !names.has(name))
-    return { kind: 'valid', value, unknown }
+    const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
+    return { kind: 'valid', value, unknownNames }
   }
   // A query that is kept (KeptQueries) means the same each time.
-  const known = new WeakMap<RawQuery, Parsed<Static<TObject<P>>>>()
+  const cache = new WeakMap<RawQuery, Parsed<Static<TObject<P>>>>()
   return (raw) => {
-    const before = known.get(raw)
-    if (before !== undefined) return before
+    const cached = cache.get(raw)
+    if (cached !== undefined) return cached
     const parsed = parse(raw)
     if (parsed.kind !== 'valid') return parsed
     for (const part of Object.values(parsed.value)) Object.freeze(part)
     Object.freeze(parsed.value)
-    known.set(raw, parsed)
+    cache.set(raw, parsed)
     return parsed
   }
 }

@@ -2,7 +2,7 @@
 // each answer says whether the wallet is known completely.
 
 import type { CatalogView, EngineView } from '../../actors/views.ts'
-import type { WalletDoubt, WalletEventView, WalletView } from '../../actors/wallets/views.ts'
+import type { WalletEventView, WalletIssue, WalletView } from '../../actors/wallets/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { TradeSide } from '../../engine/events.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
@@ -12,9 +12,9 @@ import type { WalletEventKind } from '../../engine/wallet.ts'
 import type { PnlGranularity } from '../../engine/wallets/figures.ts'
 import { answerPage } from '../pages/lists.ts'
 import { readTimePage } from '../pages/scan.ts'
-import { cursorText, type TimeRangeAsked, timeRangeOf } from '../pages/time-range.ts'
+import { cursorText, type TimeRangeQuery, timeRangeOf } from '../pages/time-range.ts'
 import type { ListCursors } from '../request/cursor.ts'
-import { writtenInSlices } from '../request/in-slices.ts'
+import { writeInSlices } from '../request/in-slices.ts'
 import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
 import {
@@ -29,16 +29,16 @@ import {
 import type { WalletPins } from './pins.ts'
 import {
   NO_POSITIONS,
+  type PositionFilter,
   type PositionOrder,
   type PositionPage,
-  type PositionsAsked,
   positionRecord,
   readPositions,
 } from './positions.ts'
 import { pnlRecord, profileRecord } from './records.ts'
 
 /** Events read in one turn of the loop at most, however few of them are wanted: some two milliseconds' worth. */
-const SLICE_ROWS = 128
+const ROWS_PER_TICK = 128
 /** A page of so many is written in one turn. */
 const WRITTEN_ROWS = 100
 const TRADE_KINDS: ReadonlySet<WalletEventKind> = new Set(['buy', 'sell'])
@@ -48,7 +48,7 @@ export interface WalletParts extends RouteParts {
 }
 
 /** A validated request for a wallet. */
-export interface Asked<Query> {
+export interface WalletRequest<Query> {
   readonly address: WalletAddress
   readonly query: Query
   readonly signal: AbortSignal
@@ -61,13 +61,13 @@ interface PositionLists {
   readonly pins: WalletPins
 }
 
-interface EventsQuery extends TimeRangeAsked {
+interface EventsQuery extends TimeRangeQuery {
   readonly market_id?: string
   readonly limit: number
 }
 
 interface PositionsQuery {
-  readonly status: PositionsAsked['status']
+  readonly status: PositionFilter['status']
   readonly market_id?: string
   readonly min_balance: number
   readonly sort_by: PositionOrder
@@ -85,7 +85,7 @@ interface PnlQuery {
 /** The profile; throws NOT_FOUND for a wallet without trades at the venue and in our log. */
 export async function profileAnswer(
   { engine, catalog }: WalletParts,
-  { address, signal, requester }: Asked<object>,
+  { address, signal, requester }: WalletRequest<object>,
 ): Promise<Answer> {
   const view = await engine.wallets.open(address, signal, requester)
   if (view === null) {
@@ -98,14 +98,16 @@ export async function profileAnswer(
 /** A page of its fills. */
 export async function tradesAnswer(
   parts: WalletParts,
-  asked: Asked<EventsQuery & { readonly side?: TradeSide; readonly taker_side?: TradeSide }>,
+  request: WalletRequest<
+    EventsQuery & { readonly side?: TradeSide; readonly taker_side?: TradeSide }
+  >,
 ): Promise<Answer> {
-  const { side, taker_side: takerSide } = asked.query
+  const { side, taker_side: takerSide } = request.query
   const accepts = (row: WalletEventView) =>
     (side === undefined || firstOutcomeSide(row) === side) &&
     (takerSide === undefined || walletTakerSide(row) === takerSide)
   const { names } = parts.catalog
-  return events(parts, asked, {
+  return events(parts, request, {
     ...{ kinds: TRADE_KINDS, accepts, listName: 'trades' },
     record: (row, view) => walletTradeRecord(row, { names, proxy: view.profile.proxy }),
   })
@@ -114,13 +116,13 @@ export async function tradesAnswer(
 /** A page of its splits, merges, redemptions and conversions. */
 export async function activityAnswer(
   parts: WalletParts,
-  asked: Asked<EventsQuery & { readonly type?: readonly ActivityType[] }>,
+  request: WalletRequest<EventsQuery & { readonly type?: readonly ActivityType[] }>,
 ): Promise<Answer> {
-  const types = asked.query.type ?? []
+  const types = request.query.type ?? []
   const wanted = types.length === 0 ? ACTIVITY_TYPES : types
   const kinds = new Set(wanted.map((type) => ACTIVITY_KINDS[type]))
   const { names } = parts.catalog
-  return events(parts, asked, {
+  return events(parts, request, {
     ...{ kinds, accepts: () => true, listName: 'activities' },
     record: (row) => walletActivityRecord(row, names),
   })
@@ -132,7 +134,7 @@ export async function activityAnswer(
  */
 async function events(
   { engine, catalog, clock }: WalletParts,
-  { address, query, signal, requester }: Asked<EventsQuery>,
+  { address, query, signal, requester }: WalletRequest<EventsQuery>,
   rules: {
     readonly kinds: ReadonlySet<WalletEventKind>
     readonly accepts: (row: WalletEventView) => boolean
@@ -150,12 +152,20 @@ async function events(
     return withCompleteness(jsonText(`${begin}],${cursorText(null)}}`), view)
   }
   const page = await readTimePage<WalletEventView>({
-    ...{ range, limit: query.limit, sliceRows: SLICE_ROWS, clock, signal, requester, begunAtMs },
+    ...{
+      range,
+      limit: query.limit,
+      rowsPerTick: ROWS_PER_TICK,
+      clock,
+      signal,
+      requester,
+      begunAtMs,
+    },
     read: (slice) => view.events({ ...slice, kinds: null, market: null }),
-    place: (row) => row,
+    positionOf: (row) => row,
     accepts: (row) => kinds.has(row.event.kind) && isIn(market, row) && accepts(row),
   })
-  const rows = await writtenInSlices(clock, page.rows, {
+  const rows = await writeInSlices(clock, page.rows, {
     fewRows: WRITTEN_ROWS,
     write: (row) => JSON.stringify(record(row, view)),
   })
@@ -170,22 +180,27 @@ function isIn(market: NativeMarketId | null, { event }: WalletEventView): boolea
 /** A page of its positions. */
 export async function positionsAnswer(
   { engine, catalog, clock, cursors, pins }: WalletParts & PositionLists,
-  { address, query, signal, requester }: Asked<PositionsQuery>,
+  { address, query, signal, requester }: WalletRequest<PositionsQuery>,
 ): Promise<Answer> {
   const { status, min_balance: balanceMin, sort_by: sortBy, order, limit } = query
   const market = marketOf(catalog, query.market_id)
-  const asked = { status, market, balanceMin, sortBy, order }
-  const binding = JSON.stringify([address, asked])
+  const filter = { status, market, balanceMin, sortBy, order }
+  const binding = JSON.stringify([address, filter])
   let found: WalletView | null = null
   return answerPage<PositionPage>({
-    ...{ cursors, binding, asked: { ...query, offset: 0 } },
-    read: async (place) => {
+    ...{ cursors, binding, query: { ...query, offset: 0 } },
+    read: async (position) => {
       found = await engine.wallets.open(address, signal, requester)
       if (found === null) return NO_POSITIONS
-      return readPositions({ clock, pins }, found, { asked, binding, place, limit })
+      return readPositions({ clock, pins }, found, {
+        filter,
+        binding,
+        pagePosition: position,
+        limit,
+      })
     },
     answer: async ({ rows, summary, total }, next) => {
-      const texts = await writtenInSlices(clock, rows, {
+      const texts = await writeInSlices(clock, rows, {
         fewRows: WRITTEN_ROWS,
         write: (row) => JSON.stringify(positionRecord(row, catalog.names)),
       })
@@ -199,7 +214,7 @@ export async function positionsAnswer(
 /** Its profits over a range. */
 export async function pnlAnswer(
   { engine, clock }: WalletParts,
-  { address, query, signal, requester }: Asked<PnlQuery>,
+  { address, query, signal, requester }: WalletRequest<PnlQuery>,
 ): Promise<Answer> {
   const { granularity } = query
   const { fromMs, toMs } = timeRangeOf({ ...query, order: 'asc' })
@@ -232,20 +247,22 @@ function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId 
 
 /** Of a wallet without trades at the venue and in our log (null) everything is known. */
 function withCompleteness(answer: Answer, view: WalletView | null): Answer {
-  const said = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
-  if (view === null) return said
-  const dated = withHeader(said, 'X-Data-As-Of', String(view.asOfMs))
-  return view.isComplete ? dated : withHeader(dated, 'X-Data-Incomplete', doubtsText(view))
+  const marked = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
+  if (view === null) return marked
+  const dated = withHeader(marked, 'X-Data-As-Of', String(view.asOfMs))
+  return view.isComplete
+    ? dated
+    : withHeader(dated, 'X-Data-Incomplete', incompleteReasonsText(view))
 }
 
 /** `code: sentence`, one after the other. */
-function doubtsText({ doubts, lacking }: WalletView): string {
-  const texts = doubts.map((doubt) => `${doubt}: ${DOUBTS[doubt]}`)
+function incompleteReasonsText({ issues: reasons, lacking }: WalletView): string {
+  const texts = reasons.map((reason) => `${reason}: ${INCOMPLETE_REASONS[reason]}`)
   return `${texts.join('; ')}${lacking === 0 ? '' : ` (events: ${lacking})`}`
 }
 
 /** The words for each doubt, for users; plain ASCII, as a header must be. */
-export const DOUBTS: Readonly<Record<WalletDoubt, string>> = {
+export const INCOMPLETE_REASONS: Readonly<Record<WalletIssue, string>> = {
   venue_lacks_kept: 'the venue no longer tells events that are kept here',
   venue_unsure: "the venue's last answers did not fit together",
   venue_withheld: 'the venue withheld a part, or rows of it cannot be read',

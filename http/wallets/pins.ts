@@ -5,7 +5,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import type { OutcomeId } from '../../engine/ids.ts'
 
-const KEPT_MS = 300_000
+const PIN_TTL_MS = 300_000
 /** Some 32 MiB: a token is a text of 78 digits. */
 const ROWS_MAX = 262_144
 const PINS_MAX = 4_096
@@ -13,7 +13,7 @@ const PINS_MAX = 4_096
 interface Pin {
   readonly binding: string
   readonly tokens: readonly OutcomeId[]
-  readonly keptAtMs: number
+  readonly usedAtMs: number
 }
 
 /** Orders by pin; a pin is an integer that is never used twice in a run. */
@@ -32,20 +32,20 @@ export class WalletPins {
   }
 
   /** The pin of an order that was cut just now; an old one where nothing has moved since. */
-  keep(binding: string, tokens: readonly OutcomeId[]): number {
-    const keptAtMs = this.#clock.monotonicMs()
+  add(binding: string, tokens: readonly OutcomeId[]): number {
+    const usedAtMs = this.#clock.monotonicMs()
     const newest = this.#newest.get(binding)
-    const known = newest === undefined ? undefined : this.#pins.get(newest)
-    if (newest !== undefined && known !== undefined && isSame(known.tokens, tokens)) {
+    const existing = newest === undefined ? undefined : this.#pins.get(newest)
+    if (newest !== undefined && existing !== undefined && isSame(existing.tokens, tokens)) {
       this.#pins.delete(newest)
-      this.#pins.set(newest, { ...known, keptAtMs })
+      this.#pins.set(newest, { ...existing, usedAtMs })
       return newest
     }
     this.#lastPin += 1
-    this.#pins.set(this.#lastPin, { binding, tokens, keptAtMs })
+    this.#pins.set(this.#lastPin, { binding, tokens, usedAtMs })
     this.#newest.set(binding, this.#lastPin)
     this.#rowCount += tokens.length
-    this.#expire(keptAtMs)
+    this.#expire(usedAtMs)
     return this.#lastPin
   }
 
@@ -56,10 +56,10 @@ export class WalletPins {
   }
 
   #expire(nowMs: number): void {
-    for (const [pin, { binding, tokens, keptAtMs }] of this.#pins) {
+    for (const [pin, { binding, tokens, usedAtMs }] of this.#pins) {
       const isFull = this.#rowCount > this.#rowsMax || this.#pins.size > PINS_MAX
       // The last one stays however long it is: its client could page no further.
-      if (nowMs - keptAtMs < KEPT_MS && !(isFull && this.#pins.size > 1)) return
+      if (nowMs - usedAtMs < PIN_TTL_MS && !(isFull && this.#pins.size > 1)) return
       this.#pins.delete(pin)
       this.#rowCount -= tokens.length
       if (this.#newest.get(binding) === pin) this.#newest.delete(binding)
@@ -68,5 +68,5 @@ export class WalletPins {
 }
 
 function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((token, place) => token === other[place])
+  return one.length === other.length && one.every((token, index) => token === other[index])
 }

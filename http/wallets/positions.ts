@@ -9,10 +9,10 @@ import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, OutcomeId } from '../../engine/ids.ts'
 import { MICROS, toSeconds } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
-import type { PagePlace } from '../pages/lists.ts'
+import type { PagePosition } from '../pages/lists.ts'
 import type { ListPosition } from '../request/cursor.ts'
-import { eachInSlices } from '../request/in-slices.ts'
-import { nextTurn } from '../request/sync-times.ts'
+import { forEachInSlices } from '../request/in-slices.ts'
+import { yieldToEventLoop } from '../request/sync-times.ts'
 import { nullable, WalletPositionSchema } from '../schemas.ts'
 import { namesOf, outcomeLabel } from './events.ts'
 import type { WalletPins } from './pins.ts'
@@ -52,7 +52,7 @@ export type PositionOrder = (typeof POSITION_ORDERS)[number]
 export const POSITION_STATUSES = ['open', 'closed', 'all'] as const
 
 /** Which positions, and in what order. */
-export interface PositionsAsked {
+export interface PositionFilter {
   readonly status: (typeof POSITION_STATUSES)[number]
   readonly market: NativeMarketId | null | 'none'
   /** In contracts; of open positions alone, since closed ones hold nothing that counts. */
@@ -97,15 +97,15 @@ export async function readPositions(
   parts: { readonly clock: Clock; readonly pins: WalletPins },
   view: WalletView,
   request: {
-    readonly asked: PositionsAsked
+    readonly filter: PositionFilter
     readonly binding: string
-    readonly place: PagePlace
+    readonly pagePosition: PagePosition
     readonly limit: number
   },
 ): Promise<PositionPage | 'expired'> {
   const { clock, pins } = parts
-  const { asked, binding, place, limit } = request
-  const { pin, offset } = place
+  const { filter, binding, pagePosition, limit } = request
+  const { pin, offset } = pagePosition
   const pinned = pin === null ? null : pins.resume(pin)
   if (pin !== null && pinned === null) return 'expired'
   const end = offset + limit
@@ -114,29 +114,29 @@ export async function readPositions(
   const found: PositionView[] = []
   const heldCounts = new Map<NativeMarketId, number>()
   const sums = { ...NOTHING }
-  await eachInSlices(clock, await view.positions(), (position) => {
+  await forEachInSlices(clock, await view.positions(), (position) => {
     add(sums, position)
     const { market, balance, token } = position
     if (balance > 0) heldCounts.set(market, (heldCounts.get(market) ?? 0) + 1)
-    if (paged === null ? admits(asked, position) : paged.has(token)) found.push(position)
+    if (paged === null ? admits(filter, position) : paged.has(token)) found.push(position)
   })
-  const listed = pinned === null ? await inOrder(clock, found, asked) : null
+  const listed = pinned === null ? await inOrder(clock, found, filter) : null
   const count = pinned?.length ?? found.length
-  const page = listed?.slice(offset, end) ?? inPlaces(found, pinned?.slice(offset, end) ?? [])
+  const page = listed?.slice(offset, end) ?? inTokenOrder(found, pinned?.slice(offset, end) ?? [])
   const rows = page.map((position) => {
     const { balance, market } = position
     return { position, isMergeable: balance > 0 && (heldCounts.get(market) ?? 0) > 1 }
   })
   const next = () => {
     const tokens = pinned ?? listed?.map(({ token }) => token) ?? []
-    return { pin: pin ?? pins.keep(binding, tokens), offset: end }
+    return { pin: pin ?? pins.add(binding, tokens), offset: end }
   }
   const summary = summaryRecord(sums, profits)
   return { rows, summary, total: count, next: end < count ? next() : null }
 }
 
 /** The positions of these tokens, in their order. */
-function inPlaces(
+function inTokenOrder(
   positions: readonly PositionView[],
   tokens: readonly OutcomeId[],
 ): readonly PositionView[] {
@@ -162,7 +162,7 @@ function currentValue({ cost, unrealized }: PositionView): number {
   return cost + unrealized
 }
 
-function admits({ status, market, balanceMin }: PositionsAsked, position: PositionView): boolean {
+function admits({ status, market, balanceMin }: PositionFilter, position: PositionView): boolean {
   if (market !== null && position.market !== market) return false
   if (!isOpen(position)) return status !== 'open'
   return status !== 'closed' && position.balance >= Math.round(balanceMin * MICROS)
@@ -172,11 +172,11 @@ function admits({ status, market, balanceMin }: PositionsAsked, position: Positi
 async function inOrder(
   clock: Clock,
   positions: readonly PositionView[],
-  { sortBy, order }: PositionsAsked,
+  { sortBy, order }: PositionFilter,
 ): Promise<readonly PositionView[]> {
   // What was read before, and what is written after, have turns of their own beside a long list.
   const isLong = positions.length > SHORT_LIST
-  if (isLong) await nextTurn(clock)
+  if (isLong) await yieldToEventLoop(clock)
   const keys =
     sortBy === 'question'
       ? await textRanks(
@@ -184,13 +184,13 @@ async function inOrder(
           positions.map((position) => namesOf(position).question),
         )
       : numbersOf(positions, KEYS[sortBy])
-  if (isLong) await nextTurn(clock)
+  if (isLong) await yieldToEventLoop(clock)
   const listed: PositionView[] = []
   for (const index of sortedPositions(keys, keys.length, order)) {
     const position = positions[index]
     if (position !== undefined) listed.push(position)
   }
-  if (isLong) await nextTurn(clock)
+  if (isLong) await yieldToEventLoop(clock)
   return listed
 }
 
@@ -200,10 +200,10 @@ function numbersOf(
   figure: (position: PositionView) => number,
 ): Float64Array {
   const numbers = new Float64Array(positions.length)
-  let place = 0
+  let index = 0
   for (const position of positions) {
-    numbers[place] = figure(position)
-    place += 1
+    numbers[index] = figure(position)
+    index += 1
   }
   return numbers
 }

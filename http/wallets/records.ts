@@ -283,6 +283,6 @@ export function ratio(dividend: number, divisor: number, factor = 1): number | n
   const scaled = 2n * BigInt(MICROS) * BigInt(factor) * BigInt(dividend) + BigInt(divisor)
   const rest = scaled % twice
   // Down, where BigInt rounds towards 0.
-  const whole = scaled / twice - (rest < 0n ? 1n : 0n)
-  return Number(whole) / MICROS
+  const quotient = scaled / twice - (rest < 0n ? 1n : 0n)
+  return Number(quotient) / MICROS
 }

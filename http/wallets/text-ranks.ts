@@ -2,8 +2,8 @@
 // questions compared in one piece took 8 ms.
 
 import type { Clock } from '../../engine/clock.ts'
-import { eachInSlices } from '../request/in-slices.ts'
-import { nextTurn } from '../request/sync-times.ts'
+import { forEachInSlices } from '../request/in-slices.ts'
+import { yieldToEventLoop } from '../request/sync-times.ts'
 
 /** Texts sorted in one turn: a fraction of a millisecond's worth. */
 const RUN_TEXTS = 512
@@ -14,20 +14,20 @@ export async function textRanks(
   texts: readonly (string | null)[],
 ): Promise<Float64Array> {
   const ranks = new Map<string, number>()
-  await eachInSlices(clock, texts, (text) => {
+  await forEachInSlices(clock, texts, (text) => {
     if (text !== null) ranks.set(text, 0)
   })
   const sorted = await sortedTexts(clock, [...ranks.keys()])
   let rank = 0
-  await eachInSlices(clock, sorted, (text) => {
+  await forEachInSlices(clock, sorted, (text) => {
     ranks.set(text, rank)
     rank += 1
   })
   const keys = new Float64Array(texts.length).fill(Number.NaN)
-  let place = 0
-  await eachInSlices(clock, texts, (text) => {
-    if (text !== null) keys[place] = ranks.get(text) ?? Number.NaN
-    place += 1
+  let index = 0
+  await forEachInSlices(clock, texts, (text) => {
+    if (text !== null) keys[index] = ranks.get(text) ?? Number.NaN
+    index += 1
   })
   return keys
 }
@@ -35,7 +35,7 @@ export async function textRanks(
 async function sortedTexts(clock: Clock, texts: readonly string[]): Promise<readonly string[]> {
   let runs: (readonly string[])[] = []
   for (let start = 0; start < texts.length; start += RUN_TEXTS) {
-    if (start > 0) await nextTurn(clock)
+    if (start > 0) await yieldToEventLoop(clock)
     runs.push(texts.slice(start, start + RUN_TEXTS).sort())
   }
   while (runs.length > 1) {
@@ -54,10 +54,10 @@ async function mergedRuns(
   other: readonly string[],
 ): Promise<readonly string[]> {
   if (other.length === 0) return one
-  await nextTurn(clock)
+  await yieldToEventLoop(clock)
   const merged: string[] = []
   let otherCount = 0
-  await eachInSlices(clock, one, (text) => {
+  await forEachInSlices(clock, one, (text) => {
     for (
       let next = other[otherCount];
       next !== undefined && next < text;

@@ -26,7 +26,7 @@ export class EventBodies implements WebhookBodies {
   /** `types`: those of the table unless given. */
   constructor(parts: {
     catalog: CatalogView
-    matches: Pick<MatchesView, 'twinOf'>
+    matches: Pick<MatchesView, 'matchedMarketOf'>
     clock: Clock
     types?: readonly EventDescriptor[]
   }) {
@@ -80,17 +80,17 @@ function bytesOf(type: WebhookEventType, time: TimeMs, data: string): Uint8Array
 }
 
 /** What names something would name something else, or nothing, when it is cut. */
-const WHOLE = /^(?:id|\w+_id|platform|maker|taker|wallet|tx_hash|slug|event_slug)$/
+const NEVER_CUT = /^(?:id|\w+_id|platform|maker|taker|wallet|tx_hash|slug|event_slug)$/
 /** Useless in parts. */
-const WHOLE_OR_NONE = /^(?:url|image)$/
+const NEVER_CUT_OR_NULL = /^(?:url|image)$/
 /** Lists are cut as well, but a market has two outcomes at least. */
 const OUTCOMES_MIN = 2
 
 function shortened(name: string, part: unknown, most: number): unknown {
   if (name === 'description') return null
   if (Array.isArray(part)) return part.slice(0, most)
-  if (typeof part !== 'string' || part.length <= most || WHOLE.test(name)) return part
-  if (WHOLE_OR_NONE.test(name)) return null
+  if (typeof part !== 'string' || part.length <= most || NEVER_CUT.test(name)) return part
+  if (NEVER_CUT_OR_NULL.test(name)) return null
   // Whole characters only.
   return `${part.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`
 }

@@ -53,8 +53,8 @@ export type MarketIds = Pick<CatalogView, 'find' | 'names'>
 
 /** A unified id as the API has it; of a market that is not known, the venue's form of what was given. */
 export function canonicalId(id: string, catalog: MarketIds): string {
-  const known = catalog.find(id)
-  if (known !== null) return known.ref.id
+  const market = catalog.find(id)
+  if (market !== null) return market.ref.id
   const parts = catalog.names.split(id)
   return parts === null ? id : catalog.names.marketId(parts.venue, parts.native)
 }

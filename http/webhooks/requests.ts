@@ -85,8 +85,8 @@ function targetOf(text: string, { policy }: RequestFactors): string {
 
 /** The whole name of a type; the schema has let only known names through. */
 function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): WebhookEventType {
-  const known = types.find(({ name, shortNames }) => name === given || shortNames.includes(given))
-  return known?.name ?? given
+  const found = types.find(({ name, shortNames }) => name === given || shortNames.includes(given))
+  return found?.name ?? given
 }
 
 function filtersOf(body: FiltersBody, catalog: MarketIds): WebhookFilters {

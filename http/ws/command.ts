@@ -1,6 +1,6 @@
 // What a command of a client says once it is read, and why one is refused.
 
-import type { ChannelName, Lane } from './fan-out/lanes.ts'
+import type { ChannelName, ChannelVariant } from './fan-out/lanes.ts'
 
 /** Characters of a command's id, at most. */
 export const ID_CHARACTERS_MAX = 64
@@ -42,7 +42,7 @@ export type Command =
       readonly kind: 'subscribe'
       readonly id: CommandId
       /** One a channel, with the options that the command chose. */
-      readonly lanes: readonly Lane[]
+      readonly variants: readonly ChannelVariant[]
       readonly target: Target
       readonly since: Since | null
     }

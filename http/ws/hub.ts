@@ -29,19 +29,19 @@ import { Batches } from './fan-out/batches.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import {
   type ChannelName,
-  channelOfLane,
+  type ChannelVariant,
+  channelOfVariant,
   type Form,
   heartbeatTopic,
-  type Lane,
-  LaneTable,
   statusTopic,
+  VariantTable,
   type WideKey,
 } from './fan-out/lanes.ts'
 import type { Topics } from './fan-out/library.ts'
-import { Slices } from './fan-out/slices.ts'
+import { ConflationScheduler } from './fan-out/slices.ts'
 import type { ChannelLog } from './resume/message-log.ts'
 import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
-import type { Row } from './session/row.ts'
+import type { WildcardSubscription } from './session/row.ts'
 import type { Session } from './session/session.ts'
 
 /** So much is published at least, to one connection or to all, between two looks at every buffer: a look at 10,000
@@ -57,7 +57,7 @@ export class Hub implements Watcher, HubAccess {
   readonly publisher: Publisher
   readonly clock: Clock
   readonly log: Log
-  readonly lanes: LaneTable
+  readonly variants: VariantTable
   readonly sessions = new Set<Session>()
   /** The topics of the library, and the connections that get a turn's messages in one frame. */
   readonly batches: Batches
@@ -66,18 +66,18 @@ export class Hub implements Watcher, HubAccess {
   readonly #metrics: Metrics
   readonly #encoders: Readonly<Record<Form, Encoder>>
   readonly #fanOut: FanOut
-  readonly #slices: Slices
+  readonly #scheduler: ConflationScheduler
   readonly #channels: ReadonlyMap<ChannelName, OpenChannel>
   /** The channels that hear each kind of update, in the order of the table. */
-  readonly #hearing: ReadonlyMap<Update['kind'], readonly Hearing[]>
+  readonly #subscribers: ReadonlyMap<Update['kind'], readonly Subscriber[]>
   readonly #failures = new LogSampler()
   /** By account: sessions that wait for a slice. The account and the session whose turn is next stand first. */
   readonly #ready = new Map<AccountId, Set<Work>>()
-  #isTurnPlanned = false
+  #isTickPlanned = false
   /** Milliseconds of slices in this turn of the loop that ran at once. */
   #spentMs = 0
   /** Sessions that are not quiet: bounded by the sessions. */
-  readonly #restless = new Set<Watched>()
+  readonly #watched = new Set<Watched>()
   /** The largest buffer of a quiet session, and the sum of all buffers, when they were last looked at. */
   #largest = 0
   #total = 0
@@ -104,17 +104,17 @@ export class Hub implements Watcher, HubAccess {
     this.log = parts.log
     this.batches = new Batches(topics)
     this.#metrics = metrics
-    this.lanes = new LaneTable(channels)
+    this.variants = new VariantTable(channels)
     const nowMs = () => clock.nowMs()
     const written = { epoch: publisher.epoch, catalog: engine.catalog, nowMs }
     this.#encoders = { j: new JsonEncoder(written), b: new MsgpackEncoder(written) }
     const encoders = Object.values(this.#encoders)
-    const { lanes } = this.lanes
-    this.#fanOut = new FanOut({ topics: this.batches, lanes, encoders, metrics })
-    this.#slices = new Slices(clock)
-    const shared = { engine, publisher, clock, fanOut: this.#fanOut, slices: this.#slices }
+    const { variants } = this.variants
+    this.#fanOut = new FanOut({ topics: this.batches, variants, encoders, metrics })
+    this.#scheduler = new ConflationScheduler(clock)
+    const shared = { engine, publisher, clock, fanOut: this.#fanOut, scheduler: this.#scheduler }
     this.#channels = new Map(channels.map((channel) => [channel.name, channel.open(shared)]))
-    this.#hearing = hearingOf(channels, this.#channels)
+    this.#subscribers = subscribersOf(channels, this.#channels)
     this.#lagged = metrics.count('stream_lags_total', 'Times a connection began to lag.')
     metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
     this.accountWatcher = {
@@ -122,7 +122,7 @@ export class Hub implements Watcher, HubAccess {
       onTokenEnded: (id) => this.#endThose(({ token }) => token?.id === id),
       onTokensEnded: (account) =>
         this.#endThose(({ accountId, token }) => accountId === account && token !== null),
-      onAccountGone: (account) => this.#endThose(({ accountId }) => accountId === account),
+      onAccountDeactivated: (account) => this.#endThose(({ accountId }) => accountId === account),
       onLimits: (account, { socketsMax }) => this.endBeyond(account, socketsMax),
     }
     this.#stopBeat = this.#planBeat()
@@ -141,15 +141,15 @@ export class Hub implements Watcher, HubAccess {
         })
         break
       case 'gap':
-        for (const session of this.sessions) session.tellGap(update)
+        for (const session of this.sessions) session.sendGap(update)
         break
       case 'lifecycle':
         // The texts of the market may have changed.
-        this.#forms((encoder) => encoder.forget(update.market.number))
+        this.#forms((encoder) => encoder.removeMarket(update.market.number))
     }
-    const hearing = this.#hearing.get(update.kind)
-    if (hearing === undefined) return
-    for (const { name, channel } of hearing) {
+    const subscribers = this.#subscribers.get(update.kind)
+    if (subscribers === undefined) return
+    for (const { name, channel } of subscribers) {
       // A channel that throws harms itself alone: its listeners see a hole in `seq`.
       try {
         channel.onUpdate(update)
@@ -167,9 +167,9 @@ export class Hub implements Watcher, HubAccess {
   }
 
   /** The catalogue forgot a market: what is kept under its number goes too. */
-  onForget(market: MarketNumber): void {
-    this.#forms((encoder) => encoder.forget(market))
-    for (const channel of this.#channels.values()) channel.forget?.(market)
+  onMarketRemoved(market: MarketNumber): void {
+    this.#forms((encoder) => encoder.removeMarket(market))
+    for (const channel of this.#channels.values()) channel.removeMarket?.(market)
   }
 
   logOf(channel: ChannelName): ChannelLog | null {
@@ -180,34 +180,34 @@ export class Hub implements Watcher, HubAccess {
     return this.#channels.get(channel)?.resume ?? null
   }
 
-  whyMute(channel: ChannelName, market: MarketRef): string | null {
-    return this.#channels.get(channel)?.whyMute?.(market) ?? null
+  unsupportedReason(channel: ChannelName, market: MarketRef): string | null {
+    return this.#channels.get(channel)?.unsupportedReason?.(market) ?? null
   }
 
-  latest(lane: Lane, market: MarketNumber): Stamp {
-    return this.#channelOf(lane).latest(lane, market)
+  latest(variant: ChannelVariant, market: MarketNumber): Stamp {
+    return this.#channelOf(variant).latest(variant, market)
   }
 
-  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
-    return this.#channelOf(lane).state?.(lane, view, encoder) ?? null
+  state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
+    return this.#channelOf(variant).state?.(variant, view, encoder) ?? null
   }
 
-  emptyState(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
-    return this.#channelOf(lane).emptyState?.(lane, view, encoder) ?? null
+  emptyState(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
+    return this.#channelOf(variant).emptyState?.(variant, view, encoder) ?? null
   }
 
-  arrival(lane: Lane, view: MarketView): Promise<void> | null {
-    return this.#channelOf(lane).arrival?.(view) ?? null
+  arrival(variant: ChannelVariant, view: MarketView): Promise<void> | null {
+    return this.#channelOf(variant).arrival?.(view) ?? null
   }
 
-  #channelOf(lane: Lane): OpenChannel {
-    const channel = this.#channels.get(channelOfLane(lane))
-    assert(channel !== undefined, `${lane} is a lane`)
+  #channelOf(variant: ChannelVariant): OpenChannel {
+    const channel = this.#channels.get(channelOfVariant(variant))
+    assert(channel !== undefined, `${variant} is a lane`)
     return channel
   }
 
-  awaken(lane: Lane, key: MarketNumber | WideKey): void {
-    this.#fanOut.awaken(lane, key)
+  markSubscribed(variant: ChannelVariant, key: MarketNumber | WideKey): void {
+    this.#fanOut.markSubscribed(variant, key)
   }
 
   #forms(action: (encoder: Encoder) => void): void {
@@ -221,7 +221,7 @@ export class Hub implements Watcher, HubAccess {
    */
   #planBeat(): StopTimer {
     return this.clock.after(heartbeatMs - heartbeatEarlyMs, () => {
-      this.#fanOut.rider = () => queueMicrotask(() => this.beat())
+      this.#fanOut.onBroadcast = () => queueMicrotask(() => this.beat())
       this.#stopBeat = this.clock.after(heartbeatEarlyMs, () => this.beat())
     })
   }
@@ -229,7 +229,7 @@ export class Hub implements Watcher, HubAccess {
   /** Sends a heartbeat: with offsets to connections that are live, without to the others. */
   beat(): void {
     this.#stopBeat()
-    this.#fanOut.rider = null
+    this.#fanOut.onBroadcast = null
     this.#stopBeat = this.#planBeat()
     this.#beats += 1
     const beat = { timestampMs: this.clock.nowMs(), counter: this.#beats }
@@ -241,12 +241,12 @@ export class Hub implements Watcher, HubAccess {
       const frame = encoder.heartbeat({ ...beat, offsets })
       this.batches.publish(topic, frame, encoder.isBinary)
     })
-    const lanes = new Set<Lane>()
+    const variants = new Set<ChannelVariant>()
     for (const session of this.sessions) {
       session.beat(beat)
-      session.addLanes(lanes)
+      session.addVariants(variants)
     }
-    this.#fanOut.restrict(lanes)
+    this.#fanOut.restrict(variants)
   }
 
   /**
@@ -258,21 +258,21 @@ export class Hub implements Watcher, HubAccess {
     this.batches.settle()
     const { growth } = this.#fanOut
     const bytesMax = Math.max(GROWTH_BYTES_MIN, socketBufferBytesSoft - this.#largest)
-    const room = socketBuffersTotalBytesMax - this.#total
-    const totalBytesMax = Math.max(TOTAL_GROWTH_BYTES_MIN, room / 2)
-    const isWhole = growth.bytes >= bytesMax || growth.totalBytes >= totalBytesMax
+    const available = socketBuffersTotalBytesMax - this.#total
+    const totalBytesMax = Math.max(TOTAL_GROWTH_BYTES_MIN, available / 2)
+    const isFullSweep = growth.bytes >= bytesMax || growth.totalBytes >= totalBytesMax
     const isRare = this.#sweeps % SUBSCRIBED_SWEEPS === 0
     this.#sweeps += 1
-    if (isWhole) {
+    if (isFullSweep) {
       growth.bytes = 0
       growth.totalBytes = 0
     }
-    if (isWhole) this.#sweepAll(nowMs)
+    if (isFullSweep) this.#sweepAll(nowMs)
     else {
-      for (const watched of this.#restless) {
+      for (const watched of this.#watched) {
         const bytes = watched.sweep(nowMs)
         if (!watched.isQuiet) continue
-        this.#restless.delete(watched)
+        this.#watched.delete(watched)
         this.#largest = Math.max(this.#largest, bytes)
       }
     }
@@ -287,9 +287,9 @@ export class Hub implements Watcher, HubAccess {
       const bytes = session.sweep(nowMs)
       total += bytes
       if (session.isQuiet) {
-        this.#restless.delete(session)
+        this.#watched.delete(session)
         this.#largest = Math.max(this.#largest, bytes)
-      } else this.#restless.add(session)
+      } else this.#watched.add(session)
       if (bytes === 0) continue
       const { accountId } = session.caller
       const before = holders.get(accountId) ?? { bytes: 0, largest: session, largestBytes: 0 }
@@ -313,9 +313,9 @@ export class Hub implements Watcher, HubAccess {
 
   remove(session: Session): void {
     session.closed()
-    this.#restless.delete(session)
+    this.#watched.delete(session)
     if (this.sessions.delete(session)) this.#fanOut.countUser(session.encoder.form, -1)
-    this.#fanOut.closeRowsOf(session)
+    this.#fanOut.closeWildcardsOf(session)
   }
 
   advance(work: Work): void {
@@ -324,7 +324,7 @@ export class Hub implements Watcher, HubAccess {
     const startedMs = this.clock.monotonicMs()
     if (work.run() === 'more') this.#queue(work)
     this.#spentMs += this.clock.monotonicMs() - startedMs
-    if (this.#spentMs > 0) this.#planTurn()
+    if (this.#spentMs > 0) this.#planTick()
   }
 
   #queue(work: Work): void {
@@ -332,22 +332,22 @@ export class Hub implements Watcher, HubAccess {
     const waiting = this.#ready.get(accountId)
     if (waiting === undefined) this.#ready.set(accountId, new Set([work]))
     else waiting.add(work)
-    this.#planTurn()
+    this.#planTick()
   }
 
   /** Runs about a slice of queued work in each turn of the loop, so that many connections at once do not add up to a stall. */
-  #planTurn(): void {
-    if (this.#isTurnPlanned) return
-    this.#isTurnPlanned = true
+  #planTick(): void {
+    if (this.#isTickPlanned) return
+    this.#isTickPlanned = true
     setImmediate(() => {
-      this.#isTurnPlanned = false
+      this.#isTickPlanned = false
       this.#spentMs = 0
       const endsAtMs = this.clock.monotonicMs() + streamSliceMs
       do {
         const work = this.#takeNext()
         if (work?.run() === 'more') this.#queue(work)
       } while (this.#ready.size > 0 && this.clock.monotonicMs() < endsAtMs)
-      if (this.#ready.size > 0) this.#planTurn()
+      if (this.#ready.size > 0) this.#planTick()
     })
   }
 
@@ -364,15 +364,15 @@ export class Hub implements Watcher, HubAccess {
   }
 
   watch(watched: Watched): void {
-    this.#restless.add(watched)
+    this.#watched.add(watched)
   }
 
-  openRow(row: Row): void {
-    this.#fanOut.openRow(row)
+  openWildcard(wildcard: WildcardSubscription): void {
+    this.#fanOut.openWildcard(wildcard)
   }
 
-  closeRow(row: Row): void {
-    this.#fanOut.closeRow(row)
+  closeWildcard(wildcard: WildcardSubscription): void {
+    this.#fanOut.closeWildcard(wildcard)
   }
 
   countLagging(): void {
@@ -414,30 +414,30 @@ export class Hub implements Watcher, HubAccess {
   /** Stops the timers; connections are the server's to end. */
   stop(): void {
     this.#stopBeat()
-    this.#fanOut.rider = null
+    this.#fanOut.onBroadcast = null
     this.#stopSweeps()
     for (const channel of this.#channels.values()) channel.stop?.()
-    this.#slices.stop()
+    this.#scheduler.stop()
   }
 }
 
-interface Hearing {
+interface Subscriber {
   readonly name: ChannelName
   readonly channel: OpenChannel
 }
 
 /** The channels that hear each kind of update. */
-function hearingOf(
+function subscribersOf(
   channels: readonly Channel[],
   open: ReadonlyMap<ChannelName, OpenChannel>,
-): Map<Update['kind'], Hearing[]> {
-  const hearing = new Map<Update['kind'], Hearing[]>()
-  for (const { name, hears } of channels) {
+): Map<Update['kind'], Subscriber[]> {
+  const subscribers = new Map<Update['kind'], Subscriber[]>()
+  for (const { name, updateKinds } of channels) {
     const channel = open.get(name)
     if (channel === undefined) continue
-    for (const kind of hears) {
-      hearing.set(kind, [...(hearing.get(kind) ?? []), { name, channel }])
+    for (const kind of updateKinds) {
+      subscribers.set(kind, [...(subscribers.get(kind) ?? []), { name, channel }])
     }
   }
-  return hearing
+  return subscribers
 }

@@ -9,7 +9,7 @@ import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 import type { Channel, MessageDocument } from './channels/channel.ts'
 import type { StreamErrorCode } from './command.ts'
 import type { ResyncReason } from './encode/encoder.ts'
-import { LaneTable, type OptionValue } from './fan-out/lanes.ts'
+import { type OptionValue, VariantTable } from './fan-out/lanes.ts'
 
 const RESYNC_REASONS: readonly ResyncReason[] = ['venue_gap', 'slow_consumer', 'restart', 'delayed']
 const FEED_STATES: readonly FeedState[] = ['live', 'stale', 'down']
@@ -25,10 +25,10 @@ const ERROR_CODES: readonly StreamErrorCode[] = [
 ]
 
 const text = () => Type.String()
-const whole = () => Type.Integer({ minimum: 0 })
+const nonNegativeInteger = () => Type.Integer({ minimum: 0 })
 /** What a client called its command; null when it did not. */
 const commandId = () => nullable(Type.Union([Type.String({ maxLength: 64 }), Type.Number()]))
-const place = { epoch: text(), offset: whole() }
+const position = { epoch: text(), offset: nonNegativeInteger() }
 
 /** Every message says when it was written. */
 const written = {
@@ -45,17 +45,17 @@ export function counted<P extends TProperties>(type: string, channel: string, re
     type: Type.Literal(type),
     channel: Type.Literal(channel),
     market_id: text(),
-    ...place,
-    seq: whole(),
-    timestamp_ms: nullable(whole()),
-    received_ms: nullable(whole()),
+    ...position,
+    seq: nonNegativeInteger(),
+    timestamp_ms: nullable(nonNegativeInteger()),
+    received_ms: nullable(nonNegativeInteger()),
     ...written,
     ...rest,
   })
 }
 
 const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
-const EXAMPLE_PLACE = { epoch: 'k3f9c2', offset: 41 }
+const EXAMPLE_POSITION = { epoch: 'k3f9c2', offset: 41 }
 const EXAMPLE_MARKET = `venue_a_${EXAMPLE_IDS.condition}`
 
 /** An example of an answer to the command 1. */
@@ -72,7 +72,7 @@ export function exampleOf(type: string, channel: string, rest: Readonly<Record<s
     type,
     channel,
     market_id: EXAMPLE_MARKET,
-    ...EXAMPLE_PLACE,
+    ...EXAMPLE_POSITION,
     seq: 7,
     timestamp_ms: 1_763_700_000_000,
     received_ms: 1_763_700_000_012,
@@ -95,7 +95,7 @@ const RejectedSchema = Type.Object({
 /** Up to where a client has everything in a channel. */
 const PositionSchema = Type.Object({
   epoch: Type.String({ maxLength: 64 }),
-  offset: whole(),
+  offset: nonNegativeInteger(),
 })
 
 /** The named shapes of messages that belong to no channel. */
@@ -106,7 +106,7 @@ export type Described = MessageDocument
 
 /** Options as commands and answers name them. */
 function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
-  const table = new LaneTable(channels)
+  const table = new VariantTable(channels)
   const schemas = table.optionNames.map((name) => {
     return [name, Type.Optional(schemaOf(table.valuesOf(name)))] as const
   })
@@ -136,12 +136,12 @@ const connected: Described = {
   schema: Type.Object({
     type: Type.Literal('connected'),
     connection_id: text(),
-    server_time_ms: whole(),
+    server_time_ms: nonNegativeInteger(),
     heartbeat_s: Type.Number({ exclusiveMinimum: 0 }),
     limits: Type.Object({
-      subscriptions: whole(),
-      commands_per_s: whole(),
-      message_bytes: whole(),
+      subscriptions: nonNegativeInteger(),
+      commands_per_s: nonNegativeInteger(),
+      message_bytes: nonNegativeInteger(),
     }),
     ...written,
   }),
@@ -164,11 +164,11 @@ function ownMessages(channels: readonly Channel[]) {
       summary: 'Every few seconds, behind the data that its offsets count',
       schema: Type.Object({
         type: Type.Literal('heartbeat'),
-        timestamp_ms: whole(),
-        counter: whole(),
+        timestamp_ms: nonNegativeInteger(),
+        counter: nonNegativeInteger(),
         epoch: text(),
         offsets: Type.Optional(
-          Type.Object(Object.fromEntries(counters.map(({ name }) => [name, whole()]))),
+          Type.Object(Object.fromEntries(counters.map(({ name }) => [name, nonNegativeInteger()]))),
         ),
         catching_up: Type.Optional(Type.Literal(true)),
         ...written,
@@ -177,7 +177,7 @@ function ownMessages(channels: readonly Channel[]) {
         type: 'heartbeat',
         timestamp_ms: 1_763_700_000_000,
         counter: 12,
-        epoch: EXAMPLE_PLACE.epoch,
+        epoch: EXAMPLE_POSITION.epoch,
         offsets: Object.fromEntries(counters.map(({ name }, index) => [name, 40 + index])),
         ...EXAMPLE_WRITTEN,
       },
@@ -199,7 +199,7 @@ function ownMessages(channels: readonly Channel[]) {
         ...EXAMPLE_WRITTEN,
       },
     },
-    ...judgements(channels.filter(({ hears }) => hears.includes('bookStale'))),
+    ...freshnessMessages(channels.filter(({ updateKinds }) => updateKinds.includes('bookStale'))),
     gap: {
       summary:
         'Messages were lost and could not be brought back; `from_ms` null: it is not known since when; `count`: how many of the channel, where it is known',
@@ -208,9 +208,9 @@ function ownMessages(channels: readonly Channel[]) {
         channel: oneOf(channels),
         market_id: Type.Optional(text()),
         platform: Type.Optional(text()),
-        from_ms: nullable(whole()),
-        to_ms: whole(),
-        count: Type.Optional(whole()),
+        from_ms: nullable(nonNegativeInteger()),
+        to_ms: nonNegativeInteger(),
+        count: Type.Optional(nonNegativeInteger()),
         ...written,
       }),
       example: { ...EXAMPLE_GAP, channel: channels[0]?.name },
@@ -225,7 +225,7 @@ function ownMessages(channels: readonly Channel[]) {
 }
 
 /** What is said of books that may be wrong, in the channels that show them. */
-function judgements(ofBooks: readonly Channel[]) {
+function freshnessMessages(ofBooks: readonly Channel[]) {
   return {
     stale: {
       summary:
@@ -235,7 +235,7 @@ function judgements(ofBooks: readonly Channel[]) {
         channel: oneOf(ofBooks),
         market_id: text(),
         reason: choice(STALE_REASONS),
-        since_ms: whole(),
+        since_ms: nonNegativeInteger(),
         ...written,
       }),
       example: {
@@ -253,7 +253,7 @@ function judgements(ofBooks: readonly Channel[]) {
         type: Type.Literal('fresh'),
         channel: oneOf(ofBooks),
         market_id: text(),
-        seq: whole(),
+        seq: nonNegativeInteger(),
         ...written,
       }),
       example: {
@@ -301,7 +301,7 @@ const STATUS = Type.Object({
     Type.Integer({ minimum: 0, description: 'books of the venue that are stale' }),
   ),
   trades_source: Type.Optional(choice(TRADES_SOURCES)),
-  complete_to_ms: Type.Optional(whole()),
+  complete_to_ms: Type.Optional(nonNegativeInteger()),
   ...written,
 })
 
@@ -322,14 +322,14 @@ function replies(channels: readonly Channel[]) {
     channel,
     ...options,
     market_id: Type.Optional(text()),
-    seq: Type.Optional(whole()),
+    seq: Type.Optional(nonNegativeInteger()),
     market_ids: Type.Optional(Type.Array(Type.Literal('*'))),
     platform: Type.Optional(text()),
-    seqs: Type.Optional(Type.Record(Type.String(), whole())),
+    seqs: Type.Optional(Type.Record(Type.String(), nonNegativeInteger())),
   })
   const of = { channel: channels[0]?.name }
   const accepted = { ...of, accepted: [EXAMPLE_MARKET], rejected: [] }
-  const synced = { ...of, ...EXAMPLE_PLACE }
+  const synced = { ...of, ...EXAMPLE_POSITION }
   return {
     subscribed: {
       summary: 'Which markets of the command are known',
@@ -338,17 +338,17 @@ function replies(channels: readonly Channel[]) {
     },
     synced: {
       summary: 'Every state of the command is out; live from here',
-      schema: reply('synced', { channel, ...place }),
+      schema: reply('synced', { channel, ...position }),
       example: exampleReply('synced', synced),
     },
     resumed: {
       summary: 'Every missed message of the command is out; live from here',
-      schema: reply('resumed', { channel, replayed: whole(), ...place }),
+      schema: reply('resumed', { channel, replayed: nonNegativeInteger(), ...position }),
       example: exampleReply('resumed', { ...synced, replayed: 12 }),
     },
     resume_limited: {
       summary: 'Only the oldest missed messages are out; to be repeated from here',
-      schema: reply('resume_limited', { channel, ...place }),
+      schema: reply('resume_limited', { channel, ...position }),
       example: exampleReply('resume_limited', synced),
     },
     unsubscribed: {
@@ -365,7 +365,7 @@ function replies(channels: readonly Channel[]) {
     },
     pong: {
       summary: 'The answer to a ping',
-      schema: reply('pong', { timestamp_ms: whole() }),
+      schema: reply('pong', { timestamp_ms: nonNegativeInteger() }),
       example: exampleReply('pong', { timestamp_ms: 1_763_700_000_000 }),
     },
     error: {

@@ -15,7 +15,7 @@ import {
   type StreamErrorCode,
   type Target,
 } from './command.ts'
-import { LaneTable } from './fan-out/lanes.ts'
+import { VariantTable } from './fan-out/lanes.ts'
 
 const Texts = Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 const Shape = Type.Object({
@@ -42,14 +42,14 @@ const JSON_START = 0x7b
 /** What JSON can write and UTF-8 cannot: half of a pair. Whole pairs match too. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
-const LANES = new LaneTable(CHANNELS)
+const VARIANTS = new VariantTable(CHANNELS)
 
 /** A frame's bytes to a command about one of these lanes. Either form may come at any time, JSON in
  * binary frames too. */
 export function parseCommand(
   bytes: Uint8Array,
   isBinary: boolean,
-  lanes = LANES,
+  variants = VARIANTS,
 ): Command | Refusal {
   if (bytes.byteLength > commandBytesMax) {
     return refused(null, 'MESSAGE_TOO_LARGE', `a command may have ${commandBytesMax} bytes`)
@@ -63,7 +63,7 @@ export function parseCommand(
     return refused(null, 'PARSE_ERROR', NO_COMMAND)
   }
   if (!isRecord(value)) return refused(null, 'PARSE_ERROR', NO_COMMAND)
-  return readCommand(value, lanes)
+  return readCommand(value, variants)
 }
 
 /** Takes exactly what MessagePack can carry as well, so that both forms of a command have one answer. */
@@ -91,12 +91,12 @@ function isDeeper(value: unknown, level: number): boolean {
 
 function readCommand(
   value: Readonly<Record<string, unknown>>,
-  lanes: LaneTable,
+  variants: VariantTable,
 ): Command | Refusal {
   const given = idOf(value.id)
   const id = given ?? null
   const named = ACTION_NAMES.map((name) => value[name]).find((text) => text !== undefined)
-  const action = ACTIONS.find((known) => known === named)
+  const action = ACTIONS.find((candidate) => candidate === named)
   if (action === undefined) {
     return refused(id, 'UNKNOWN_ACTION', `the actions are ${ACTIONS.join(', ')}`)
   }
@@ -118,7 +118,7 @@ function readCommand(
   }
   if (action === 'list' || action === 'ping') return { kind: action, id }
   if (action === 'snapshot') return snapshotCommand(id, shaped)
-  return channelCommand({ kind: action, id, given: value, lanes }, shaped)
+  return channelCommand({ kind: action, id, given: value, variants }, shaped)
 }
 
 function snapshotCommand(id: CommandId, shaped: Static<typeof Shape>): Command | Refusal {
@@ -131,33 +131,33 @@ function snapshotCommand(id: CommandId, shaped: Static<typeof Shape>): Command |
 
 /** `given` holds the options, by their names. */
 function channelCommand(
-  asked: {
+  request: {
     kind: 'subscribe' | 'unsubscribe'
     id: CommandId
     given: Readonly<Record<string, unknown>>
-    lanes: LaneTable
+    variants: VariantTable
   },
   shaped: Static<typeof Shape>,
 ): Command | Refusal {
-  const { kind, id, given, lanes: table } = asked
+  const { kind, id, given, variants: table } = request
   const names = shaped.channels ?? (shaped.channel === undefined ? [] : [shaped.channel])
-  const known = table.names.join(', ')
-  if (names.length === 0) return refused(id, 'UNKNOWN_CHANNEL', `give a channel: ${known}`)
+  const channelNames = table.names.join(', ')
+  if (names.length === 0) return refused(id, 'UNKNOWN_CHANNEL', `give a channel: ${channelNames}`)
   if (!names.every((name) => table.has(name))) {
-    return refused(id, 'UNKNOWN_CHANNEL', `the channels are ${known}`)
+    return refused(id, 'UNKNOWN_CHANNEL', `the channels are ${channelNames}`)
   }
   const channels = [...new Set(names)]
   const target = targetOf(shaped)
   if (target === null) {
     return refused(id, 'INVALID_FILTER', 'give market_ids, event_slugs or platform (one kind)')
   }
-  const lanes = table.lanesOf(channels, given)
-  if ('message' in lanes) return refused(id, 'INVALID_FILTER', lanes.message)
+  const variants = table.variantsOf(channels, given)
+  if ('message' in variants) return refused(id, 'INVALID_FILTER', variants.message)
   if (kind === 'unsubscribe') return { kind, id, channels, target }
   if (shaped.since !== undefined && channels.length > 1) {
     return refused(id, 'INVALID_FILTER', 'since goes with one channel')
   }
-  return { kind, id, lanes, target, since: shaped.since ?? null }
+  return { kind, id, variants, target, since: shaped.since ?? null }
 }
 
 function targetOf(shaped: Static<typeof Shape>): Target | null {

@@ -5,7 +5,7 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import type { TimeMs } from '../../engine/units.ts'
 
 /** How a pair was judged, as score.ts gives it. */
-interface StoredJudgement {
+interface StoredPairScore {
   readonly score: number
   readonly relation: string
   readonly inverted: boolean | null
@@ -16,7 +16,7 @@ interface StoredJudgement {
 }
 
 /** A pair of the choice: each market is in one at most. */
-export interface StoredMatch extends StoredJudgement {
+export interface StoredMatch extends StoredPairScore {
   /** Of venue a, and of venue b. */
   readonly a: MarketNumber
   readonly b: MarketNumber
@@ -37,21 +37,21 @@ export interface MatchTable {
  * An operator's verdict on a pair, by the venues' own ids: it outlives our numbers; or on all pairs of two families, by
  * their patterns (engine/matching/veto/families.ts).
  */
-export interface StoredVerdict {
+export interface StoredOverride {
   readonly on: 'pair' | 'family'
   readonly a: string
   readonly b: string
-  readonly word: 'confirmed' | 'rejected'
+  readonly decision: 'confirmed' | 'rejected'
   readonly atMs: TimeMs
 }
 
 /** What a verdict is about. */
-export type VerdictKey = Pick<StoredVerdict, 'on' | 'a' | 'b'>
+export type OverrideKey = Pick<StoredOverride, 'on' | 'a' | 'b'>
 
 /** Every change resolves once it is on the platter, and rejects when that fails in 5 s. */
-export interface VerdictTable {
-  all(): Iterable<StoredVerdict>
+export interface OverrideTable {
+  all(): Iterable<StoredOverride>
   /** Replaces the verdict on the same pair or families. */
-  put(verdict: StoredVerdict): Promise<void>
-  remove(of: VerdictKey): Promise<void>
+  put(override: StoredOverride): Promise<void>
+  remove(of: OverrideKey): Promise<void>
 }

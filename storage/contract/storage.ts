@@ -17,7 +17,7 @@ import type {
 } from '../../engine/market/market.ts'
 import type { OpenOpportunity, PastOpportunity } from '../../engine/opportunity.ts'
 import type { PriceMicros, SizeMicros, TimeMs } from '../../engine/units.ts'
-import type { MatchTable, VerdictTable } from './matches.ts'
+import type { MatchTable, OverrideTable } from './matches.ts'
 import type { WalletTable } from './wallets.ts'
 import type { OutboxTable, WebhookTable } from './webhooks.ts'
 
@@ -95,7 +95,7 @@ export interface OffsetQuery {
 export type TradedMarket = Pick<MarketRef, 'number' | 'venue'>
 
 /** Where a published trade is stored. */
-export interface PlacedOffset {
+export interface OffsetLocation {
   readonly offset: number
   readonly market: MarketNumber
   readonly timeMs: TimeMs
@@ -132,7 +132,7 @@ export interface TradeTable {
   /** Trades published in a run with offset above `offset`, by offset; for resuming streams. */
   rangeByOffset(query: OffsetQuery): readonly TradeOfMarket[]
   /** Where those trades are, without reading them: ten times as quick. */
-  placesByOffset(query: OffsetQuery): readonly PlacedOffset[]
+  locationsByOffset(query: OffsetQuery): readonly OffsetLocation[]
   /** The newest offset of a run's stored trades; 0 when it has none. */
   newestOffset(run: number): number
   /** Time of the market's newest trade; null when it has none. */
@@ -214,7 +214,7 @@ export interface PastDay {
   /** When it was last read; the days that go first under size pressure are those read first. */
   readonly readAtMs: TimeMs
   /** The day's prices are known up to here; the day's end when no further price can come. */
-  readonly knownToMs: TimeMs
+  readonly completeToMs: TimeMs
   /** Seconds of the day, ascending, 0..86399. */
   readonly seconds: readonly number[]
   readonly prices: readonly PriceMicros[]
@@ -385,7 +385,7 @@ export interface Storage {
   readonly webhooks: WebhookTable
   readonly outbox: OutboxTable
   readonly matches: MatchTable
-  readonly matchVerdicts: VerdictTable
+  readonly matchOverrides: OverrideTable
   readonly wallets: WalletTable
   /** Writes handed over and not yet committed. */
   outstandingWrites(): number

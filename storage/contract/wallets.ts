@@ -24,10 +24,10 @@ export interface StoredWallet extends WalletProfile {
   readonly isComplete: boolean
   /** When the venue was last asked for it, and when a user last asked for it. */
   readonly readAtMs: TimeMs
-  readonly askedAtMs: TimeMs
+  readonly requestedAtMs: TimeMs
   /** Events in the ledger, and how many of these the running tally has in it. */
   readonly events: number
-  readonly tallyEvents: number
+  readonly pnlEvents: number
   readonly blocks: number
   /** Where its blocks are; see walletSides. */
   readonly side: WalletSide
@@ -67,8 +67,8 @@ export interface WalletTable {
   block(proxy: WalletAddress, index: number): Uint8Array<ArrayBuffer> | null
   putBlock(proxy: WalletAddress, index: number, bytes: Uint8Array): void
   /** The running tally; null when none is stored or it is damaged: it is made anew from the ledger. */
-  tally(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
-  putTally(proxy: WalletAddress, bytes: Uint8Array): void
+  pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null
+  putPnlState(proxy: WalletAddress, bytes: Uint8Array): void
   /** Removes the blocks from a number on, up to the first that there is not. */
   removeBlocks(proxy: WalletAddress, from: number): void
   /** Markets that wallets touched. */

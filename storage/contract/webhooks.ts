@@ -24,7 +24,7 @@ export interface WebhookTable {
 }
 
 /** Which deliveries go first: those never tried, or those tried before. */
-export type DeliveryLane = 'first' | 'retry'
+export type AttemptKind = 'first' | 'retry'
 
 /** What an outbox remembers of a webhook beside its deliveries. */
 export interface OutboxState {
@@ -65,7 +65,7 @@ export interface OutboxTable {
   /** Pending deliveries of a lane by due time, then number, strictly behind `after`, at most `limit`. */
   due(query: {
     webhook: WebhookNumber
-    lane: DeliveryLane
+    attemptKind: AttemptKind
     after: { readonly dueAtMs: TimeMs; readonly number: number } | null
     limit: number
   }): readonly { readonly dueAtMs: TimeMs; readonly number: number }[]

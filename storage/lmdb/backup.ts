@@ -13,12 +13,12 @@ import type { Metrics } from '../../engine/process/metrics.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { SENTINEL_TABLE } from '../tables.ts'
 import { flush } from './durable-file.ts'
-import { diskRoom, type Environment, isBelowReserve } from './environment.ts'
+import { diskSpace, type Environment, isBelowReserve } from './environment.ts'
 import { environmentBytes, sideFileText, sidePath } from './sentinel.ts'
 import { countRows } from './startup-check.ts'
 
 /** A day of hourly ones. */
-const KEPT_MAX = 24
+const RETAINED_MAX = 24
 const NAME = /^accounts-\d{8}T\d{6}Z$/
 /** A copy that is not complete yet, or never became so. */
 const PARTIAL = /^accounts-\d{8}T\d{6}Z\.part$/
@@ -67,7 +67,7 @@ export class AccountsBackup {
 
   async #rewrite(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    await this.#requireRoom()
+    await this.#requireSpace()
     await this.#options.environment.rewrite()
   }
 
@@ -80,8 +80,8 @@ export class AccountsBackup {
   async #attempt(nowMs: TimeMs): Promise<void> {
     const { log, metrics } = this.#options
     const name = `accounts-${new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '')}`
-    const result = (word: string) =>
-      metrics.count('storage_backups', 'backups of accounts', { result: word })
+    const result = (outcome: string) =>
+      metrics.count('storage_backups', 'backups of accounts', { result: outcome })
     try {
       await this.#rewrite()
       await this.#removeWhere((one) => PARTIAL.test(one))
@@ -123,9 +123,9 @@ export class AccountsBackup {
   }
 
   /** Throws when the disk has less room than four copies: a backup must not fill it. */
-  async #requireRoom(): Promise<void> {
+  async #requireSpace(): Promise<void> {
     const bytes = environmentBytes(resolve(this.#options.dataDir), 'accounts') ?? 0
-    const { freeBytes, totalBytes } = diskRoom(this.#folder)
+    const { freeBytes, totalBytes } = diskSpace(this.#folder)
     if (isBelowReserve({ freeBytes: freeBytes - 4 * bytes, totalBytes }))
       throw new Error('the disk has too little room for a copy')
   }
@@ -133,12 +133,12 @@ export class AccountsBackup {
   /** The newest stay; the one just made stays too, even when the clock was set back. */
   async #removeOlder(made: string): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => NAME.test(name) && name !== made)
-    const kept = new Set(names.sort().slice(-(KEPT_MAX - 1)))
-    await this.#removeWhere((name) => names.includes(name) && !kept.has(name))
+    const retained = new Set(names.sort().slice(-(RETAINED_MAX - 1)))
+    await this.#removeWhere((name) => names.includes(name) && !retained.has(name))
   }
 
-  async #removeWhere(isDue: (name: string) => boolean): Promise<void> {
-    for (const name of (await readdir(this.#folder)).filter(isDue)) {
+  async #removeWhere(shouldRemove: (name: string) => boolean): Promise<void> {
+    for (const name of (await readdir(this.#folder)).filter(shouldRemove)) {
       await rm(join(this.#folder, name), { recursive: true, force: true })
     }
   }

@@ -32,7 +32,7 @@ export interface CommitQueueOptions {
   /** What a failure means; asked at once. */
   readonly explain: (error: unknown) => Promise<CommitFailure>
   /** `isNews`: the state was another one before. */
-  readonly onFailure: (failure: { state: CommitState; isNews: boolean; cause: string }) => void
+  readonly onFailure: (failure: { state: CommitState; isNewState: boolean; cause: string }) => void
 }
 
 interface CommitFailure {
@@ -167,14 +167,14 @@ export class CommitQueue {
 
   #onFailed({ cause, isDiskFull }: CommitFailure): void {
     const state = isDiskFull ? 'diskFull' : 'failed'
-    const isNews = state !== this.#state
+    const isNewState = state !== this.#state
     this.#state = state
     this.#isInFlight = false
     if (this.#options.failedRows === 'drop') {
       this.#options.endCommit()
       this.#inFlightCount = 0
     }
-    this.#options.onFailure({ state, isNews, cause })
+    this.#options.onFailure({ state, isNewState, cause })
     for (const waiter of this.#inFlightWaiters.splice(0)) waiter.reject(this.#failure())
     if (state === 'failed') {
       for (const waiter of this.#openWaiters.splice(0)) waiter.reject(this.#failure())

@@ -45,17 +45,17 @@ interface EnvironmentOptions {
   readonly commitPauseMs: number
   readonly failedRows: 'keep' | 'drop'
   /** Free space of the disk; that of `path` unless a test gives another. */
-  readonly room?: () => DiskRoom
+  readonly diskSpace?: () => DiskSpace
 }
 
 /** Space of a disk, in bytes. */
-export interface DiskRoom {
+export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
 }
 
 /** The room of the disk that holds `path`. Throws when `path` does not exist. */
-export function diskRoom(path: string): DiskRoom {
+export function diskSpace(path: string): DiskSpace {
   const { bavail, blocks, bsize } = statfsSync(path)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
@@ -64,7 +64,7 @@ export function diskRoom(path: string): DiskRoom {
  * Whether a disk has too little room for LMDB. lmdb-js 3.5 writes the message of a failed page write into a buffer of 100 bytes
  * and corrupts the heap, so LMDB must never meet a full disk.
  */
-export function isBelowReserve({ freeBytes, totalBytes }: DiskRoom): boolean {
+export function isBelowReserve({ freeBytes, totalBytes }: DiskSpace): boolean {
   const { share, bytesMin, bytesMax } = RESERVE
   return freeBytes < Math.min(bytesMax, Math.max(bytesMin, totalBytes * share))
 }
@@ -270,7 +270,7 @@ export class Environment {
         for (const { table } of this.#tables.values()) table.beginCommit()
       },
       write: () => {
-        if (this.#hasNoRoom()) throw new Error('No space left above the reserve')
+        if (this.#isBelowReserve()) throw new Error('No space left above the reserve')
         return this.#root.batch(() => {
           for (const { table } of this.#tables.values()) table.writePending()
           // An empty commit would reach no disk, and say nothing of its room.
@@ -285,12 +285,12 @@ export class Environment {
       },
       explain: async (error) => {
         const cause = await causeOf(error)
-        return { cause, isDiskFull: FULL_DISK.test(cause) || this.#hasNoRoom() }
+        return { cause, isDiskFull: FULL_DISK.test(cause) || this.#isBelowReserve() }
       },
-      onFailure: ({ state, isNews, cause }) => {
+      onFailure: ({ state, isNewState, cause }) => {
         const labels = { environment: name, reason: state }
         metrics.count('storage_commit_failures', 'transactions that failed', labels).inc()
-        if (isNews) this.#options.log.error({ ...labels, cause }, 'a commit failed')
+        if (isNewState) this.#options.log.error({ ...labels, cause }, 'a commit failed')
       },
     })
   }
@@ -335,9 +335,9 @@ export class Environment {
     if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)
   }
 
-  #hasNoRoom(): boolean {
+  #isBelowReserve(): boolean {
     try {
-      return isBelowReserve(this.#options.room?.() ?? diskRoom(this.#options.path))
+      return isBelowReserve(this.#options.diskSpace?.() ?? diskSpace(this.#options.path))
     } catch {
       return false
     }
@@ -377,6 +377,6 @@ async function causeOf(error: unknown): Promise<string> {
   if (typeof error !== 'object' || error === null) return String(error)
   if (!('commitError' in error) || !(error.commitError instanceof Promise)) return String(error)
   const cause: Promise<unknown> = error.commitError
-  const turnEnds = new Promise<string>((resolve) => setImmediate(() => resolve(String(error))))
-  return Promise.race([cause.then(String, String), turnEnds])
+  const tickEnd = new Promise<string>((resolve) => setImmediate(() => resolve(String(error))))
+  return Promise.race([cause.then(String, String), tickEnd])
 }

@@ -18,7 +18,7 @@ import { Hours } from '../hours.ts'
 import { Losses } from '../losses.ts'
 import { Markets } from '../markets.ts'
 import { Marks } from '../marks.ts'
-import { StoredMatches, StoredVerdicts } from '../matches.ts'
+import { StoredMatches, StoredOverrides } from '../matches.ts'
 import { migrate } from '../migrate.ts'
 import { Opportunities } from '../opportunities.ts'
 import { Outbox } from '../outbox.ts'
@@ -33,7 +33,7 @@ import { StoredWallets } from '../wallets.ts'
 import { Webhooks } from '../webhooks.ts'
 import { Whales } from '../whales.ts'
 import { AccountsBackup } from './backup.ts'
-import { diskRoom, Environment, isBelowReserve, openDatabase } from './environment.ts'
+import { diskSpace, Environment, isBelowReserve, openDatabase } from './environment.ts'
 import { takeLock } from './lock.ts'
 import {
   checkSentinel,
@@ -84,7 +84,7 @@ async function openFolder(dataDir: string, options: LmdbStorageOptions): Promise
   const release = takeLock(dataDir)
   const roots: RootDatabase<Buffer, Buffer>[] = []
   try {
-    if (isBelowReserve(diskRoom(dataDir))) {
+    if (isBelowReserve(diskSpace(dataDir))) {
       throw Object.assign(new Error('less than 64 MiB or 2 % of the disk is free'), {
         code: 'ENOSPC',
       })
@@ -151,7 +151,7 @@ class LmdbStorage implements Storage {
   readonly webhooks: Webhooks
   readonly outbox: Outbox
   readonly matches: StoredMatches
-  readonly matchVerdicts: StoredVerdicts
+  readonly matchOverrides: StoredOverrides
   readonly wallets: StoredWallets
   readonly #accounts: Environment
   readonly #market: Environment
@@ -192,7 +192,7 @@ class LmdbStorage implements Storage {
     const { databaseId } = parts
     this.#backup = new AccountsBackup({ ...options, environment: parts.accounts, databaseId })
     this.matches = new StoredMatches(market)
-    this.matchVerdicts = new StoredVerdicts(parts.accounts)
+    this.matchOverrides = new StoredOverrides(parts.accounts)
     this.wallets = new StoredWallets(market)
     this.#accounts = parts.accounts
     this.#market = market

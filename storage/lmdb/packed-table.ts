@@ -41,7 +41,7 @@ class Block implements OpenRow {
   readonly keyBytes: number
   readonly bytes: Buffer
   /** How many of the bytes are for rows. */
-  readonly room: number
+  readonly capacity: number
   end: number
   /** Whether nothing may be added: it is a row of an older format, or its last bytes are damaged. */
   readonly isClosed: boolean
@@ -52,10 +52,10 @@ class Block implements OpenRow {
   readonly #keysAt: number
   #key: Buffer | null = null
 
-  constructor(key: Buffer, { bytes, room, end, isClosed, keys, keysAt }: BlockMemory) {
+  constructor(key: Buffer, { bytes, capacity, end, isClosed, keys, keysAt }: BlockMemory) {
     this.keyBytes = key.length
     this.bytes = bytes
-    this.room = room
+    this.capacity = capacity
     this.end = end
     this.isClosed = isClosed
     this.#keys = keys
@@ -96,20 +96,20 @@ class Block implements OpenRow {
   }
 }
 
-type BlockMemory = Pick<Block, 'bytes' | 'room' | 'end' | 'isClosed'> & {
+type BlockMemory = Pick<Block, 'bytes' | 'capacity' | 'end' | 'isClosed'> & {
   readonly keys: Buffer
   readonly keysAt: number
 }
 
 /** Of one group of keys: its last block, and the one that was last looked into. */
-interface Known {
+interface GroupBlocks {
   tail: Block | null
   recent: Block | null
 }
 
 export class PackedTable {
   readonly #table: Table
-  readonly #known = new Map<number, Known>()
+  readonly #groups = new Map<number, GroupBlocks>()
 
   constructor(table: Table) {
     this.#table = table
@@ -128,45 +128,45 @@ export class PackedTable {
 
   /** The value is the first `valueBytes` of these bytes; they and the key are copied. */
   put(key: Buffer, value: Buffer, valueBytes = value.length): void {
-    const known = this.#knownOf(key)
-    const { tail } = known
+    const groupBlocks = this.#groupBlocksOf(key)
+    const { tail } = groupBlocks
     if (tail !== null && tail.compareLast(key) >= 0) {
-      this.#insert(known, {
+      this.#insert(groupBlocks, {
         key: Buffer.from(key),
         value: Buffer.from(value.subarray(0, valueBytes)),
       })
       return
     }
     if (!this.#table.isAccepting()) {
-      this.#known.clear()
+      this.#groups.clear()
       return
     }
     const bytes = rowBytesMax(key, valueBytes)
     if (tail !== null && !tail.isClosed && tail.end + bytes <= BLOCK_BYTES) {
-      const roomy = tail.room < tail.end + bytes ? withRoom(tail) : tail
-      addRow(roomy, key, value, valueBytes)
-      known.tail = roomy
-      this.#keepWaiting(roomy)
+      const grown = tail.capacity < tail.end + bytes ? withFullCapacity(tail) : tail
+      addRow(grown, key, value, valueBytes)
+      groupBlocks.tail = grown
+      this.#markDirty(grown)
       return
     }
     const block = newBlock(key, Math.max(BLOCK_BYTES, 1 + bytes))
     addRow(block, key, value, valueBytes)
-    known.recent = tail
-    known.tail = block
-    this.#keepWaiting(block)
+    groupBlocks.recent = tail
+    groupBlocks.tail = block
+    this.#markDirty(block)
   }
 
   remove(key: Buffer): void {
     const block = this.#floor(key)
     if (block === null) return
     const rows = rowsOf(block).filter((row) => !row.key.equals(key))
-    this.#replace(this.#knownOf(key), block, block.key, rows)
+    this.#replace(this.#groupBlocksOf(key), block, block.key, rows)
   }
 
   /** Visits rows in key order (or its reverse) until `visit` returns false; it may not put. */
   scan(range: KeyRange, visit: (row: Row) => boolean): void {
     const { from, to, isReverse = false } = range
-    const { tail } = this.#knownOf(from)
+    const { tail } = this.#groupBlocksOf(from)
     const isInTail = tail !== null && compareKeys(tail.key, from) <= 0
     const end = tail !== null && compareKeys(tail.key, to) < 0 ? tail.key : to
     if (isReverse) {
@@ -178,15 +178,15 @@ export class PackedTable {
       })
       return
     }
-    let goesOn = true
+    let hasMore = true
     if (!isInTail) {
       const start = this.#floor(from)?.key ?? from
       this.#table.scan({ from: start, to: end, isReverse }, (row) => {
-        goesOn = visitRows(row, range, visit)
-        return goesOn
+        hasMore = visitRows(row, range, visit)
+        return hasMore
       })
     }
-    if (goesOn && tail !== null) visitRows(tail, range, visit)
+    if (hasMore && tail !== null) visitRows(tail, range, visit)
   }
 
   /** The first row of a range, or the last with `isReverse`. */
@@ -200,71 +200,71 @@ export class PackedTable {
   }
 
   /** Lets the commit that comes write the last block of a group as it is then. */
-  #keepWaiting(block: Block): void {
+  #markDirty(block: Block): void {
     const { commitCount } = this.#table
     if (block.commitCount === commitCount) return
     block.commitCount = commitCount
-    if (!this.#table.open(block)) this.#known.clear()
+    if (!this.#table.open(block)) this.#groups.clear()
   }
 
   /** Puts a row before the last of its group, in place of the one with its key if there is one. */
-  #insert(known: Known, row: Row): void {
+  #insert(groupBlocks: GroupBlocks, row: Row): void {
     const floor = this.#floor(row.key)
     const block = floor ?? this.#firstOfGroup(row.key)
     assert(block !== null, 'a group with a last block has a first one')
     const rows = rowsOf(block)
     let index = rows.findIndex((one) => compareKeys(one.key, row.key) >= 0)
-    const isKnown = rows[index]?.key.equals(row.key) ?? false
+    const isReplacement = rows[index]?.key.equals(row.key) ?? false
     if (index < 0) index = rows.length
     const isFull = block.end + rowBytesMax(row.key, row.value.length) > BLOCK_BYTES
-    if (!isKnown && isFull && (floor === null || index === rows.length)) {
+    if (!isReplacement && isFull && (floor === null || index === rows.length)) {
       // Rows that come newest first, or in a row of their own behind a full block, fill blocks of their own.
-      this.#put(known, packed(row.key, [row]))
+      this.#put(groupBlocks, packed(row.key, [row]))
       return
     }
-    rows.splice(index, isKnown ? 1 : 0, row)
-    this.#replace(known, block, floor === null ? row.key : block.key, rows)
+    rows.splice(index, isReplacement ? 1 : 0, row)
+    this.#replace(groupBlocks, block, floor === null ? row.key : block.key, rows)
   }
 
   /** Writes a block's rows anew, under a key at or below the first of them. */
-  #replace(known: Known, block: Block, key: Buffer, rows: readonly Row[]): void {
-    const wasTail = known.tail?.key.equals(block.key) ?? false
+  #replace(groupBlocks: GroupBlocks, block: Block, key: Buffer, rows: readonly Row[]): void {
+    const wasTail = groupBlocks.tail?.key.equals(block.key) ?? false
     block.commitCount = NEVER
     if (rows.length === 0 || !key.equals(block.key)) this.#table.remove(block.key)
-    known.recent = null
+    groupBlocks.recent = null
     if (rows.length === 0) {
       // The block before, if any, is the last one now.
-      this.#known.delete(this.#groupOf(key))
+      this.#groups.delete(this.#groupOf(key))
       return
     }
     let newest = packed(key, rows)
     const middle = rows.length >> 1
     const second = rows[middle]
     if (newest.end > BLOCK_BYTES && middle > 0 && second !== undefined) {
-      this.#put(known, packed(key, rows.slice(0, middle)))
+      this.#put(groupBlocks, packed(key, rows.slice(0, middle)))
       newest = packed(second.key, rows.slice(middle))
     }
-    this.#put(known, newest)
-    if (wasTail) known.tail = newest
+    this.#put(groupBlocks, newest)
+    if (wasTail) groupBlocks.tail = newest
   }
 
-  #put(known: Known, { key, value }: Block): void {
-    known.recent = null
-    if (!this.#table.put(key, value)) this.#known.clear()
+  #put(groupBlocks: GroupBlocks, { key, value }: Block): void {
+    groupBlocks.recent = null
+    if (!this.#table.put(key, value)) this.#groups.clear()
   }
 
   /** The block in which this key is, or would be; null when it is below all of its group. */
   #floor(key: Buffer): Block | null {
-    const known = this.#knownOf(key)
-    const { tail, recent } = known
+    const groupBlocks = this.#groupBlocksOf(key)
+    const { tail, recent } = groupBlocks
     if (tail === null || compareKeys(tail.key, key) <= 0) return tail
     if (recent !== null && compareKeys(recent.key, key) <= 0 && recent.compareLast(key) >= 0) {
       return recent
     }
     const row = this.#lastUpTo(key, this.#groupStart(key))
     if (row === null) return null
-    known.recent = blockOf(row)
-    return known.recent
+    groupBlocks.recent = blockOf(row)
+    return groupBlocks.recent
   }
 
   #lastUpTo(key: Buffer, from: Buffer): Row | null {
@@ -278,15 +278,15 @@ export class PackedTable {
     return row === null ? null : blockOf(row)
   }
 
-  #knownOf(key: Buffer): Known {
+  #groupBlocksOf(key: Buffer): GroupBlocks {
     const group = this.#groupOf(key)
-    const known = this.#known.get(group)
-    if (known !== undefined) return known
+    const groupBlocks = this.#groups.get(group)
+    if (groupBlocks !== undefined) return groupBlocks
     const row = this.#lastUpTo(this.#groupEnd(key), this.#groupStart(key))
     const tail = row === null ? null : blockOf(row)
-    const made: Known = { tail, recent: null }
-    if (this.#known.size >= GROUPS_MAX) this.#known.clear()
-    this.#known.set(group, made)
+    const made: GroupBlocks = { tail, recent: null }
+    if (this.#groups.size >= GROUPS_MAX) this.#groups.clear()
+    this.#groups.set(group, made)
     return made
   }
 
@@ -310,18 +310,18 @@ function rowBytesMax(key: Buffer, valueBytes: number): number {
 }
 
 /** A block without rows whose key is a copy of this one. */
-function newBlock(key: Buffer, room: number): Block {
-  const bytes = Buffer.allocUnsafeSlow(room + 2 * key.length)
+function newBlock(key: Buffer, capacity: number): Block {
+  const bytes = Buffer.allocUnsafeSlow(capacity + 2 * key.length)
   bytes[0] = MARK
-  return new Block(key, { bytes, room, end: 1, isClosed: false, keys: bytes, keysAt: room })
+  return new Block(key, { bytes, capacity, end: 1, isClosed: false, keys: bytes, keysAt: capacity })
 }
 
 /** The same block with room for more. */
-function withRoom(block: Block): Block {
-  const roomy = newBlock(block.key, BLOCK_BYTES)
-  copyBytes(block.bytes, 0, roomy.bytes, 0, block.end)
-  roomy.end = block.end
-  return roomy
+function withFullCapacity(block: Block): Block {
+  const grown = newBlock(block.key, BLOCK_BYTES)
+  copyBytes(block.bytes, 0, grown.bytes, 0, block.end)
+  grown.end = block.end
+  return grown
 }
 
 function packed(key: Buffer, rows: readonly Row[]): Block {
@@ -352,7 +352,7 @@ function blockOf({ key, value }: Row): Block {
   const isClosed = value[0] !== MARK || rows.isDamaged
   const end = value.length
   const keys = Buffer.allocUnsafeSlow(2 * key.length)
-  const block = new Block(key, { bytes: value, room: end, end, isClosed, keys, keysAt: 0 })
+  const block = new Block(key, { bytes: value, capacity: end, end, isClosed, keys, keysAt: 0 })
   block.endAt(end, rows.key())
   return block
 }

@@ -32,7 +32,7 @@ const NO_ROWS: readonly SortedRow[] = []
 const CHUNK = 0
 const KEY = 1
 const VALUE = 2
-const ROOM_END = 3
+const CAPACITY_END = 3
 const END = 4
 const HASH = 5
 const NUMBERS = 6
@@ -42,18 +42,18 @@ const HELD = -2
 
 const ROWS_AT_FIRST = 64
 /** Tables of numbers for more rows are not kept for the next commit. */
-const ROWS_KEPT = 8_192
+const ROWS_RETAINED = 8_192
 const CHUNK_BYTES = 8_192
-const CHUNKS_KEPT = 16
+const CHUNKS_RETAINED = 16
 /** The largest value that stands in a chunk; each has room for a multiple of `ROOM_BYTES`, so that it may change in place. */
 const SMALL_BYTES = 128
-const ROOM_BYTES = 16
+const CAPACITY_BYTES = 16
 
 /** The uncommitted rows of one table in one commit. */
 export class PendingRows {
   readonly #groupBytes: number
   #slots = new Int32Array(2 * ROWS_AT_FIRST)
-  #places = new Int32Array(NUMBERS * ROWS_AT_FIRST)
+  #positions = new Int32Array(NUMBERS * ROWS_AT_FIRST)
   #count = 0
   /** Of these `#chunkCount` are in use, the last of them up to `#chunkEnd`. */
   readonly #chunks: Buffer[] = []
@@ -107,8 +107,8 @@ export class PendingRows {
     else if (valueBytes > SMALL_BYTES) {
       this.#hold(row, { value: Buffer.from(value.subarray(0, valueBytes)) })
     } else {
-      if (valueBytes > this.#at(row, ROOM_END) - this.#at(row, VALUE)) {
-        this.#makeRoom(row, key, Math.ceil(valueBytes / ROOM_BYTES) * ROOM_BYTES)
+      if (valueBytes > this.#at(row, CAPACITY_END) - this.#at(row, VALUE)) {
+        this.#allocate(row, key, Math.ceil(valueBytes / CAPACITY_BYTES) * CAPACITY_BYTES)
       }
       const start = this.#at(row, VALUE)
       copyBytes(value, 0, this.#chunkOf(row), start, valueBytes)
@@ -127,12 +127,12 @@ export class PendingRows {
   /** Forgets all rows; what they stood in is used again. */
   clear(): void {
     if (this.#count === 0) return
-    if (this.#count > ROWS_KEPT) {
+    if (this.#count > ROWS_RETAINED) {
       this.#slots = new Int32Array(2 * ROWS_AT_FIRST)
-      this.#places = new Int32Array(NUMBERS * ROWS_AT_FIRST)
+      this.#positions = new Int32Array(NUMBERS * ROWS_AT_FIRST)
     } else this.#slots.fill(0)
     this.#count = 0
-    if (this.#chunks.length > CHUNKS_KEPT) this.#chunks.length = CHUNKS_KEPT
+    if (this.#chunks.length > CHUNKS_RETAINED) this.#chunks.length = CHUNKS_RETAINED
     this.#chunkCount = 0
     this.#chunkEnd = CHUNK_BYTES
     this.#held.clear()
@@ -164,13 +164,13 @@ export class PendingRows {
   /** The row with this key, which is added when there is none, without a value then. */
   #rowOf(key: Buffer): number {
     const hash = hashOf(key)
-    const known = this.#find(key, hash)
-    if (known >= 0) return known
+    const existing = this.#find(key, hash)
+    if (existing >= 0) return existing
     const row = this.#count
     if (2 * row >= this.#slots.length) this.#grow()
     this.#count += 1
     this.#set(row, HASH, hash)
-    this.#makeRoom(row, key, 0)
+    this.#allocate(row, key, 0)
     this.#enter(row)
     return row
   }
@@ -203,16 +203,16 @@ export class PendingRows {
   }
 
   #grow(): void {
-    const places = new Int32Array(2 * this.#places.length)
-    places.set(this.#places)
-    this.#places = places
+    const positions = new Int32Array(2 * this.#positions.length)
+    positions.set(this.#positions)
+    this.#positions = positions
     this.#slots = new Int32Array(2 * this.#slots.length)
     for (let row = 0; row < this.#count; row += 1) this.#enter(row)
   }
 
   /** Writes the key of a row to where the value has room behind it. */
-  #makeRoom(row: number, key: Buffer, roomBytes: number): void {
-    const byteCount = key.length + roomBytes
+  #allocate(row: number, key: Buffer, capacityBytes: number): void {
+    const byteCount = key.length + capacityBytes
     if (this.#chunkEnd + byteCount > CHUNK_BYTES) {
       this.#chunks[this.#chunkCount] ??= Buffer.allocUnsafeSlow(CHUNK_BYTES)
       this.#chunkCount += 1
@@ -223,7 +223,7 @@ export class PendingRows {
     this.#set(row, CHUNK, this.#chunkCount - 1)
     this.#set(row, KEY, start)
     this.#set(row, VALUE, start + key.length)
-    this.#set(row, ROOM_END, this.#chunkEnd)
+    this.#set(row, CAPACITY_END, this.#chunkEnd)
     copyBytes(key, 0, this.#chunkOf(row), start, key.length)
   }
 
@@ -246,11 +246,11 @@ export class PendingRows {
   }
 
   #at(row: number, which: number): number {
-    return this.#places[row * NUMBERS + which] ?? 0
+    return this.#positions[row * NUMBERS + which] ?? 0
   }
 
   #set(row: number, which: number, number: number): void {
-    this.#places[row * NUMBERS + which] = number
+    this.#positions[row * NUMBERS + which] = number
   }
 }
 
@@ -292,7 +292,7 @@ export class PendingCursor {
     const newer = this.#within(this.#newerRows[this.#newerIndex])
     const older = this.#within(this.#olderRows[this.#olderIndex])
     if (newer === undefined) return older
-    return older === undefined || !this.comesBefore(older, newer) ? newer : older
+    return older === undefined || !this.precedes(older, newer) ? newer : older
   }
 
   /** Goes past the row whose key `peek` showed, in both commits. Its value; null when it waits to be removed. */
@@ -310,7 +310,7 @@ export class PendingCursor {
   }
 
   /** Whether key `one` is visited before key `other`. */
-  comesBefore(one: Buffer, other: Buffer): boolean {
+  precedes(one: Buffer, other: Buffer): boolean {
     const order = compareKeys(one, other)
     return this.#isReverse ? order > 0 : order < 0
   }

@@ -88,9 +88,9 @@ export function completeSideFile(dataDir: string, side: SideFile): void {
  */
 export function checkSentinel(
   root: RootDatabase<Buffer, Buffer>,
-  place: { readonly dataDir: string; readonly name: EnvironmentName; readonly side: SideFile },
+  location: { readonly dataDir: string; readonly name: EnvironmentName; readonly side: SideFile },
 ): Sentinel {
-  const { dataDir, name, side } = place
+  const { dataDir, name, side } = location
   const table = openSentinelTable(root)
   const bytes = table.get(SENTINEL_KEY)
   if (bytes === undefined) {

@@ -12,12 +12,12 @@ const TIMEOUT_MS = 20_000
 const BUDGET_MS = 1_000
 
 /** Rejects with words for the operator when the files of an environment cannot be read. */
-export async function checkFiles(place: {
+export async function checkFiles(location: {
   readonly dataDir: string
   readonly name: EnvironmentName
   readonly path: string
 }): Promise<void> {
-  const { dataDir, name, path } = place
+  const { dataDir, name, path } = location
   const { fault } = await inspect({ path, name, budgetMs: BUDGET_MS })
   if (fault !== null) {
     throw refusal(dataDir, `${name}/data.mdb is damaged: ${fault}`, restoreAdvice(name))
@@ -25,11 +25,11 @@ export async function checkFiles(place: {
 }
 
 /** Reads every row of an environment's files, in a child process too; rejects when that fails. */
-export async function countRows(place: {
+export async function countRows(location: {
   readonly name: EnvironmentName
   readonly path: string
 }): Promise<ReadonlyMap<string, number>> {
-  const { fault, counts } = await inspect({ ...place, budgetMs: null })
+  const { fault, counts } = await inspect({ ...location, budgetMs: null })
   if (fault !== null) throw new Error(fault)
   return counts
 }
@@ -41,13 +41,13 @@ interface Finding {
   readonly counts: ReadonlyMap<string, number>
 }
 
-function inspect(place: {
+function inspect(location: {
   readonly path: string
   readonly name: EnvironmentName
   /** Null: every row is read. */
   readonly budgetMs: number | null
 }): Promise<Finding> {
-  const { path, name, budgetMs } = place
+  const { path, name, budgetMs } = location
   const tables = TABLE_LAYOUTS.filter((one) => one.environment === name).map((one) => ({
     name: one.name,
     isCompressed: one.isCompressed,

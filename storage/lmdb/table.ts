@@ -115,8 +115,8 @@ export class Table {
   /** Puts unless the table holds just these bytes. */
   putIfChanged(key: Buffer, value: Buffer): void {
     const pending = this.#pending(key)
-    const known = pending === undefined ? this.get(key) : pending
-    if (known === null || !value.equals(known)) this.put(key, value)
+    const current = pending === undefined ? this.get(key) : pending
+    if (current === null || !value.equals(current)) this.put(key, value)
   }
 
   remove(key: Buffer): void {
@@ -139,7 +139,7 @@ export class Table {
         if (next.done === true) break
         const row = next.value
         let isReplaced = false
-        while (pending !== undefined && !waiting.comesBefore(row.key, pending)) {
+        while (pending !== undefined && !waiting.precedes(row.key, pending)) {
           isReplaced = compareKeys(pending, row.key) === 0
           if (!visitWaiting(pending, waiting.take(pending), visit)) return
           pending = waiting.peek()

@@ -28,44 +28,44 @@ const HEAD_FIELDS = 6
 export function writeFrequent(to: MsgpackWriter, code: number, update: FrequentUpdate): void {
   const begin = (fieldCount: number): void => {
     to.array(HEAD_FIELDS + fieldCount)
-    to.whole(code)
-    to.whole(update.market.number)
-    to.whole(update.venueTimeMs)
-    to.whole(update.receivedAtMs)
-    to.whole(update.offset)
-    to.whole(update.seq)
+    to.integer(code)
+    to.integer(update.market.number)
+    to.integer(update.venueTimeMs)
+    to.integer(update.receivedAtMs)
+    to.integer(update.offset)
+    to.integer(update.seq)
   }
   switch (update.kind) {
     case 'book':
       begin(2)
-      to.wholeOrNil(update.checksum)
+      to.integerOrNil(update.checksum)
       to.array(update.changes.length * 3)
       for (const { side, price, size } of update.changes) {
-        to.whole(side === 'bid' ? 0 : 1)
-        to.whole(price)
-        to.whole(size)
+        to.integer(side === 'bid' ? 0 : 1)
+        to.integer(price)
+        to.integer(size)
       }
       return
     case 'price': {
       const { price, source, bid, ask, observedAtMs } = update.price
       begin(5)
-      to.whole(price)
+      to.integer(price)
       to.text(source)
-      to.wholeOrNil(bid)
-      to.wholeOrNil(ask)
-      return to.whole(observedAtMs)
+      to.integerOrNil(bid)
+      to.integerOrNil(ask)
+      return to.integer(observedAtMs)
     }
     case 'trade': {
       const { trade } = update
       begin(12)
       to.text(trade.nativeId)
-      to.whole(trade.timeMs)
-      to.whole(trade.ordinal)
-      to.whole(trade.price)
-      to.whole(trade.size)
+      to.integer(trade.timeMs)
+      to.integer(trade.ordinal)
+      to.integer(trade.price)
+      to.integer(trade.size)
       to.text(trade.side)
-      to.whole(trade.outcomeIndex)
-      to.whole(trade.usd)
+      to.integer(trade.outcomeIndex)
+      to.integer(trade.usd)
       to.textOrNil(trade.maker)
       to.textOrNil(trade.taker)
       to.textOrNil(trade.txHash)

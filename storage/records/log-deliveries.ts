@@ -5,13 +5,13 @@ import { timeMs } from '../../engine/units.ts'
 import { DELIVERY_STATUSES, type StoredDelivery } from '../../engine/webhooks/webhook.ts'
 import type { FieldReader } from './records.ts'
 
-interface Whose {
+interface DeliveryRef {
   readonly webhook: string
   readonly eventId: string
 }
 
 /** An event is to be delivered. */
-export type Posting = Whose &
+export type Posting = DeliveryRef &
   Pick<StoredDelivery, 'eventType' | 'createdAtMs'> & {
     readonly kind: 'posting'
     readonly dueAtMs: StoredDelivery['createdAtMs']
@@ -19,7 +19,7 @@ export type Posting = Whose &
   }
 
 /** It was tried, or given up. */
-export type Posted = Whose &
+export type Posted = DeliveryRef &
   Pick<StoredDelivery, 'status' | 'dueAtMs' | 'attempts'> & { readonly kind: 'posted' }
 
 export type DeliveryItem = Posting | Posted
@@ -31,7 +31,7 @@ export function deliveryItemFields(item: DeliveryItem): readonly unknown[] {
   return [webhook, eventId, eventType, createdAtMs, dueAtMs, Buffer.from(body).toString('utf8')]
 }
 
-const readWhose = (fields: FieldReader): Whose => ({
+const readDeliveryRef = (fields: FieldReader): DeliveryRef => ({
   webhook: fields.text(),
   eventId: fields.text(),
 })
@@ -39,7 +39,7 @@ const readWhose = (fields: FieldReader): Whose => ({
 export function readPosting(fields: FieldReader): Posting {
   return {
     kind: 'posting',
-    ...readWhose(fields),
+    ...readDeliveryRef(fields),
     eventType: fields.text(),
     createdAtMs: timeMs(fields.number()),
     dueAtMs: timeMs(fields.number()),
@@ -50,7 +50,7 @@ export function readPosting(fields: FieldReader): Posting {
 export function readPosted(fields: FieldReader): Posted {
   return {
     kind: 'posted',
-    ...readWhose(fields),
+    ...readDeliveryRef(fields),
     status: fields.choice(DELIVERY_STATUSES),
     dueAtMs: fields.orNull(timeMs),
     attempts: fields.number(),

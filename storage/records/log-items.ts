@@ -49,7 +49,7 @@ import {
 } from './listings.ts'
 import { type DeliveryItem, deliveryItemFields, readPosted, readPosting } from './log-deliveries.ts'
 import {
-  type KnownMarket,
+  type MarketLookup,
   opportunityFields,
   reachFields,
   readOpportunity,
@@ -283,9 +283,14 @@ function updateFields(
     case 'whale':
       return [...head, ...tradeFields(update.whale), ...whaleFields(update.whale)]
     case 'lifecycle':
-      return [...head, update.event, update.twin?.number ?? null, ...factFields(update.facts)]
+      return [
+        ...head,
+        update.event,
+        update.matchedMarket?.number ?? null,
+        ...factFields(update.facts),
+      ]
     case 'arbitrage': {
-      const { event, reason, reached, reachedBefore, opportunity } = update
+      const { event, reason, peak: reached, previousPeak: reachedBefore, opportunity } = update
       const reaches = [reachFields(reached), reachedBefore && reachFields(reachedBefore)]
       return [...head, event, reason, ...reaches, ...opportunityFields(opportunity)]
     }
@@ -325,7 +330,7 @@ export function readItem(fields: readonly unknown[], marketOf: FindMarket): Read
   }
 }
 
-function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogItem | null {
+function readBy(code: number, fields: FieldReader, marketOf: MarketLookup): LogItem | null {
   switch (code) {
     case CODES.listed: {
       const [version, market] = [fields.number(), fields.number()]
@@ -389,7 +394,7 @@ function readBy(code: number, fields: FieldReader, marketOf: KnownMarket): LogIt
   }
 }
 
-function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): LogItem | null {
+function readUpdate(code: number, fields: FieldReader, marketOf: MarketLookup): LogItem | null {
   const updated = (update: Update, book: BookState | null = null): LogItem => ({
     kind: 'update',
     update,
@@ -401,10 +406,10 @@ function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): L
   if (code === CODES.gap) {
     const number = fields.numberOrNull()
     const market = number === null ? null : marketOf(number)
-    const whose = { market, venue: fields.choice(VENUE_KEYS), platform: fields.text() }
+    const scope = { market, venue: fields.choice(VENUE_KEYS), platform: fields.text() }
     const [fromMs, toMs] = [timeMs(fields.number()), timeMs(fields.number())]
     const count = fields.numberOrNull()
-    return updated({ kind: 'gap', channel: 'trades', ...whose, fromMs, toMs, count })
+    return updated({ kind: 'gap', channel: 'trades', ...scope, fromMs, toMs, count })
   }
   const market = marketOf(fields.number())
   const times = { venueTimeMs: timeMs(fields.number()), receivedAtMs: timeMs(fields.number()) }
@@ -431,8 +436,8 @@ function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): L
     case CODES.lifecycle: {
       const event = fields.choice(LIFECYCLE_EVENTS)
       const number = fields.numberOrNull()
-      const twin = number === null ? null : marketOf(number)
-      return updated({ kind: 'lifecycle', ...head, event, twin, facts: readFacts(fields) })
+      const matchedMarket = number === null ? null : marketOf(number)
+      return updated({ kind: 'lifecycle', ...head, event, matchedMarket, facts: readFacts(fields) })
     }
     case CODES.arbitrage: {
       const event = fields.choice(OPPORTUNITY_EVENTS)
@@ -441,7 +446,7 @@ function readUpdate(code: number, fields: FieldReader, marketOf: KnownMarket): L
       const before = fields.numbersOrNull()
       const reachedBefore = before === null ? null : readReach(before)
       const opportunity = readOpportunity(fields, marketOf)
-      const what = { event, opportunity, reason, reached, reachedBefore }
+      const what = { event, opportunity, reason, peak: reached, previousPeak: reachedBefore }
       return updated({ kind: 'arbitrage', ...head, ...what })
     }
     default:
@@ -558,8 +563,8 @@ function stateFields(state: MarketState): readonly unknown[] {
   const { market, book, price, figures, seqs } = state
   const { volume24h, volumeTotal } = figures
   const counts = SEQ_CHANNELS.map((channel) => seqs[channel])
-  const stood = [...bookFields(book), ...priceFields(price), volume24h, volumeTotal]
-  return [market, ...stood, counts, ...figureFieldsOf(figures)]
+  const fields = [...bookFields(book), ...priceFields(price), volume24h, volumeTotal]
+  return [market, ...fields, counts, ...figureFieldsOf(figures)]
 }
 
 function readState(fields: FieldReader): MarketState {
@@ -603,8 +608,8 @@ function readWhale(fields: FieldReader): Whale {
 function factFields(facts: MarketFacts): readonly unknown[] {
   const { status, question, slug, eventSlug, outcomes, closeAtMs, settlementPrice } = facts
   const labels = outcomes.flatMap(({ label, id }) => [label, id])
-  const told = [status, question, slug, eventSlug, labels, closeAtMs, settlementPrice]
-  return [...told, ...feeFields(facts.fees), facts.resolutionStatus]
+  const fields = [status, question, slug, eventSlug, labels, closeAtMs, settlementPrice]
+  return [...fields, ...feeFields(facts.fees), facts.resolutionStatus]
 }
 
 function readFacts(fields: FieldReader): MarketFacts {
@@ -624,8 +629,8 @@ function readFacts(fields: FieldReader): MarketFacts {
 
 function matchFields(match: StoredMatch): readonly unknown[] {
   const { a, b, matchedAtMs, score, relation, inverted, outcomeMap } = match
-  const judged = [score, relation, inverted, outcomeMap]
-  return [a, b, matchedAtMs, ...judged, match.vetoes, match.reasons, match.explanation]
+  const scoreFields = [score, relation, inverted, outcomeMap]
+  return [a, b, matchedAtMs, ...scoreFields, match.vetoes, match.reasons, match.explanation]
 }
 
 function readMatch(fields: FieldReader): StoredMatch {
@@ -636,8 +641,8 @@ function readMatch(fields: FieldReader): StoredMatch {
   const outcomeMap: [number, number] | null =
     first === undefined || second === undefined ? null : [first, second]
   const [vetoes, reasons, explanation] = [fields.texts(), fields.texts(), fields.text()]
-  const judged = { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
-  return { a, b, matchedAtMs, ...judged }
+  const pairScore = { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
+  return { a, b, matchedAtMs, ...pairScore }
 }
 
 function statusFields(status: FeedStatus): readonly unknown[] {

@@ -5,21 +5,21 @@ import {
   OPPORTUNITY_KINDS,
   type Opportunity,
   type OpportunityLeg,
-  type Reach,
+  type OpportunityPeak,
 } from '../../engine/opportunity.ts'
 import { priceMicros, type SizeMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
 import { FieldReader } from './records.ts'
 
 /** Throws for a market that is not known. */
-export type KnownMarket = (number: MarketNumber) => MarketRef
+export type MarketLookup = (number: MarketNumber) => MarketRef
 
-export const reachFields = ({ profit, edge, ageMs }: Reach) => [profit, edge, ageMs]
+export const reachFields = ({ profit, edge, ageMs }: OpportunityPeak) => [profit, edge, ageMs]
 
 export function readReach([
   profit = Number.NaN,
   edge = Number.NaN,
   ageMs = Number.NaN,
-]: readonly number[]): Reach {
+]: readonly number[]): OpportunityPeak {
   return { profit: usdMicros(profit), edge, ageMs }
 }
 
@@ -48,7 +48,7 @@ export function opportunityFields(one: Opportunity): readonly unknown[] {
   ]
 }
 
-export function readOpportunity(fields: FieldReader, marketOf: KnownMarket): Opportunity {
+export function readOpportunity(fields: FieldReader, marketOf: MarketLookup): Opportunity {
   const [id, kind] = [fields.text(), fields.choice(OPPORTUNITY_KINDS)]
   const matchScore = fields.numberOrNull()
   const legs = fields.lists().map((leg) => readLeg(new FieldReader(leg), marketOf))
@@ -76,7 +76,7 @@ export function readOpportunity(fields: FieldReader, marketOf: KnownMarket): Opp
   }
 }
 
-function readLeg(fields: FieldReader, marketOf: KnownMarket): OpportunityLeg {
+function readLeg(fields: FieldReader, marketOf: MarketLookup): OpportunityLeg {
   return {
     market: marketOf(fields.number()),
     question: fields.text(),

@@ -46,7 +46,7 @@ const TEAM_FIELDS = 6
 
 /** All texts one behind the other. */
 export function teamFields(listings: readonly TeamListing[]): readonly string[] {
-  return listings.flatMap(({ venue, league, code, name, place, nickname }) => [
+  return listings.flatMap(({ venue, league, code, name, location: place, nickname }) => [
     ...[venue, league, code, name, place, nickname],
   ])
 }
@@ -62,7 +62,7 @@ export function readTeams(fields: FieldReader): readonly TeamListing[] | null {
     )
     const venue = VENUE_KEYS.find((key) => key === letter)
     if (venue === undefined) return null
-    listings.push({ venue, league, code, name, place, nickname })
+    listings.push({ venue, league, code, name, location: place, nickname })
   }
   return listings
 }

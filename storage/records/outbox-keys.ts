@@ -3,13 +3,13 @@
 
 import { createHash } from 'node:crypto'
 import type { WebhookNumber } from '../../engine/webhooks/webhook.ts'
-import type { DeliveryLane } from '../contract/webhooks.ts'
+import type { AttemptKind } from '../contract/webhooks.ts'
 import type { KeyRange } from '../lmdb/table.ts'
 import { writeInteger } from './keys.ts'
 
 /** Event ids of ours have 30 bytes; a longer one is known by its SHA-256. */
 const EVENT_ID_BYTES_MAX = 64
-const LANE_CODES: Readonly<Record<DeliveryLane, number>> = { first: 0, retry: 1 }
+const ATTEMPT_KIND_CODES: Readonly<Record<AttemptKind, number>> = { first: 0, retry: 1 }
 /** Where a due key's time and number stand. */
 export const DUE_TIME_AT = 5
 export const DUE_NUMBER_AT = 13
@@ -17,25 +17,25 @@ export const DUE_NUMBER_AT = 13
 /** webhook, lane, due time, number of the delivery. */
 export function dueKey(
   webhook: WebhookNumber,
-  lane: DeliveryLane,
-  place: { readonly dueAtMs: number; readonly number: number },
+  attemptKind: AttemptKind,
+  entry: { readonly dueAtMs: number; readonly number: number },
 ): Buffer {
   const key = Buffer.allocUnsafe(21)
   key.writeUInt32BE(webhook, 0)
-  key.writeUInt8(LANE_CODES[lane], 4)
-  writeInteger(key, DUE_TIME_AT, place.dueAtMs)
-  writeInteger(key, DUE_NUMBER_AT, place.number)
+  key.writeUInt8(ATTEMPT_KIND_CODES[attemptKind], 4)
+  writeInteger(key, DUE_TIME_AT, entry.dueAtMs)
+  writeInteger(key, DUE_NUMBER_AT, entry.number)
   return key
 }
 
 /** The pending deliveries of a lane strictly behind a place; null: all of the lane. */
 export function dueRange(
   webhook: WebhookNumber,
-  lane: DeliveryLane,
+  attemptKind: AttemptKind,
   after: { readonly dueAtMs: number; readonly number: number } | null,
 ): KeyRange {
   const start = after ?? { dueAtMs: -Number.MAX_SAFE_INTEGER, number: -1 }
-  const from = dueKey(webhook, lane, { dueAtMs: start.dueAtMs, number: start.number + 1 })
+  const from = dueKey(webhook, attemptKind, { dueAtMs: start.dueAtMs, number: start.number + 1 })
   return { from, to: Buffer.concat([from.subarray(0, DUE_TIME_AT), END]) }
 }
 

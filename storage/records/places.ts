@@ -7,23 +7,23 @@ import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varint
 const KEY_BYTES = 16
 const VENUE_ROW_BYTES = 8
 /** Of (timeMs, ordinal), the part of a trade's key behind its market. */
-const OLD_PLACE_BYTES = 12
+const OLD_LOCATION_BYTES = 12
 /** Begins places by id; those of before begin with the highest byte of a time, which is 0. */
 const MARK = 1
 
 /** The most bytes that a row by offset or by venue takes. */
-export const PLACE_BYTES_MAX = 3 * varintBytesMax
+export const LOCATION_BYTES_MAX = 3 * varintBytesMax
 
 /** Where a trade stands: what its key is made of. */
-export interface Place {
+export interface TradeLocation {
   readonly market: number
   readonly timeMs: number
   readonly ordinal: number
 }
 
 /** Writes a row by offset. Where it ends. */
-export function writeOffsetRow(value: Buffer, place: Place): number {
-  return writePlace(value, writeVarint(value, 0, place.market), place)
+export function writeOffsetRow(value: Buffer, location: TradeLocation): number {
+  return writeLocation(value, writeVarint(value, 0, location.market), location)
 }
 
 /** The key of the trade that such a row leads to. Throws RangeError when it is none. */
@@ -34,7 +34,7 @@ export function keyOfOffsetRow(value: Buffer): Buffer {
 }
 
 /** Writes a row by venue: market and ordinal; the time between them stands in the row's own key. Where it ends. */
-export function writeVenueRow(value: Buffer, { market, ordinal }: Place): number {
+export function writeVenueRow(value: Buffer, { market, ordinal }: TradeLocation): number {
   return writeVarint(value, writeVarint(value, 0, market), ordinal)
 }
 
@@ -48,9 +48,9 @@ export function keyOfVenueRow(value: Buffer, time: number): Buffer {
 }
 
 /** Writes a row by id that leads to one trade. Where it ends. */
-export function writeIdRow(value: Buffer, place: Place): number {
+export function writeIdRow(value: Buffer, location: TradeLocation): number {
   value[0] = MARK
-  return writePlace(value, 1, place)
+  return writeLocation(value, 1, location)
 }
 
 /** A row by id that leads to all trades under these keys, whose ids share a hash. */
@@ -60,7 +60,7 @@ export function idRowOf(keys: readonly Buffer[]): Buffer {
   let end = 1
   for (const key of keys) {
     const [timeMs, ordinal] = [readInteger(key, 4), key.readUInt32BE(12)]
-    end = writePlace(value, end, { timeMs, ordinal })
+    end = writeLocation(value, end, { timeMs, ordinal })
   }
   return value.subarray(0, end)
 }
@@ -69,7 +69,7 @@ export function idRowOf(keys: readonly Buffer[]): Buffer {
 export function keysOfIdRow(value: Buffer, market: number): Buffer[] {
   const keys: Buffer[] = []
   if (value[0] !== MARK) {
-    for (let start = 0; start + OLD_PLACE_BYTES <= value.length; start += OLD_PLACE_BYTES) {
+    for (let start = 0; start + OLD_LOCATION_BYTES <= value.length; start += OLD_LOCATION_BYTES) {
       keys.push(tradeKey(market, readInteger(value, start), value.readUInt32BE(start + 8)))
     }
     return keys
@@ -79,10 +79,10 @@ export function keysOfIdRow(value: Buffer, market: number): Buffer[] {
   return keys
 }
 
-function writePlace(
+function writeLocation(
   target: Buffer,
   position: number,
-  { timeMs, ordinal }: Pick<Place, 'timeMs' | 'ordinal'>,
+  { timeMs, ordinal }: Pick<TradeLocation, 'timeMs' | 'ordinal'>,
 ): number {
   return writeVarint(target, writeSigned(target, position, timeMs), ordinal)
 }

@@ -20,7 +20,7 @@ import {
   usdMicros,
 } from '../../engine/units.ts'
 import type { StoredTrade } from '../contract/storage.ts'
-import type { VenuePlace } from '../venue-trades.ts'
+import type { VenuePosition } from '../venue-trades.ts'
 import { readInteger } from './keys.ts'
 import {
   CHECKED_HEADER_BYTES as BODY,
@@ -32,9 +32,9 @@ import {
 import { VarintReader, varintBytesMax, writeSigned, writeVarint } from './varints.ts'
 
 /** A trade with the place that its record names, if it names one (since format 2). */
-export interface PlacedTrade {
+export interface TradeRecord {
   readonly trade: StoredTrade
-  readonly place: VenuePlace | null
+  readonly venuePosition: VenuePosition | null
 }
 
 /** Which token of venue a is which outcome of a market: what the ids of its trades repeat (trade-tokens.ts). */
@@ -55,7 +55,7 @@ const TRADE_SCHEMA = 4
 const SELL = 1
 const BLOCK = 2
 const DERIVED_USD = 4
-const PLACED = 8
+const HAS_VENUE_POSITION = 8
 /** The outcome's index, in the three bits above; 7 is none that a venue has. */
 const OUTCOME_SHIFT = 5
 const OUTCOME_MAX = 6
@@ -100,7 +100,11 @@ export interface Written {
 }
 
 /** The record of a trade under this key. Good until the next call. */
-export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: Tokens): Written {
+export function packTrade(
+  key: Buffer,
+  { trade, venuePosition }: TradeRecord,
+  tokens: Tokens,
+): Written {
   const { price, size, outcomeIndex, usd, nativeId, maker, taker, txHash } = trade
   if (!(outcomeIndex >= 0 && outcomeIndex <= OUTCOME_MAX)) throw new RangeError('no such outcome')
   reserve(nativeId.length + lengthOf(maker) + lengthOf(taker) + lengthOf(txHash))
@@ -111,7 +115,7 @@ export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: To
     (trade.side === 'sell' ? SELL : 0) +
     (trade.isBlock ? BLOCK : 0) +
     (isDerived ? DERIVED_USD : 0) +
-    (place === null ? 0 : PLACED) +
+    (venuePosition === null ? 0 : HAS_VENUE_POSITION) +
     (outcomeIndex << OUTCOME_SHIFT)
   scratch[BODY + 1] =
     (trade.run === null ? 0 : HAS_RUN) +
@@ -126,9 +130,9 @@ export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: To
   if (trade.run !== null) position = writeVarint(scratch, position, trade.run)
   if (trade.offset !== null) position = writeVarint(scratch, position, trade.offset)
   if (trade.seq !== null) position = writeVarint(scratch, position, trade.seq)
-  if (place !== null) {
-    const venue = VENUE_KEYS.indexOf(place.venue)
-    position = writeVarint(scratch, position, place.ordinal * VENUES_MAX + venue)
+  if (venuePosition !== null) {
+    const venue = VENUE_KEYS.indexOf(venuePosition.venue)
+    position = writeVarint(scratch, position, venuePosition.ordinal * VENUES_MAX + venue)
   }
   position = writeId(position, key.readUInt32BE(0), trade, tokens)
   position = writeText(position, maker)
@@ -139,11 +143,11 @@ export function packTrade(key: Buffer, { trade, place }: PlacedTrade, tokens: To
 }
 
 /** The decoders of a trade with its place among the venue's. */
-export function placedTradeSchemas(tokens: Tokens): PackedSchemas<PlacedTrade> {
+export function tradeRecordSchemas(tokens: Tokens): PackedSchemas<TradeRecord> {
   return {
-    1: (body, key) => ({ trade: readTrade(key, fieldsOf(body), false), place: null }),
-    2: (body, key) => readPlacedTrade(key, fieldsOf(body), false),
-    3: (body, key) => readPlacedTrade(key, fieldsOf(body), true),
+    1: (body, key) => ({ trade: readTrade(key, fieldsOf(body), false), venuePosition: null }),
+    2: (body, key) => readTradeRecord(key, fieldsOf(body), false),
+    3: (body, key) => readTradeRecord(key, fieldsOf(body), true),
     [TRADE_SCHEMA]: (body, key) => unpackTrade(key, body, tokens),
   }
 }
@@ -153,7 +157,7 @@ export function firstTradeSchemas(key: Buffer) {
   return { 1: (fields: FieldReader) => readTrade(key, fields, false) }
 }
 
-function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): PlacedTrade {
+function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): TradeRecord {
   const first = body.readUInt8(0)
   const second = body.readUInt8(1)
   const reader = new VarintReader(body, 2)
@@ -168,7 +172,7 @@ function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): PlacedTrade {
   const run = (second & HAS_RUN) === 0 ? null : reader.next()
   const offset = (second & HAS_OFFSET) === 0 ? null : reader.next()
   const seq = (second & HAS_SEQ) === 0 ? null : reader.next()
-  const place = (first & PLACED) === 0 ? null : placeOf(reader.next())
+  const venuePosition = (first & HAS_VENUE_POSITION) === 0 ? null : venuePositionOf(reader.next())
   const form = second >> ID_SHIFT
   const text =
     form === ID_TEXT ? readText(body, reader) : form === ID_UUID ? uuid(body, reader) : ''
@@ -202,10 +206,10 @@ function unpackTrade(key: Buffer, body: Buffer, tokens: Tokens): PlacedTrade {
     offset,
     seq,
   }
-  return { trade, place }
+  return { trade, venuePosition }
 }
 
-function placeOf(code: number): VenuePlace {
+function venuePositionOf(code: number): VenuePosition {
   const venue = VENUE_KEYS[code % VENUES_MAX]
   if (venue === undefined) throw new RangeError('no such venue')
   return { venue, ordinal: Math.floor(code / VENUES_MAX) }
@@ -235,14 +239,17 @@ function writeId(position: number, market: number, trade: StoredTrade, tokens: T
   const isPart = has(nativeId, txHash.length, '-part-') && partId(txHash, n) === nativeId
   if (isPart) return formed(ID_PART, writeVarint(scratch, position, n))
   const start = txHash.length + 1
-  const known = tokens.get(market, trade.outcomeIndex)
-  const isKnown = known !== null && has(nativeId, start, known)
-  const tokenEnd = isKnown ? start + known.length : nativeId.indexOf('-', start)
+  const cachedToken = tokens.get(market, trade.outcomeIndex)
+  const hasCachedToken = cachedToken !== null && has(nativeId, start, cachedToken)
+  const tokenEnd = hasCachedToken ? start + cachedToken.length : nativeId.indexOf('-', start)
   const isToken = tokenEnd > start && nativeId[start - 1] === '-'
   if (!isToken || !repeatsFields(trade, tokenEnd, countStart - 1)) {
     return writeText(position, nativeId)
   }
-  if (!isKnown && !tokens.offer(market, trade.outcomeIndex, nativeId.slice(start, tokenEnd))) {
+  if (
+    !hasCachedToken &&
+    !tokens.offer(market, trade.outcomeIndex, nativeId.slice(start, tokenEnd))
+  ) {
     return writeText(position, nativeId)
   }
   return formed(ID_FIELDS, writeVarint(scratch, position, n))
@@ -354,9 +361,9 @@ function uuid(body: Buffer, reader: VarintReader): string {
   return `${time}-${digits.slice(8, 12)}-${version}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-function readPlacedTrade(key: Buffer, fields: FieldReader, isBlock: boolean): PlacedTrade {
+function readTradeRecord(key: Buffer, fields: FieldReader, isBlock: boolean): TradeRecord {
   const trade = readTrade(key, fields, isBlock)
-  return { trade, place: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() } }
+  return { trade, venuePosition: { venue: fields.choice(VENUE_KEYS), ordinal: fields.number() } }
 }
 
 function readTrade(key: Buffer, fields: FieldReader, isBlock: boolean): StoredTrade {

@@ -46,12 +46,12 @@ export function walletMarketKey(id: NativeMarketId): Buffer {
 
 export function walletFields(wallet: StoredWallet): readonly unknown[] {
   const { proxy, eoa, handle, pseudonym, image, settledToMs, isComplete, readAtMs } = wallet
-  const { askedAtMs, events, tallyEvents, blocks, side, lacking, listedToMs, rules } = wallet
+  const { requestedAtMs, events, pnlEvents, blocks, side, lacking, listedToMs, rules } = wallet
   const { totals, hours } = wallet
   const who = [proxy, eoa, handle, pseudonym, image]
-  const reach = [settledToMs, isComplete, readAtMs, askedAtMs, events, tallyEvents, blocks]
-  const kept = [side, lacking, listedToMs, rules]
-  return [...who, ...reach, ...kept, ...totalsFields(totals), packHours(hours)]
+  const reach = [settledToMs, isComplete, readAtMs, requestedAtMs, events, pnlEvents, blocks]
+  const syncFields = [side, lacking, listedToMs, rules]
+  return [...who, ...reach, ...syncFields, ...totalsFields(totals), packHours(hours)]
 }
 
 /** A wallet without its hours, which are the last field. */
@@ -61,15 +61,19 @@ export const walletHeadSchemas: Schemas<WalletHead> = {
   3: (fields) => readHead(fields, 3),
 }
 
-const wholeOf = (schema: number) => (fields: FieldReader) => ({
+const fullSchema = (schema: number) => (fields: FieldReader) => ({
   ...readHead(fields, schema),
   hours: unpackHours(fields.bytes(), schema),
 })
 
-export const walletSchemas: Schemas<StoredWallet> = { 1: wholeOf(1), 2: wholeOf(2), 3: wholeOf(3) }
+export const walletSchemas: Schemas<StoredWallet> = {
+  1: fullSchema(1),
+  2: fullSchema(2),
+  3: fullSchema(3),
+}
 
 /** Before schema 2 there was one side, and what the venue's next answer lacked was dropped; before 3 combos were left out. */
-function readKept(
+function readSyncFields(
   fields: FieldReader,
   schema: number,
 ): Pick<WalletHead, 'side' | 'lacking' | 'listedToMs' | 'rules'> {
@@ -89,11 +93,11 @@ function readHead(fields: FieldReader, schema: number): WalletHead {
     settledToMs: timeMs(fields.number()),
     isComplete: fields.boolean(),
     readAtMs: timeMs(fields.number()),
-    askedAtMs: timeMs(fields.number()),
+    requestedAtMs: timeMs(fields.number()),
     events: fields.number(),
-    tallyEvents: fields.number(),
+    pnlEvents: fields.number(),
     blocks: fields.number(),
-    ...readKept(fields, schema),
+    ...readSyncFields(fields, schema),
     totals: readTotals(fields, schema),
   }
 }

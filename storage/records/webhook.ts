@@ -24,11 +24,11 @@ export function webhookFields(webhook: Webhook): readonly unknown[] {
   const { isActive, disabledReason, createdAtMs, secret, isVerified, previousSecrets } = webhook
   const { marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories } = filters
   const { minProfit, minEdge, minAgeMs, takerWallets, takerSide } = filters
-  const kept = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
+  const filterFields = [marketIds, venue, wallets, minUsd, minChange, side, eventSlugs, categories]
   const state = [description, isActive, disabledReason, createdAtMs, secret, isVerified]
   const previous = previousSecrets.flatMap((each) => [each.secret, each.untilMs])
   const later = [minProfit, minEdge, minAgeMs, takerWallets, takerSide]
-  return [id, owner, url, eventTypes, ...kept, ...later, ...state, ...previous]
+  return [id, owner, url, eventTypes, ...filterFields, ...later, ...state, ...previous]
 }
 
 /** The decoders of the webhook under this key. */

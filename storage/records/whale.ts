@@ -26,7 +26,7 @@ export function whaleKey(time: number, ordinal: number): Buffer {
 }
 
 /** Time and ordinal of a key. */
-export function whalePlace(key: Buffer): { readonly timeMs: number; readonly ordinal: number } {
+export function whalePosition(key: Buffer): { readonly timeMs: number; readonly ordinal: number } {
   return { timeMs: readInteger(key, 0), ordinal: key.readUInt32BE(8) }
 }
 
@@ -38,12 +38,12 @@ export function whaleRecord(
   const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = whale
   const { outcome, question, slug, eventSlug, category, wallet, fills } = whale
   const { receivedAtMs, run, offset, seq } = whale
-  const whose = [market.number, market.venue, market.nativeId]
+  const marketFields = [market.number, market.venue, market.nativeId]
   const traded = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
   const described = [outcome, question, slug, eventSlug, category, wallet, fills]
   return {
     schema: whale.isBlock ? BLOCK_SCHEMA : SCHEMA,
-    fields: [...whose, ...traded, ...described, receivedAtMs, run, offset, seq],
+    fields: [...marketFields, ...traded, ...described, receivedAtMs, run, offset, seq],
   }
 }
 

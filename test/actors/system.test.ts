@@ -67,7 +67,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('on an idle system a message is handled within tell itself', () => {
   const actor = new Recorder()
-  openSystem().system.spawn(actor).tell(7)
+  openSystem().system.spawn(actor).send(7)
   assert.deepEqual(actor.seen, [7])
 })
 
@@ -78,10 +78,10 @@ test('a message told during a turn is handled after it, in order, not inside it'
   actor.onReceive = (message) => {
     assert.equal(depth, 0, 'turns do not nest')
     depth += 1
-    if (message < 100) cell.tell(message + 1)
+    if (message < 100) cell.send(message + 1)
     depth -= 1
   }
-  cell.tell(1)
+  cell.send(1)
   assert.deepEqual(
     actor.seen,
     Array.from({ length: 100 }, (_, index) => index + 1),
@@ -94,8 +94,8 @@ test('a throw restarts the actor, and its next message is handled', () => {
   actor.onReceive = (message) => {
     if (message === 1) throw new Error('our bug')
   }
-  cell.tell(1)
-  cell.tell(2)
+  cell.send(1)
+  cell.send(2)
   assert.equal(actor.restarts, 1)
   assert.deepEqual(actor.seen, [2])
 })
@@ -105,7 +105,7 @@ test('a held system fills mailboxes, tells the actor what did not fit, and goes 
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
   const cell = system.spawn(actor)
-  for (let message = 0; message < mailboxMessagesMax + 3; message += 1) cell.tell(message)
+  for (let message = 0; message < mailboxMessagesMax + 3; message += 1) cell.send(message)
   assert.equal(actor.seen.length, 0)
   assert.deepEqual(actor.lost, [mailboxMessagesMax, mailboxMessagesMax + 1, mailboxMessagesMax + 2])
   isHeld = false
@@ -121,8 +121,8 @@ test('a hot actor gives the others their turn', async () => {
   hot.onReceive = () => order.push('hot')
   quiet.onReceive = () => order.push('quiet')
   const [hotCell, quietCell] = [system.spawn(hot), system.spawn(quiet)]
-  for (let message = 0; message < 1_000; message += 1) hotCell.tell(message)
-  quietCell.tell(1)
+  for (let message = 0; message < 1_000; message += 1) hotCell.send(message)
+  quietCell.send(1)
   isHeld = false
   clock.advance(10)
   while (quiet.seen.length === 0) await nextTurn()
@@ -139,13 +139,13 @@ test('behind a backlog turns take more of the time than reading does', async () 
   const actor = new Recorder()
   actor.onReceive = () => clock.advance(1)
   const cells = Array.from({ length: 200 }, () => system.spawn(actor))
-  for (const cell of cells) cell.tell(0)
+  for (const cell of cells) cell.send(0)
   isHeld = false
   clock.advance(5)
   for (let turn = 0; turn < 50; turn += 1) {
     // Each turn of the loop reads for 20 ms what takes 20 ms to handle: half of the time would do.
     clock.advance(20)
-    for (let told = 0; told < 20; told += 1) cells[(turn * 20 + told) % 200]?.tell(told)
+    for (let told = 0; told < 20; told += 1) cells[(turn * 20 + told) % 200]?.send(told)
     await nextTurn()
   }
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
@@ -157,21 +157,21 @@ test('a turn is told how long its message waited, and an owner that one waits fo
   const [late, quiet] = [new Recorder(), new Recorder()]
   const cell = system.spawn(late)
   system.spawn(quiet)
-  cell.tell(1)
+  cell.send(1)
   clock.advance(messageAgeMsMax)
-  assert.deepEqual(system.lookAtAges(), { perishableMs: messageAgeMsMax, keptMs: 0 })
+  assert.deepEqual(system.sampleAges(), { perishableMs: messageAgeMsMax, retainedMs: 0 })
   assert.equal(late.lates, 0)
-  cell.tell(2)
+  cell.send(2)
   clock.advance(1)
-  assert.equal(system.lookAtAges().perishableMs, messageAgeMsMax + 1)
+  assert.equal(system.sampleAges().perishableMs, messageAgeMsMax + 1)
   assert.deepEqual([late.lates, quiet.lates, late.seen.length], [1, 0, 0])
   isHeld = false
   clock.advance(5)
   const [first = 0, second = 0] = late.waits
   assert.ok(first > messageAgeMsMax && second < 10, `${late.waits}`)
-  assert.equal(system.lookAtAges().perishableMs, first, 'the longest wait of what has been handled')
-  assert.equal(system.lookAtAges().perishableMs, 0)
-  cell.tell(3)
+  assert.equal(system.sampleAges().perishableMs, first, 'the longest wait of what has been handled')
+  assert.equal(system.sampleAges().perishableMs, 0)
+  cell.send(3)
   assert.equal(late.waits.at(-1), 0)
 })
 
@@ -182,10 +182,10 @@ test('when all that waits reaches its bound nothing more is read, until half of 
   actor.weight = 1_024
   const count = waitingWeightMax / actor.weight
   const cell = system.spawn(actor)
-  for (let message = 1; message < count; message += 1) cell.tell(message)
+  for (let message = 1; message < count; message += 1) cell.send(message)
   assert.equal(system.isFull, false)
-  cell.tell(count)
-  cell.tell(count + 1)
+  cell.send(count)
+  cell.send(count + 1)
   assert.equal(system.isFull, true)
   actor.onReceive = () => {
     const left = count + 1 - actor.seen.length - 1
@@ -202,8 +202,8 @@ test('a full mailbox makes room by dropping what its owner can do without, and s
   const actor = new Recorder()
   actor.droppableFrom = 10
   const cell = system.spawn(actor)
-  for (let message = 0; message < mailboxMessagesMax; message += 1) cell.tell(message)
-  cell.tell(5)
+  for (let message = 0; message < mailboxMessagesMax; message += 1) cell.send(message)
+  cell.send(5)
   assert.deepEqual(actor.lost, [10], 'told once')
   isHeld = false
   clock.advance(5)
@@ -217,12 +217,12 @@ test('weighs no message that a full mailbox dropped', () => {
   actor.droppableFrom = 1
   actor.weight = waitingWeightMax / mailboxMessagesMax
   const cell = system.spawn(actor)
-  for (let message = 1; message <= mailboxMessagesMax; message += 1) cell.tell(message)
+  for (let message = 1; message <= mailboxMessagesMax; message += 1) cell.send(message)
   assert.equal(system.isFull, true)
-  cell.tell(mailboxMessagesMax + 1)
+  cell.send(mailboxMessagesMax + 1)
   assert.deepEqual([actor.lost, system.isFull], [[1], false])
   // As many again fit before nothing more is read.
-  for (let message = 2; message < mailboxMessagesMax; message += 1) cell.tell(message)
+  for (let message = 2; message < mailboxMessagesMax; message += 1) cell.send(message)
   assert.equal(system.isFull, false)
   isHeld = false
   clock.advance(5)
@@ -234,10 +234,10 @@ test('what perishes does not wait behind what keeps, which has its turns all the
   const actor = new Recorder()
   actor.perishableFrom = 100
   const cell = system.spawn(actor)
-  for (let message = 1; message <= 8; message += 1) cell.tell(message)
+  for (let message = 1; message <= 8; message += 1) cell.send(message)
   clock.advance(2 * messageAgeMsMax)
-  for (let message = 100; message < 110; message += 1) cell.tell(message)
-  assert.deepEqual(system.lookAtAges(), { perishableMs: 0, keptMs: 2 * messageAgeMsMax })
+  for (let message = 100; message < 110; message += 1) cell.send(message)
+  assert.deepEqual(system.sampleAges(), { perishableMs: 0, retainedMs: 2 * messageAgeMsMax })
   assert.equal(actor.lates, 0)
   isHeld = false
   clock.advance(5)

@@ -9,13 +9,13 @@ import { MICROS } from '../../engine/units.ts'
 import type { Channel, ChannelParts, OpenChannel } from '../../http/ws/channels/channel.ts'
 import { type Dated, type Encoder, type Frame, MessageKind } from '../../http/ws/encode/encoder.ts'
 import { Conflation } from '../../http/ws/fan-out/conflation.ts'
-import { type Lane, laneOf } from '../../http/ws/fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../../http/ws/fan-out/lanes.ts'
 import { counted, exampleOf } from '../../http/ws/messages.ts'
 
 const NAME = 'flow'
 const PACES = [0, 1_000] as const
-const { lane: EVERY } = laneOf(NAME, { pace_ms: 0 })
-const { lane: PACED } = laneOf(NAME, { pace_ms: 1_000 })
+const { variant: EVERY } = variantOf(NAME, { pace_ms: 0 })
+const { variant: PACED } = variantOf(NAME, { pace_ms: 1_000 })
 
 /** Net dollars, in millionths, and the newest trade in them. */
 interface Flow {
@@ -40,8 +40,8 @@ export const flow: Channel = {
   delivery: 'everyOrConflated',
   hasState: true,
   options: { pace_ms: { allowed: PACES, default: 0 } },
-  lanes: PACES.map((pace_ms) => laneOf(NAME, { pace_ms })),
-  hears: ['trade'],
+  variants: PACES.map((pace_ms) => variantOf(NAME, { pace_ms })),
+  updateKinds: ['trade'],
   messages: {
     flow: {
       summary: 'What was bought less what was sold',
@@ -64,7 +64,7 @@ class FlowChannel implements OpenChannel {
     const { fanOut } = parts
     this.#windows = new Conflation<Flow>({
       windowMs: 1_000,
-      hasListeners: (market) => fanOut.hasListeners(PACED, market),
+      hasSubscribers: (market) => fanOut.hasSubscribers(PACED, market),
       merge: (_older, newer) => newer,
       send: (market, news) => this.#send(PACED, market, news),
     })
@@ -78,27 +78,27 @@ class FlowChannel implements OpenChannel {
     const flowNow = { micros, stamp: update }
     this.#flows.set(market.number, flowNow)
     this.#send(EVERY, market, flowNow)
-    const { clock, fanOut, slices } = this.#parts
-    if (!fanOut.isAwake(PACED)) return
+    const { clock, fanOut, scheduler: slices } = this.#parts
+    if (!fanOut.isActive(PACED)) return
     this.#windows.note(market, flowNow, clock.monotonicMs())
     slices.plan(this.#windows)
   }
 
-  latest(_lane: Lane, market: MarketNumber): Stamp {
+  latest(_lane: ChannelVariant, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest('trades', market)
   }
 
-  state(_lane: Lane, { ref }: { ref: MarketRef }, encoder: Encoder): Frame | null {
+  state(_lane: ChannelVariant, { ref }: { ref: MarketRef }, encoder: Encoder): Frame | null {
     const known = this.#flows.get(ref.number)
     return known === undefined ? null : encoder.message(FLOW, ref, known.stamp, known)
   }
 
-  forget(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     this.#flows.delete(market)
-    this.#windows.forget(market)
+    this.#windows.removeMarket(market)
   }
 
-  #send(lane: Lane, market: MarketRef, news: Flow): void {
+  #send(lane: ChannelVariant, market: MarketRef, news: Flow): void {
     this.#parts.fanOut.send(lane, market, 'state', (encoder) =>
       encoder.message(FLOW, market, news.stamp, news),
     )

@@ -85,7 +85,7 @@ function request({ port }: Server, path: string, body: unknown): Promise<Respons
 function closing({ publisher, clock }: FakeEngine, market: FakeMarket): LifecycleUpdate {
   const stamp = publisher.stamp('lifecycle', market.ref.number)
   const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
-  const about = { market: market.ref, facts: market.summary, twin: null }
+  const about = { market: market.ref, facts: market.summary, matchedMarket: null }
   return { kind: 'lifecycle', event: 'closed', ...about, ...stamp, ...times }
 }
 
@@ -155,7 +155,7 @@ test('every type’s example fits its shape; one is asked for by hand, and one a
     const validate = ajv.compile(JSON.parse(JSON.stringify(type.data(NAMES))))
     assert.ok(validate(type.example(NAMES)), `${type.name}: ${JSON.stringify(validate.errors)}`)
   }
-  assert.equal(TYPES.filter(({ isAskedFor }) => isAskedFor).length, 1)
+  assert.equal(TYPES.filter(({ isManual: isAskedFor }) => isAskedFor).length, 1)
   assert.ok(TYPES.filter(({ comparesPrice }) => comparesPrice).length <= 1)
   assert.equal(new Set(TYPES.flatMap(({ name, shortNames }) => [name, ...shortNames])).size, 26)
 })

@@ -18,7 +18,7 @@ export const marketClosed: EventDescriptor = {
   shortNames: ['closed'],
   summary: 'A market stopped trading',
   filters: MARKET_FILTERS,
-  hears: ['lifecycle'],
+  updateKinds: ['lifecycle'],
   happenings(update) {
     if (update.kind !== 'lifecycle' || update.event !== 'closed') return []
     const { market, receivedAtMs, venueTimeMs } = update

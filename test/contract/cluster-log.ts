@@ -105,7 +105,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
         seen.push(entry)
         onSeen()
       },
-      onWhole,
+      onSnapshotEnd: onWhole,
     })
     await isWhole
     assert.deepEqual(
@@ -136,24 +136,24 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await engine.putObject('checkpoint', bytes('older'))
     await engine.putObject('checkpoint', large)
     assert.ok(Buffer.from(large).equals((await gateway.getObject('checkpoint')) ?? Buffer.of()))
-    await assert.rejects(gateway.ask('http', bytes('x')), failsWith('unanswered'))
+    await assert.rejects(gateway.request('http', bytes('x')), failsWith('unanswered'))
     const answering = engine.answer('http', async (body) => {
       if (text(body) === 'bad') throw new Error('refused')
       return bytes(`${text(body)} answered`)
     })
     // Both sides' wishes have reached the server when a later request of theirs was answered.
     await engine.head(SHARD)
-    assert.equal(text(await gateway.ask('http', bytes('this'))), 'this answered')
-    await assert.rejects(gateway.ask('http', bytes('bad')), failsWith('unanswered'))
+    assert.equal(text(await gateway.request('http', bytes('this'))), 'this answered')
+    await assert.rejects(gateway.request('http', bytes('bad')), failsWith('unanswered'))
     await answering.stop()
     await engine.head(SHARD)
-    await assert.rejects(gateway.ask('http', bytes('x')), failsWith('unanswered'))
+    await assert.rejects(gateway.request('http', bytes('x')), failsWith('unanswered'))
     const heard = new Promise<string>((resolve) => {
-      gateway.hear('revoked', (body) => resolve(text(body)))
+      gateway.subscribe('revoked', (body) => resolve(text(body)))
     })
     // What is told reaches those whose listening the server knows: a request goes there and back before.
     await gateway.head(SHARD)
-    engine.tell('revoked', bytes('key_1'))
+    engine.announce('revoked', bytes('key_1'))
     assert.equal(await heard, 'key_1')
   })
 }

@@ -52,7 +52,7 @@ const TEAMS = [
   ['xst', 'Oregon St.'],
   ['tmiz', 'Missouri'],
 ].map(([code = '', name = '']) => ({
-  ...{ venue: 'b', league: 'cfb', code, name, place: '', nickname: '' },
+  ...{ venue: 'b', league: 'cfb', code, name, location: '', nickname: '' },
 })) satisfies TeamListing[]
 
 /** Markets of either venue that differ in all that lists filter and sort by, some under one event, and a game. */
@@ -115,11 +115,11 @@ async function openCluster() {
     await engine.flush()
   }
   await play(300)
-  const { catalog, verdicts } = engine.engine
+  const { catalog, overrides: verdicts } = engine.engine
   for (const index of [0, 1, 4]) {
     const [one, other] = VENUES.map((venue) => catalog.find(`venue_${venue}_${venue}${index}`))
     if (one == null || other == null) throw new Error('a market is missing')
-    await verdicts.say(one, other, 'confirmed')
+    await verdicts.set(one, other, 'confirmed')
   }
   const gateways = ['g1', 'g2'].map((name) =>
     createGateway(SETTINGS, {
@@ -255,7 +255,7 @@ test('whatever is read, with whatever filter, a gateway answers as its engine do
 })
 
 test('what is listed, reworded, retitled, paired, parted and forgotten later is answered alike', async () => {
-  const { catalog, verdicts } = cluster.engine.engine
+  const { catalog, overrides: verdicts } = cluster.engine.engine
   const [{ markets }, reworded] = [listings(), 'Is this reworded?']
   const known = markets.find(({ nativeId }) => nativeId === 'a1')
   assert.ok(known !== undefined)
@@ -273,10 +273,10 @@ test('what is listed, reworded, retitled, paired, parted and forgotten later is 
     if (one == null || other == null) throw new Error('a market is missing')
     return [one, other] as const
   }
-  await verdicts.say(...pair(0), 'rejected')
-  await verdicts.say(...pair(7), 'confirmed')
+  await verdicts.set(...pair(0), 'rejected')
+  await verdicts.set(...pair(7), 'confirmed')
   const before = catalog.marketCount
-  for (let look = 0; look < 50; look += 1) catalog.forget(systemClock.nowMs(), 0, 100)
+  for (let look = 0; look < 50; look += 1) catalog.removeOld(systemClock.nowMs(), 0, 100)
   assert.equal(catalog.marketCount, before - 1)
   await cluster.play(100)
   const search = '/v1/markets/search?search=reworded'

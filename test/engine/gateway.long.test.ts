@@ -272,7 +272,7 @@ test('a revoked key is refused by every gateway, and its streams end', async () 
   await until(() => one.gateway.view?.accounts.callerOfKey(key) != null, 'the key is known')
   const client = await StreamClient.open(one.gateway.port, `api_key=${key}`)
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 200)
-  cluster.log.tell('revoked', encodeRevocation({ of: 'key', id: view.id }))
+  cluster.log.announce('revoked', encodeRevocation({ of: 'key', id: view.id }))
   const { code } = await client.closed
   assert.equal(code, 4010)
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)

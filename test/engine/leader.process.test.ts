@@ -27,7 +27,7 @@ test('overwrites an account that the leader deleted within an hour, and copies t
   const { signal } = new AbortController()
   const bucket = await leader.bucket('lease')
   const lease = await takeLease({ bucket, holder: 'leader', clock, log: silentLog }, signal)
-  lease?.keep(() => assert.fail('the leader was deposed'))
+  lease?.startRenewing(() => assert.fail('the leader was deposed'))
   const accounts = new ClusterAccounts(
     openMemoryStorage().accounts,
     await leader.bucket('accounts'),

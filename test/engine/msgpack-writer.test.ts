@@ -90,7 +90,7 @@ test('a number is in its shortest form: an integer of 32 bits, a time or counter
   const random = seededRandom('numbers', 8)
   const some = Array.from({ length: 2_000 }, () => random.below(2 ** random.below(53)))
   for (const value of [...WHOLE, LARGEST, ...some].flatMap((one) => [one, -one])) {
-    const written = bytesOf((to) => to.whole(value))
+    const written = bytesOf((to) => to.integer(value))
     assert.ok(written.equals(library.pack(wholeOf(value))), `${value} as a whole number`)
     assert.equal(decode(written), value + 0)
     for (const quantity of [value, value / 1_000_000]) {

@@ -70,20 +70,20 @@ test('a forgotten market leaves no counter, offsets go on, and watchers are told
   publisher.watch({
     name: 'broken',
     onUpdate: () => undefined,
-    onForget: () => {
+    onMarketRemoved: () => {
       throw new Error('broken')
     },
   })
   publisher.watch({
     name: 'third',
     onUpdate: () => undefined,
-    onForget: (market) => told.push(market),
+    onMarketRemoved: (market) => told.push(market),
   })
   for (const channel of ['orderbook', 'trades', 'prices', 'lifecycle'] as const) {
     publisher.stamp(channel, 1)
     publisher.stamp(channel, 2)
   }
-  publisher.forget(1)
+  publisher.removeMarket(1)
   for (const channel of ['orderbook', 'trades', 'prices', 'lifecycle'] as const) {
     assert.deepEqual(publisher.latest(channel, 1), { offset: 2, seq: 0 })
     assert.deepEqual(publisher.stamp(channel, 2), { offset: 3, seq: 2 })

@@ -13,7 +13,7 @@ import {
   attemptsPerAccountMax,
   commandsPerSecondMax,
   passwordQueueMax,
-  pastAsksOfOneMax,
+  pastQueriesPerRequesterMax,
   signUpsPerHour,
   socketBuffersTotalBytesMax,
   streamSliceMs,
@@ -146,7 +146,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
     const attacker = { network: '2001:db8:1::/48', isKnown: false }
     const attack = times(isAttacked ? 10 * passwordQueueMax : 0)
     const refused = attack.map(() => pool.verify('attack', '', attacker).catch(() => false))
-    const own = pool.verify('own', '', { network: '198.51.100.1', isKnown: false })
+    const own = pool.verify('own', '', { network: '198.51.100.1', isTrusted: false })
     while (!begun.includes('own')) {
       ends.shift()?.()
       await settled(1)
@@ -214,7 +214,8 @@ const MEASURES: Readonly<Record<string, Measure>> = {
       const atMs = timeMs(NOON - DAY_MS)
       void Promise.resolve(past.at(market, atMs, requester)).catch(() => undefined)
     }
-    for (const nth of times(isAttacked ? 10 * pastAsksOfOneMax : 0)) ask(nth + 2, ATTACKER)
+    for (const nth of times(isAttacked ? 10 * pastQueriesPerRequesterMax : 0))
+      ask(nth + 2, ATTACKER)
     const before = ends.length
     ask(1, BYSTANDER)
     await settled(5)
@@ -237,7 +238,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
       return Promise.resolve(
         readTimePage({
           range: timeRangeOf({ order: 'desc' }),
-          ...{ limit: 10_000, sliceRows: 1, clock, requester, signal: ending.signal },
+          ...{ limit: 10_000, rowsPerTick: 1, clock, requester, signal: ending.signal },
           read: ({ after }) => {
             clock.advance(3)
             onPiece()
@@ -245,7 +246,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
             const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
             return { rows: [row], isEnd: left <= 0 }
           },
-          place: (row) => row,
+          positionOf: (row) => row,
           accepts: kinds[kind] ?? null,
         }),
       )
@@ -381,7 +382,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
     answer('bystander', unsentBytesMax / 50, () => {
       cutCount += 1
     })
-    stream.session.listen('orderbook', '*')
+    stream.session.subscribe('orderbook', '*')
     const market = engine.add('m')
     for (const nth of times(5)) {
       market.replace([level(0.4, nth + 1)], [])

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { advance, finish, inPieces, type Steps } from '../../engine/steps.ts'
+import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/steps.ts'
 import { countTurns } from '../support/fakes/loop-turns.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
@@ -10,7 +10,7 @@ test('a piece ends with its time, the next one has the next turn, and nothing is
   const clock = new ManualClock()
   let stepsOfTurn = 0
   let most = 0
-  function* count(to: number): Steps<number> {
+  function* count(to: number): SlicedWork<number> {
     let sum = 0
     for (let step = 1; step <= to; step += 1) {
       sum += step
@@ -20,9 +20,9 @@ test('a piece ends with its time, the next one has the next turn, and nothing is
     }
     return sum
   }
-  assert.equal(finish(count(100)), 5_050)
-  assert.deepEqual(advance(clock, count(3)), { result: 6 })
-  assert.equal(advance(clock, count(100)), null)
+  assert.equal(runToEnd(count(100)), 5_050)
+  assert.deepEqual(runSlice(clock, count(3)), { result: 6 })
+  assert.equal(runSlice(clock, count(100)), null)
   stepsOfTurn = 0
   let isOn = true
   const look = () => {
@@ -30,24 +30,24 @@ test('a piece ends with its time, the next one has the next turn, and nothing is
     stepsOfTurn = 0
     if (isOn) setImmediate(look)
   }
-  const sum = inPieces(clock, count(1_000))
+  const sum = runInSlices(clock, count(1_000))
   assert.equal(stepsOfTurn, 0)
   look()
   assert.equal(await sum, 500_500)
   isOn = false
   assert.ok(most >= 10 && most <= 11, `${most} steps in a turn`)
-  function* failing(): Steps<void> {
+  function* failing(): SlicedWork<void> {
     yield
     throw new Error('no')
   }
-  await assert.rejects(inPieces(clock, failing()), /no/)
+  await assert.rejects(runInSlices(clock, failing()), /no/)
 })
 
 test('works that go on at once have turns of the loop of their own', async () => {
   const clock = new ManualClock()
   const loop = countTurns()
   const turns: number[][] = []
-  function* work(): Steps<void> {
+  function* work(): SlicedWork<void> {
     const seen: number[] = []
     turns.push(seen)
     for (let step = 0; step < 30; step += 1) {
@@ -56,7 +56,7 @@ test('works that go on at once have turns of the loop of their own', async () =>
       yield
     }
   }
-  await Promise.all([work(), work(), work()].map((steps) => inPieces(clock, steps)))
+  await Promise.all([work(), work(), work()].map((steps) => runInSlices(clock, steps)))
   loop.stop()
   const all = turns.flat()
   assert.ok(turns.every((seen) => seen.length >= 10))

@@ -5,17 +5,17 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Trade } from '../../engine/events.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../engine/units.ts'
-import { type Fill, FillSum, whaleKey } from '../../engine/whale.ts'
+import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import { trade as storedTrade } from '../support/worlds/stored.ts'
 
 const FACTS = { outcome: 'Yes', question: 'Q?', slug: 's', eventSlug: null, category: null }
 
-function fill(id: string, changes: Partial<Trade> = {}, offset: number | null = 1): Fill {
+function fill(id: string, changes: Partial<Trade> = {}, offset: number | null = 1): WhaleFill {
   const trade = { ...storedTrade(id), txHash: '0xt', ordinal: 0, ...changes }
   return { trade, receivedAtMs: trade.receivedAtMs, run: offset === null ? null : 1, offset }
 }
 
-function sumOf([first, ...others]: readonly Fill[]): FillSum {
+function sumOf([first, ...others]: readonly WhaleFill[]): FillSum {
   assert.ok(first !== undefined)
   const sum = new FillSum(first)
   for (const other of others) sum.add(other)
@@ -113,7 +113,10 @@ test('the order in which fills are added does not matter', () => {
     fc.property(shuffled, ([inOrder, mixed]) => {
       const [a, b] = [sumOf(inOrder), sumOf(mixed)]
       assert.deepEqual(b.row(FACTS, b.first.trade), a.row(FACTS, a.first.trade))
-      assert.deepEqual([b.isTold, b.oldestMs, b.newestMs], [a.isTold, a.oldestMs, a.newestMs])
+      assert.deepEqual(
+        [b.isPublished, b.oldestMs, b.newestMs],
+        [a.isPublished, a.oldestMs, a.newestMs],
+      )
       const told = inOrder.find(({ offset }) => offset !== null)
       if (told !== undefined) assert.equal(a.first, told)
     }),

@@ -130,7 +130,7 @@ async function namesOnTheWire(): Promise<readonly string[]> {
         bytes: body,
         id: idOfBatch('e1', shard, 1),
         after: 0,
-        isAlone: true,
+        isAckedSeparately: true,
       })
     }
     for (const name of ['accounts', 'lease', 'webhooks'] as const) {
@@ -140,11 +140,11 @@ async function namesOnTheWire(): Promise<readonly string[]> {
     await log.putObject('checkpoint', body).catch(() => undefined)
     for (const subject of SUBJECTS) {
       log.answer(subject, async () => body)
-      await log.ask(subject, body)
+      await log.request(subject, body)
     }
     for (const subject of ANNOUNCED) {
-      log.hear(subject, () => undefined)
-      log.tell(subject, body)
+      log.subscribe(subject, () => undefined)
+      log.announce(subject, body)
     }
   } finally {
     await log.close()

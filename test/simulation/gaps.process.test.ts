@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { isSame } from '../../actors/arbitrage/baskets.ts'
 import { pause } from '../../engine/clock.ts'
 import { FAULT_NAMES } from '../../engine/fault-names.ts'
-import { opportunityKeptMsMin } from '../../engine/limits.ts'
+import { opportunityRecordedMsMin } from '../../engine/limits.ts'
 import type { Opportunity } from '../../engine/opportunity.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
@@ -129,7 +129,7 @@ test('every planted real gap that lasts is found, and nothing is falsely found',
         LASTS_MS + LATE_MS,
     )
     const lasting = [...founds.values()].filter(
-      ({ openedMs, closedMs }) => closedMs - openedMs >= opportunityKeptMsMin,
+      ({ openedMs, closedMs }) => closedMs - openedMs >= opportunityRecordedMsMin,
     )
     const falsely = lasting.filter(
       (found) => !real.some((gap) => isOf(gap, found) && overlaps(gap, found)),

@@ -99,7 +99,7 @@ test('puts its own records in place of those that nobody of the cluster wrote, a
   const written = [await bucket.get('account.acc_one'), await bucket.get('key.key_one')]
   for (const name of ['account.acc_one', 'key.key_one', 'account.acc_two']) {
     await bucket.put(name, Buffer.from('forged'))
-    await accounts.mend(name)
+    await accounts.restore(name)
   }
   const mended = [await bucket.get('account.acc_one'), await bucket.get('key.key_one')]
   assert.deepEqual(
@@ -133,7 +133,7 @@ test('an engine that leads writes its own record again when somebody without the
   const [table, bucket] = [own(), await join()]
   const attacker = await server.connect().bucket('accounts')
   const accounts = new ClusterAccounts(table, bucket)
-  const mend = (name: string) => void accounts.mend(name).catch(failed)
+  const mend = (name: string) => void accounts.restore(name).catch(failed)
   const following = await ClusterAccounts.follow(table, bucket, failed, mend)
   await following.lead()
   await accounts.putAccount(account('one'))

@@ -63,7 +63,7 @@ test('puts its own webhook in place of a record that nobody of the cluster wrote
   const written = (await bucket.get(name))?.value
   for (const each of [name, 'webhook.other']) {
     await bucket.put(each, Buffer.from('forged'))
-    await webhooks.mend(each)
+    await webhooks.restore(each)
   }
   assert.deepEqual((await bucket.get(name))?.value, written)
   assert.equal(await bucket.get('webhook.other'), null)

@@ -115,15 +115,15 @@ for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
 test('a word of a folder of format 6 is read as one on a pair', async () => {
   const dataDir = join(folder, 'format-6')
   let storage = await openData(dataDir)
-  const verdict = { a: '0x1', b: 'KX-1', word: 'rejected', atMs: timeMs(NOON_MS) } as const
-  await storage.matchVerdicts.put({ on: 'pair', ...verdict })
+  const verdict = { a: '0x1', b: 'KX-1', decision: 'rejected', atMs: timeMs(NOON_MS) } as const
+  await storage.matchOverrides.put({ on: 'pair', ...verdict })
   await storage.close()
   await makeOlder(dataDir, { version: 6 })
   storage = await openData(dataDir)
-  await storage.matchVerdicts.put({ on: 'family', ...verdict })
+  await storage.matchOverrides.put({ on: 'family', ...verdict })
   await storage.close()
   storage = await openData(dataDir)
-  const kept = [...storage.matchVerdicts.all()].map(({ on, ...rest }) => [on, rest])
+  const kept = [...storage.matchOverrides.all()].map(({ on, ...rest }) => [on, rest])
   assert.deepEqual(kept, [
     ['pair', verdict],
     ['family', verdict],
@@ -240,7 +240,7 @@ test('a damaged block or tally is none, and a damaged wallet is unknown', async 
   for (const proxy of [addressOf(1), addressOf(2)]) {
     storage.wallets.put(storedWallet(proxy))
     storage.wallets.putBlock(proxy, 0, bytes)
-    storage.wallets.putTally(proxy, bytes)
+    storage.wallets.putPnlState(proxy, bytes)
   }
   await storage.close()
   const root = openDatabase(join(dataDir, 'market'))
@@ -262,7 +262,7 @@ test('a damaged block or tally is none, and a damaged wallet is unknown', async 
     [null, bytes],
   )
   assert.deepEqual(
-    [1, 2].map((number) => wallets.tally(addressOf(number))),
+    [1, 2].map((number) => wallets.pnlState(addressOf(number))),
     [null, bytes],
   )
   assert.deepEqual([wallets.get(addressOf(1)), wallets.head(addressOf(1))], [null, null])

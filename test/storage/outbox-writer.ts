@@ -55,7 +55,7 @@ function changeOne(
   random: ReturnType<typeof seededRandom>,
 ): void {
   const lane = random.below(3) === 0 ? 'retry' : 'first'
-  const [due] = outbox.due({ webhook: number, lane, after: null, limit: 1 })
+  const [due] = outbox.due({ webhook: number, attemptKind: lane, after: null, limit: 1 })
   const delivery = due === undefined ? null : outbox.get(number, due.number)
   if (delivery === null) return
   const attempts = delivery.attempts + 1

@@ -105,7 +105,7 @@ function assertBox({ outbox }: Storage, number: ReturnType<typeof webhookNumber>
     if (isExact) assert.equal(some.length, counts[status], `${status} of webhook ${number}`)
   }
   const due = (['first', 'retry'] as const).flatMap((lane) =>
-    outbox.due({ webhook: number, lane, after: null, limit: 1_000_000 }),
+    outbox.due({ webhook: number, attemptKind: lane, after: null, limit: 1_000_000 }),
   )
   const pending = listed.filter(({ status }) => status === 'pending')
   assert.deepEqual(

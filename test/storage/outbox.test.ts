@@ -47,7 +47,7 @@ test('gives up a damaged delivery, counts it as dropped and keeps the others', a
   assert.deepEqual(numbers(), [6, 5, 2, 1])
   const due = () =>
     storage.outbox
-      .due({ webhook: ONE, lane: 'first', after: null, limit: 9 })
+      .due({ webhook: ONE, attemptKind: 'first', after: null, limit: 9 })
       .map(({ number }) => number)
   assert.deepEqual(due(), [1, 3, 5])
   assert.equal(storage.outbox.get(ONE, 3), null)

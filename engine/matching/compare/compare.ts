@@ -1,11 +1,11 @@
 // Compares two propositions: vetoes, and the degrees of agreement that the model weighs.
 
-import { lonelyContrasts } from '../understand/contrasts.ts'
-import { HOME, type LonelyMark, lonelyMarks } from '../understand/marks.ts'
+import { unmatchedContrasts } from '../understand/contrasts.ts'
+import { HOME, type UnmatchedMark, unmatchedMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals } from '../understand/words.ts'
-import { type Families, KNOWN_FAMILIES, WORDING } from '../veto/families.ts'
-import { type GameFinding, judgeGames } from '../veto/games.ts'
+import { DEFAULT_FAMILIES, type Families, WORDING } from '../veto/families.ts'
+import { evaluateGames, type GameFinding } from '../veto/games.ts'
 import { lackingStation, ruleVetoes } from '../veto/rules.ts'
 import {
   type ComparedWords,
@@ -20,12 +20,12 @@ import {
   type Compared,
   HINT_APART_DAYS,
   HINT_FAR_DAYS,
-  type Unsaid,
-  unsaidOfTexts,
+  type UnstatedPart,
+  unstatedOfTexts,
 } from './not-said.ts'
 import { compareOutcomes } from './outcomes.ts'
-import { compareWhens, type WhenComparison } from './when.ts'
-import { explain, impliedWords, NAME_WEIGHT, shortenedWords, WordIndex } from './words.ts'
+import { compareDates, type DateComparison } from './when.ts'
+import { explain, impliedWords, NAME_WEIGHT, shortenedWords, WordMatcher } from './words.ts'
 
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 
@@ -38,12 +38,12 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
   ofEvents: [-1, ({ a }) => a.grain === 'event'],
   fullPrice: [2, ({ a, b, isSameFigure }) => isSameFigure && isSameAsset(a, b)],
   sameRange: [1, ({ isSameRange }) => isSameRange],
-  lonelyRange: [-1.5, ({ loneRange }) => loneRange.includes(true)],
+  lonelyRange: [-1.5, ({ isRangeUnmatched }) => isRangeUnmatched.includes(true)],
   sameDate: [1.5, ({ isSameDate }) => isSameDate],
-  hintNear: [1, ({ when }) => when.verdict === 'hint' && when.gap <= 3],
-  hintApart: [-1, ({ when }) => when.verdict === 'hint' && when.gap > HINT_APART_DAYS],
-  hintFar: [-2, ({ when }) => when.verdict === 'hint' && when.gap > HINT_FAR_DAYS],
-  dateUnknown: [0, ({ when }) => when.verdict === 'unknown'],
+  hintNear: [1, ({ dates }) => dates.result === 'hint' && dates.gap <= 3],
+  hintApart: [-1, ({ dates }) => dates.result === 'hint' && dates.gap > HINT_APART_DAYS],
+  hintFar: [-2, ({ dates }) => dates.result === 'hint' && dates.gap > HINT_FAR_DAYS],
+  dateUnknown: [0, ({ dates }) => dates.result === 'unknown'],
   coveredA: [1, ({ ofA }) => ofA.covered],
   coveredB: [1, ({ ofB }) => ofB.covered],
   missedA: [-1.5, ({ ofA }) => ofA.missed],
@@ -56,10 +56,10 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
     -2,
     ({ ofA, ofB }) => ofA.missing.some((one) => ofB.missing.some((other) => areRivals(one, other))),
   ],
-  lonelyMarks: [-1, ({ lonely }) => Math.min(1, lonely.filter(isOther).length / 3)],
-  lonelyStage: [-2, ({ lonely }) => lonely.some(({ share }) => share === 'stage')],
-  lonelyPart: [-3, ({ lonely }) => lonely.some(({ share }) => share === 'part')],
-  closeNear: [0.5, ({ when }) => when.closeGap !== null && when.closeGap <= 2],
+  lonelyMarks: [-1, ({ unmatched }) => Math.min(1, unmatched.filter(isOther).length / 3)],
+  lonelyStage: [-2, ({ unmatched }) => unmatched.some(({ share }) => share === 'stage')],
+  lonelyPart: [-3, ({ unmatched }) => unmatched.some(({ share }) => share === 'part')],
+  closeNear: [0.5, ({ dates }) => dates.closeGap !== null && dates.closeGap <= 2],
   sharedAnswer: [1, ({ b }) => b.answer.length > 0],
   coveredLeast: [1, ({ ofA, ofB }) => Math.min(ofA.covered, ofB.covered)],
   allCovered: [1, ({ ofA, ofB }) => Math.max(ofA.missed, ofB.missed) < ALL_COVERED],
@@ -68,12 +68,12 @@ const OF_TEXTS: Readonly<Record<string, Feature>> = {
     ({ isSameFigure, ofA, ofB }) => isSameFigure && Math.max(ofA.covered, ofB.covered) >= 0.5,
   ],
   relative: [-2, ({ a, b, isSameDate }) => !isSameDate && (a.isRelative || b.isRelative)],
-  loneGrid: [-2, ({ outcomes }) => outcomes.isLoneGrid],
+  loneGrid: [-2, ({ outcomes }) => outcomes.isGridUnmatched],
   // Only with a sentence encoder: below a similarity of 0.7 it counts against a pair.
   encoded: [-3.5, ({ similarity }) => typeof similarity === 'number'],
   similarity: [5, ({ similarity }) => (typeof similarity === 'number' ? similarity : 0)],
 }
-const isOther = ({ share }: LonelyMark): boolean => share === 'other'
+const isOther = ({ share }: UnmatchedMark): boolean => share === 'other'
 const TEXT_FEATURES: readonly Feature[] = Object.values(OF_TEXTS)
 const NO_TEXT: readonly number[] = TEXT_FEATURES.map(() => 0)
 
@@ -89,14 +89,14 @@ export interface Comparison {
   readonly vetoes: readonly Veto[]
   /** In the order of FEATURES. */
   readonly features: readonly number[]
-  readonly when: WhenComparison
+  readonly dates: DateComparison
   /** What agrees, in words. */
   readonly agreements: readonly string[]
   readonly game: GameFinding | null
   /** Date and outcome agree, as far as a confirmed family needs: wording is not weighed. */
   readonly isConfirmed?: true
   /** What would decide and is not said, where nothing contradicts. */
-  readonly unsaid: readonly Unsaid[]
+  readonly unstated: readonly UnstatedPart[]
   readonly similarity: Similarity
 }
 
@@ -108,27 +108,30 @@ export function compare(
   a: Proposition,
   b: Proposition,
   from = 0,
-  families: Families = KNOWN_FAMILIES,
+  families: Families = DEFAULT_FAMILIES,
   similarity: Similarity = 'not asked',
 ): Comparison {
-  const verdict = families.of(a.listedAs, b.listedAs)
-  const found = compareParts(a, b, verdict === null ? from : 0, similarity)
-  if (verdict === null) return found
-  if (verdict.word === 'rejected') {
-    return { ...found, vetoes: [...found.vetoes, veto('other_rules', `family: ${verdict.why}`)] }
+  const familyOverride = families.of(a.listedAs, b.listedAs)
+  const found = compareParts(a, b, familyOverride === null ? from : 0, similarity)
+  if (familyOverride === null) return found
+  if (familyOverride.word === 'rejected') {
+    return {
+      ...found,
+      vetoes: [...found.vetoes, veto('other_rules', `family: ${familyOverride.why}`)],
+    }
   }
   const vetoes = found.vetoes.filter(({ reason }) => !WORDING.has(reason))
   if (vetoes.length > 0 || !isOneMember(a, b, found)) return found
-  const agreements = [...found.agreements, `family: ${verdict.why}`]
-  return { ...found, vetoes, agreements, isConfirmed: true, unsaid: [] }
+  const agreements = [...found.agreements, `family: ${familyOverride.why}`]
+  return { ...found, vetoes, agreements, isConfirmed: true, unstated: [] }
 }
 
 /** Whether two members of a confirmed family that nothing parts were read to be of one date and one outcome. */
 function isOneMember(a: Proposition, b: Proposition, found: Comparison): boolean {
-  const { game, when, features } = found
+  const { game, dates, features } = found
   if (game !== null) return game.isFull
-  const isNear = when.verdict === 'hint' && when.gap <= HINT_APART_DAYS
-  if (when.verdict !== 'same' && !isNear) return false
+  const isNear = dates.result === 'hint' && dates.gap <= HINT_APART_DAYS
+  if (dates.result !== 'same' && !isNear) return false
   if (a.grain === 'event') return true
   const hasAllNames = (features[FEATURES.indexOf('missedNames')] ?? 1) < NAME_WEIGHT
   return (a.quantity === null) === (b.quantity === null) && (b.answer.length > 0 || hasAllNames)
@@ -140,51 +143,51 @@ function compareParts(
   from: number,
   similarity: Similarity,
 ): Comparison {
-  const game = judgeGames(a, b, from)
-  const when = compareWhens(a, b)
+  const game = evaluateGames(a, b, from)
+  const dates = compareDates(a, b)
   const range = game === null ? rangeRelation(a, b) : null
   const isSameRange = range === 'same' || range === 'boundary'
-  const agreements = agreementsOf(a, b, game, when, isSameRange)
+  const agreements = agreementsOf(a, b, game, dates, isSameRange)
   const isSameGame = game !== null && game.comparison.game >= 0.45
   const start = [1, Number(game?.isFull === true), Number(isSameGame)]
   const features = [...start, ...NO_TEXT]
-  const unsaid = game?.unsaid ?? []
-  const textless = { features, when, agreements, game, unsaid, similarity: 'not asked' } as const
-  if (isSilent(a) || isSilent(b)) return { vetoes: [veto('nothing_said')], ...textless }
+  const unstated = game?.unstated ?? []
+  const textless = { features, dates, agreements, game, unstated, similarity: 'not asked' } as const
+  if (hasNoText(a) || hasNoText(b)) return { vetoes: [veto('nothing_said')], ...textless }
   if (game !== null) {
     const settled = a.grain === 'market' ? settledVetoes(a, b, game.vetoes) : []
     return { vetoes: [...game.vetoes, ...settled], ...textless }
   }
-  const first = plainVetoes(a, b, when)
+  const first = plainVetoes(a, b, dates)
   if (capOf(first) < from) return { vetoes: first, ...textless }
   const words = compareTexts(a, b)
   const named = subjectVetoes(a, b, words)
   if (capOf(named) < from) return { vetoes: [...first, ...named], ...textless }
   const outcomes = compareOutcomes(a, b)
-  const vetoes = [...first, ...wordedVetoes(a, b, when, words)]
+  const vetoes = [...first, ...wordedVetoes(a, b, dates, words)]
   const [ofA, ofB] = [a.contrasts(), b.contrasts()]
   if (vetoes.length === 0) vetoes.push(...contraries(ofA, ofB))
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))
   vetoes.push(...settledVetoes(a, b, vetoes))
-  const marks = [...lonelyContrasts(ofA, ofB), ...lonelyMarks(a.marks, b.marks)]
-  const lonely = marks.filter(({ name, lacks, values }) => {
+  const marks = [...unmatchedContrasts(ofA, ofB), ...unmatchedMarks(a.marks, b.marks)]
+  const unmatched = marks.filter(({ name, lacks, values }) => {
     const { words, context, quantity, isTouch } = lacks === 'first' ? a : b
     // "Increase by more than 3 %" asks the same of growth as "above 3 %", and "hit $8" as "how high".
     if (name === 'direction' && a.quantity !== null && b.quantity !== null) return false
     if ((name === 'level' || name === 'measure') && quantity !== null && isTouch) return false
     return !values.some((one) => one === HOME || words.includes(one) || context.includes(one))
   })
-  const isSameDate = when.verdict === 'same'
-  const loneRange = [isLonely(a, b), isLonely(b, a)] as const
-  const compared = { a, b, when, ...words, outcomes, lonely, loneRange }
+  const isSameDate = dates.result === 'same'
+  const isRangeUnmatched = [isUnmatchedRange(a, b), isUnmatchedRange(b, a)] as const
+  const compared = { a, b, dates, ...words, outcomes, unmatched, isRangeUnmatched }
   const isSameFigure = isSameRange && isSameDate
   const parts = { ...compared, isSameDate, isSameRange, isSameFigure, similarity }
   const ofTexts = TEXT_FEATURES.map(([, of]) => Number(of(parts)))
   return {
     vetoes,
-    ...{ features: [...start, ...ofTexts], when, agreements, game, similarity },
-    unsaid:
-      vetoes.length > 0 ? [] : unsaidOfTexts({ ...compared, noStation: lackingStation(a, b) }),
+    ...{ features: [...start, ...ofTexts], dates, agreements, game, similarity },
+    unstated:
+      vetoes.length > 0 ? [] : unstatedOfTexts({ ...compared, noStation: lackingStation(a, b) }),
   }
 }
 
@@ -199,34 +202,34 @@ interface TextParts extends Omit<Compared, 'noStation'> {
 const ALL_COVERED = 0.12
 
 function compareTexts(a: Proposition, b: Proposition): ComparedWords {
-  const [knownA, knownB] = [indexOf(a), indexOf(b)]
-  const shortA = shortenedWords(a, knownA, b, knownB)
-  const shortB = shortenedWords(b, knownB, a, knownA)
-  const knownToB = new Set([...shortA, ...impliedWords(a, knownA, b, knownB)])
-  const knownToA = new Set([...shortB, ...impliedWords(b, knownB, a, knownA)])
+  const [wordsA, wordsB] = [indexOf(a), indexOf(b)]
+  const shortA = shortenedWords(a, wordsA, b, wordsB)
+  const shortB = shortenedWords(b, wordsB, a, wordsA)
+  const impliedByB = new Set([...shortA, ...impliedWords(a, wordsA, b, wordsB)])
+  const impliedByA = new Set([...shortB, ...impliedWords(b, wordsB, a, wordsA)])
   return {
-    ofA: explain(a, knownB, knownToB),
-    ofB: explain(b, knownA, knownToA),
+    ofA: explain(a, wordsB, impliedByB),
+    ofB: explain(b, wordsA, impliedByA),
     shortB,
-    knownA,
+    wordsA,
   }
 }
 
 /** All words of one side: the 50 of "Survivor season 50" is one of them. */
-function indexOf(one: Proposition): WordIndex {
+function indexOf(one: Proposition): WordMatcher {
   const { words, answer, context, marks, children } = one
   const ordinals = [...marks.values()].map((values) => [...values])
   // An event's markets say in full what its title shortens; what one of them says alone is one answer of several.
   const [first = [], ...others] = children(6).map((child) => child.words)
   const listed = first.filter((word) => others.every((each) => each.includes(word)))
-  return new WordIndex(words, answer, context, boundsOf(one), listed, ...ordinals)
+  return new WordMatcher(words, answer, context, boundsOf(one), listed, ...ordinals)
 }
 
 const isSameAsset = (a: Proposition, b: Proposition): boolean =>
   a.asset !== null && a.asset === b.asset
 
 /** A range that the other side does not even name the number of. */
-function isLonely(one: Proposition, other: Proposition): boolean {
+function isUnmatchedRange(one: Proposition, other: Proposition): boolean {
   if (one.quantity === null || other.quantity !== null) return false
   const { isLowOpen, isHighOpen } = one.quantity
   // "Above 4.3%" is not "4.3%", which "at least 25%" may be to a "25% tariff".
@@ -246,7 +249,7 @@ function settledVetoes(a: Proposition, b: Proposition, found: readonly Veto[]): 
 }
 
 /** True for texts without words: empty, markup, symbols. */
-function isSilent({ words, game, asset, answer }: Proposition): boolean {
+function hasNoText({ words, game, asset, answer }: Proposition): boolean {
   return game === null && asset === null && [...words, ...answer].join('').length < 2
 }
 
@@ -254,7 +257,7 @@ function agreementsOf(
   a: Proposition,
   b: Proposition,
   game: GameFinding | null,
-  when: WhenComparison,
+  dates: DateComparison,
   isSameRange: boolean,
 ): readonly string[] {
   const found: string[] = []
@@ -267,7 +270,7 @@ function agreementsOf(
   if (game?.comparison.side === 'same') found.push('same side')
   if (isSameAsset(a, b)) found.push(`both ${a.asset}`)
   if (isSameRange) found.push('same range')
-  if (when.verdict === 'same') found.push('same date')
+  if (dates.result === 'same') found.push('same date')
   if (a.hour !== null && a.hour === b.hour) found.push('same hour')
   // Without the room that a grown list has, since scores are kept.
   return found.slice()

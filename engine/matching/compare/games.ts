@@ -2,28 +2,28 @@
 // follows from that is decided in engine/matching/veto/games.ts.
 
 import { HOUR_MS } from '../../units.ts'
-import { type Arena, isOtherArena } from '../understand/arenas.ts'
+import { type Competition, isOtherCompetition } from '../understand/arenas.ts'
 import { isCountry } from '../understand/asked-side.ts'
 import { isSameKind, OTHER } from '../understand/bets.ts'
-import type { Asked, Game } from '../understand/game.ts'
+import type { Game, YesOutcome } from '../understand/game.ts'
 import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE } from '../understand/sides.ts'
 
 export type GameComparison = ReturnType<typeof compareGames>
 
 /** Venue a's game against venue b's; what is unknown of one is null. */
 export function compareGames(a: Game, b: Game) {
-  const arena = a.arena.table !== null ? a.arena : b.arena
-  const grades = gradeGame(a, b, arena)
+  const competition = a.competition.table !== null ? a.competition : b.competition
+  const grades = gradeGame(a, b, competition)
   const dayGap = a.day === null || b.day === null ? null : Math.abs(a.day - b.day)
   const isSameBet = isSameKind(a.bet.kind, b.bet.kind) && a.bet.counted === b.bet.counted
   return {
-    isOtherArena: isOtherArena(a.arena, b.arena),
+    isOtherCompetition: isOtherCompetition(a.competition, b.competition),
     /** The weaker side's grade under the better orientation, 0 to 1. */
     game: grades.least,
     /** Both sides' grades added. */
     both: grades.both,
     dayGap,
-    isDaySure: (a.isDaySure && b.isDaySure) || isNearSure(a, b, dayGap),
+    isDayStated: (a.isDayStated && b.isDayStated) || isNearDayStated(a, b, dayGap),
     startGapHours:
       a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
     // What may lie between the venues' starts and dates of one game.
@@ -38,40 +38,48 @@ export function compareGames(a: Game, b: Game) {
 }
 
 /** Trading ends about the day that the other says, in a sport whose teams do not meet again the day after. */
-function isNearSure(a: Game, b: Game, dayGap: number | null): boolean {
-  const isDaily = Math.min(a.arena.nearDays, b.arena.nearDays) === 0
-  return (a.isDaySure || b.isDaySure) && !isDaily && dayGap !== null && dayGap <= 1
+function isNearDayStated(a: Game, b: Game, dayGap: number | null): boolean {
+  const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
+  return (a.isDayStated || b.isDayStated) && !isDaily && dayGap !== null && dayGap <= 1
 }
 
 /** Days taken from closing times may lie further apart than days stated in texts. */
 function nearDaysOf(a: Game, b: Game): number {
-  return a.isDaySure && b.isDaySure ? Math.min(a.arena.nearDays, b.arena.nearDays) : 3
+  return a.isDayStated && b.isDayStated
+    ? Math.min(a.competition.nearDays, b.competition.nearDays)
+    : 3
 }
 
 /** Tennis courts and rain move games within their day; two games on one day differ by their starts. */
 function nearHoursOf(a: Game, b: Game): number {
-  const isDaily = Math.min(a.arena.nearDays, b.arena.nearDays) === 0
-  return isDaily && a.isStartSure && b.isStartSure ? 2.5 : 18
+  const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
+  return isDaily && a.isStartStated && b.isStartStated ? 2.5 : 18
 }
 
-function gradeGame(a: Game, b: Game, arena: Arena) {
-  let best = gradeOrientations(a.sides, b.sides, arena)
+function gradeGame(a: Game, b: Game, competition: Competition) {
+  let best = gradeOrientations(a.sides, b.sides, competition)
   for (let at = 2; at <= b.run.length - 2; at += 1) {
     const [one, other] = b.sides
     const sides = [
       { ...one, code: b.run.slice(0, at) },
       { ...other, code: b.run.slice(at) },
     ] as const
-    const grades = gradeOrientations(a.sides, sides, arena)
+    const grades = gradeOrientations(a.sides, sides, competition)
     if (grades.least > best.least || (grades.least === best.least && grades.both > best.both))
       best = grades
   }
   return best
 }
 
-function gradeOrientations(a: Game['sides'], b: Game['sides'], arena: Arena) {
-  const straight = [gradeSides(a[0], b[0], arena), gradeSides(a[1], b[1], arena)] as const
-  const swapped = [gradeSides(a[0], b[1], arena), gradeSides(a[1], b[0], arena)] as const
+function gradeOrientations(a: Game['sides'], b: Game['sides'], competition: Competition) {
+  const straight = [
+    gradeSides(a[0], b[0], competition),
+    gradeSides(a[1], b[1], competition),
+  ] as const
+  const swapped = [
+    gradeSides(a[0], b[1], competition),
+    gradeSides(a[1], b[0], competition),
+  ] as const
   const [one, other] = [Math.min(...straight), Math.min(...swapped)]
   const [sum, sumSwapped] = [straight[0] + straight[1], swapped[0] + swapped[1]]
   if (one === other && sum === sumSwapped) return { least: one, both: sum, isSwapped: null }
@@ -96,9 +104,10 @@ function relateSides(
   b: Game,
   isSwapped: boolean | null,
 ): 'same' | 'opposite' | 'other' | 'unknown' {
-  const [one, other] = [a.asked, b.asked]
+  const [one, other] = [a.yesOutcome, b.yesOutcome]
   if (one === null || other === null) return 'unknown'
-  const isTeam = (asked: Asked): boolean => asked === 'first' || asked === 'second'
+  const isTeam = (yesOutcome: YesOutcome): boolean =>
+    yesOutcome === 'first' || yesOutcome === 'second'
   if (!isTeam(one) || !isTeam(other)) {
     if (one === other) return 'same'
     // Whose first corner it is only one of the two says.
@@ -120,7 +129,8 @@ function relateSides(
 
 /** A game with a draw has three outcomes; the other side's Yes is then no No. National teams mostly play soccer. */
 function mayDraw(a: Game, b: Game): boolean {
-  const sport = a.arena.sport ?? b.arena.sport ?? (a.sides.every(isCountry) ? 'soccer' : '')
+  const sport =
+    a.competition.sport ?? b.competition.sport ?? (a.sides.every(isCountry) ? 'soccer' : '')
   return /^[12]h$/.test(a.bet.period) || sport === 'soccer' || sport === 'cricket'
 }
 
@@ -137,7 +147,7 @@ function isDetailSame(
 }
 
 /** Whether two games are surely others, surely one, or neither. */
-export function gameVerdict({ game, both }: GameComparison): 'same' | 'other' | 'unclear' {
+export function classifyGames({ game, both }: GameComparison): 'same' | 'other' | 'unclear' {
   if (game >= SAME_SIDE && both >= 1) return 'same'
   return game < OTHER_SIDE || both < 0.7 ? 'other' : 'unclear'
 }

@@ -31,7 +31,7 @@ const BEND = 12
  * the same. Where the model is unsure a pair is then mostly a question's neighbour; the order of pairs, and what counts as
  * the same, stay.
  */
-export function amongAll(chance: number): number {
+export function calibrated(chance: number): number {
   if (chance <= RELATED || chance >= SAME) return chance
   return RELATED + (SAME - RELATED) * ((chance - RELATED) / (SAME - RELATED)) ** BEND
 }

@@ -4,15 +4,15 @@
 import { NARROWING } from '../understand/contrasts.ts'
 import type { Game } from '../understand/game.ts'
 import { isSoftWord } from '../understand/lexicon.ts'
-import type { LonelyMark } from '../understand/marks.ts'
+import type { UnmatchedMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals, weightOf } from '../understand/words.ts'
 import type { GameComparison } from './games.ts'
 import type { OutcomeComparison } from './outcomes.ts'
-import type { WhenComparison } from './when.ts'
+import type { DateComparison } from './when.ts'
 import { NAME_WEIGHT, type WordComparison } from './words.ts'
 
-export interface Unsaid {
+export interface UnstatedPart {
   /** What it is, with who says nothing of it: "threshold by the second". */
   readonly part: string
   /** Highest score that remains without it, 0 to 79; 100: it only names why a pair is no match. */
@@ -20,78 +20,103 @@ export interface Unsaid {
 }
 
 /** Without it a pair is no match, whatever else agrees. */
-const DECIDES = 79
+const DECISIVE_CAP = 79
 /** Yes of one may as well be No of the other; of the recorded temperatures whose station is not said 3 of 10 settled alike. */
 const OPEN_CAP = 50
-const NAMES = 100
+const INFORMATIVE_CAP = 100
 /** Days from what the other says at which trading's end leaves the date open, makes another likely, and next to sure. */
 const HINT_DAYS = 3
 export const [HINT_APART_DAYS, HINT_FAR_DAYS] = [45, 250] as const
 
 /** The first, the second, or both: who lacks it; null where nothing is lacking. */
-function lack(part: string, a: boolean, b: boolean, cap: number): readonly Unsaid[] {
+function unstatedBy(part: string, a: boolean, b: boolean, cap: number): readonly UnstatedPart[] {
   if (!a && !b) return []
   return [{ part: `${part} by ${a && b ? 'either' : a ? 'the first' : 'the second'}`, cap }]
 }
 
 /** Of two games of which nothing contradicts: sides, line and day; two events have no side of their own. */
-export function unsaidOfGames(
+export function unstatedOfGames(
   a: Proposition,
   b: Proposition,
   found: GameComparison,
-): readonly Unsaid[] {
+): readonly UnstatedPart[] {
   const [one, other] = [a.game, b.game]
   if (one === null || other === null) return []
   const isSideOpen = a.grain === 'market' && found.side === 'unknown'
   const [isOpenA, isOpenB] = [isOpen(one), isOpen(other)]
   const isLineOpen = a.grain === 'market' && found.line === 'unknown'
   return [
-    ...lack(
+    ...unstatedBy(
       'side',
       isSideOpen && (isOpenA || !isOpenB),
       isSideOpen && (isOpenB || !isOpenA),
       OPEN_CAP,
     ),
-    ...lack('line', isLineOpen && one.line === null, isLineOpen && other.line === null, DECIDES),
-    ...(found.isDaySure ? [] : lack('day', !one.isDaySure, !other.isDaySure, DECIDES)),
+    ...unstatedBy(
+      'line',
+      isLineOpen && one.line === null,
+      isLineOpen && other.line === null,
+      DECISIVE_CAP,
+    ),
+    ...(found.isDayStated
+      ? []
+      : unstatedBy('day', !one.isDayStated, !other.isDayStated, DECISIVE_CAP)),
   ]
 }
 
-const isOpen = ({ asked }: Game): boolean => asked === null || asked === 'yes'
+const isOpen = ({ yesOutcome }: Game): boolean => yesOutcome === null || yesOutcome === 'yes'
 
 /** What was compared of two texts. */
 export interface Compared extends Record<'ofA' | 'ofB', WordComparison> {
   readonly a: Proposition
   readonly b: Proposition
-  readonly when: WhenComparison
-  readonly lonely: readonly LonelyMark[]
+  readonly dates: DateComparison
+  readonly unmatched: readonly UnmatchedMark[]
   readonly outcomes: OutcomeComparison
   /** Whether only the first, or only the second, asks for a range. */
-  readonly loneRange: readonly [boolean, boolean]
+  readonly isRangeUnmatched: readonly [boolean, boolean]
   /** Which of the two name no weather station that the other needs. */
   readonly noStation: readonly [boolean, boolean]
 }
 
 /** Of two texts of which nothing contradicts. */
-export function unsaidOfTexts({ a, b, when, ofA, ofB, ...found }: Compared): readonly Unsaid[] {
-  const [isLoneA, isLoneB] = found.loneRange
-  const isLevelOpen = asksLevel(a) && asksLevel(b)
-  const [ofFirst, ofSecond] = [a, b].map(({ whens }) => whens.every(isClose))
+export function unstatedOfTexts({
+  a,
+  b,
+  dates,
+  ofA,
+  ofB,
+  ...found
+}: Compared): readonly UnstatedPart[] {
+  const [isLoneA, isLoneB] = found.isRangeUnmatched
+  const isLevelOpen = isLevelQuestion(a) && isLevelQuestion(b)
+  const [ofFirst, ofSecond] = [a, b].map(({ decisionDates: whens }) => whens.every(isClose))
   // One ends long after the other, of which a text says nothing.
-  const isFar = when.gap > (a.grain === 'event' ? HINT_FAR_DAYS : HINT_APART_DAYS)
-  const dateCap = isFar ? DECIDES : NAMES
-  const isDateOpen = when.verdict === 'unknown' || (when.verdict === 'hint' && when.gap > HINT_DAYS)
+  const isFar = dates.gap > (a.grain === 'event' ? HINT_FAR_DAYS : HINT_APART_DAYS)
+  const dateCap = isFar ? DECISIVE_CAP : INFORMATIVE_CAP
+  const isDateOpen =
+    dates.result === 'unknown' || (dates.result === 'hint' && dates.gap > HINT_DAYS)
   return [
-    ...lack('threshold', isLevelOpen || isLoneB, isLevelOpen || isLoneA, DECIDES),
-    ...found.lonely.map(({ name, share, lacks }) => ({
+    ...unstatedBy('threshold', isLevelOpen || isLoneB, isLevelOpen || isLoneA, DECISIVE_CAP),
+    ...found.unmatched.map(({ name, share, lacks }) => ({
       part: `${name} by the ${lacks}`,
-      cap: share === 'other' ? NAMES : DECIDES,
+      cap: share === 'other' ? INFORMATIVE_CAP : DECISIVE_CAP,
     })),
-    ...lack('modifier', restricts(b, ofB, ofA), restricts(a, ofA, ofB), DECIDES),
-    ...lack('station', ...found.noStation, OPEN_CAP),
-    ...lack('outcomes', found.outcomes.isLoneGrid, found.outcomes.isLoneGrid, DECIDES),
-    ...lack('date', isDateOpen && ofFirst === true, isDateOpen && ofSecond === true, dateCap),
-    ...lack('subject', ofB.missedName >= NAME_WEIGHT, ofA.missedName >= NAME_WEIGHT, NAMES),
+    ...unstatedBy('modifier', restricts(b, ofB, ofA), restricts(a, ofA, ofB), DECISIVE_CAP),
+    ...unstatedBy('station', ...found.noStation, OPEN_CAP),
+    ...unstatedBy(
+      'outcomes',
+      found.outcomes.isGridUnmatched,
+      found.outcomes.isGridUnmatched,
+      DECISIVE_CAP,
+    ),
+    ...unstatedBy('date', isDateOpen && ofFirst === true, isDateOpen && ofSecond === true, dateCap),
+    ...unstatedBy(
+      'subject',
+      ofB.missedName >= NAME_WEIGHT,
+      ofA.missedName >= NAME_WEIGHT,
+      INFORMATIVE_CAP,
+    ),
   ]
 }
 
@@ -108,15 +133,15 @@ function restricts(
   return spelled.some(({ meaning }, at) => {
     const head = spelled[at + 1]?.meaning ?? ''
     if (!missing.includes(meaning) || isSoftWord(meaning) || missing.includes(head)) return false
-    const isTold = areRivals('', meaning) && weightOf(meaning) >= MODIFIER_WEIGHT
-    return head !== '' && (isTold || NARROWING.has(meaning))
+    const isDistinctive = areRivals('', meaning) && weightOf(meaning) >= MODIFIER_WEIGHT
+    return head !== '' && (isDistinctive || NARROWING.has(meaning))
   })
 }
 
 /** A word of less weight often goes without saying: a "special" election. */
 const MODIFIER_WEIGHT = 0.65
 
-const asksLevel = ({ asset, quantity, isUpDown, grain }: Proposition): boolean =>
+const isLevelQuestion = ({ asset, quantity, isUpDown, grain }: Proposition): boolean =>
   grain === 'market' && asset !== null && quantity === null && !isUpDown
 
-const isClose = ({ source }: Proposition['whens'][number]): boolean => source === 'close'
+const isClose = ({ source }: Proposition['decisionDates'][number]): boolean => source === 'close'

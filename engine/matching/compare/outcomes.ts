@@ -6,7 +6,7 @@ import { type Quantity, relateRanges } from '../understand/quantity.ts'
 export interface OutcomeComparison {
   readonly isOtherGrid: boolean
   /** Only one of the two lists ranges, or asks how many where the other lists names. */
-  readonly isLoneGrid: boolean
+  readonly isGridUnmatched: boolean
 }
 
 /** Compares what two events' markets stand for. */
@@ -14,25 +14,26 @@ export function compareOutcomes(a: Proposition, b: Proposition): OutcomeComparis
   // A price cut into bands against one cut at thresholds.
   const [bandsA, bandsB] = [hasBands(a), hasBands(b)]
   if (bandsA !== null && bandsB !== null && bandsA !== bandsB) {
-    return { isOtherGrid: true, isLoneGrid: false }
+    return { isOtherGrid: true, isGridUnmatched: false }
   }
   const isListed = a.children().length >= 2 && b.children().length >= 2
   const [gridA, gridB] = [gridOf(a), gridOf(b)]
   const [isGridA, isGridB] = [gridA.length >= 2, gridB.length >= 2]
   // Grids without a common cell are others.
-  const isShared = gridA.some((cell) =>
-    gridB.some((other) => /same|boundary/.test(relateRanges(cell, other))),
+  const isShared = gridA.some((range) =>
+    gridB.some((other) => /same|boundary/.test(relateRanges(range, other))),
   )
   return {
     isOtherGrid: isGridA && isGridB && !isShared,
-    isLoneGrid: (isListed && isGridA !== isGridB) || asksMore(a, b) || asksMore(b, a),
+    isGridUnmatched:
+      (isListed && isGridA !== isGridB) || isCountOfListed(a, b) || isCountOfListed(b, a),
   }
 }
 
 /** The margin of a victory is none of the candidates that another event lists. */
-function asksMore(one: Proposition, other: Proposition): boolean {
-  const asks = one.form === 'count' && other.form !== 'count'
-  return asks && other.children().length >= 2 && gridOf(other).length === 0
+function isCountOfListed(one: Proposition, other: Proposition): boolean {
+  const isCountOnly = one.form === 'count' && other.form !== 'count'
+  return isCountOnly && other.children().length >= 2 && gridOf(other).length === 0
 }
 
 /**
@@ -40,14 +41,14 @@ function asksMore(one: Proposition, other: Proposition): boolean {
  * ranges have one end; null: cannot be known.
  */
 function hasBands(event: Proposition): boolean | null {
-  const grid = gridOf(event, CUT_SHOWN)
+  const grid = gridOf(event, GRID_SAMPLE)
   if (grid.some(({ low, high }) => Number.isFinite(low) && Number.isFinite(high))) return true
   if (grid.length >= 2) return false
   return event.asset === null ? null : event.isExclusive
 }
 
 /** Markets that show how a grid is cut: only its two ends may be open in one of bands. */
-const CUT_SHOWN = 6
+const GRID_SAMPLE = 6
 
 function gridOf({ children }: Proposition, most?: number): readonly Quantity[] {
   return children(most).flatMap(({ quantity }) => (quantity === null ? [] : [quantity]))

@@ -7,13 +7,13 @@ import {
   capOf,
   MATCH_SCORE,
   type Relation,
-  sayVeto,
   type Veto,
   type VetoReason,
   veto,
+  vetoText,
 } from '../veto/vetoes.ts'
 import { type Comparison, compare } from './compare.ts'
-import { amongAll, chanceOf, type Model, WEIGHTS } from './model.ts'
+import { calibrated, chanceOf, type Model, WEIGHTS } from './model.ts'
 
 export interface PairScore {
   /** 0 to 100, one decimal. */
@@ -51,10 +51,10 @@ export function scorePair(
 export function scoreOf(comparison: Comparison, model: Model): PairScore {
   const { features, isConfirmed, similarity } = comparison
   const fitting = similarity === 'not read' ? WEIGHTS : model
-  const chance = isConfirmed === true ? 100 : 100 * amongAll(chanceOf(fitting, features))
+  const chance = isConfirmed === true ? 100 : 100 * calibrated(chanceOf(fitting, features))
   const conflicts = [...comparison.vetoes].sort((one, other) => capOf([one]) - capOf([other]))
   const [first] = conflicts
-  const open = first === undefined ? notSaid(comparison, chance) : { cap: 100, vetoes: [] }
+  const open = first === undefined ? unstatedVetoes(comparison, chance) : { cap: 100, vetoes: [] }
   const score = Math.round(Math.min(chance, open.cap, capOf(conflicts)) * 10) / 10
   const isOpposite =
     first !== undefined && conflicts.every(({ reason }) => reason === 'opposite_side')
@@ -69,7 +69,7 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
     outcomeMap: mapOf(relation, inverted),
     vetoes: vetoes.map(({ reason }) => reason),
     reasons: comparison.agreements,
-    explanation: `${sentence(comparison, vetoes.map(sayVeto), score)}${sayMeaning(comparison)}`,
+    explanation: `${sentence(comparison, vetoes.map(vetoText), score)}${similarityText(comparison)}`,
   }
 }
 
@@ -77,14 +77,14 @@ export function scoreOf(comparison: Comparison, model: Model): PairScore {
 const OPEN_CHANCE_MIN = 40
 
 /** Where nothing contradicts: what keeps a pair below a match because it is not said, or names why it stays there. */
-function notSaid(
-  { unsaid }: Comparison,
+function unstatedVetoes(
+  { unstated }: Comparison,
   chance: number,
 ): { readonly cap: number; readonly vetoes: readonly Veto[] } {
-  const cap = Math.min(100, ...unsaid.map((one) => one.cap))
+  const cap = Math.min(100, ...unstated.map((one) => one.cap))
   const isMatch = Math.min(chance, cap) >= MATCH_SCORE - ROUNDING
   if (isMatch || (cap === 100 && chance < OPEN_CHANCE_MIN)) return { cap, vetoes: [] }
-  const parts = new Set(unsaid.map(({ part }) => part).slice(0, PARTS_TOLD_MAX))
+  const parts = new Set(unstated.map(({ part }) => part).slice(0, PARTS_SHOWN_MAX))
   return {
     cap,
     vetoes: [veto('not_said', [...parts].join(', ') || 'that the words mean the same')],
@@ -93,9 +93,9 @@ function notSaid(
 
 /** Scores have one decimal. */
 const ROUNDING = 0.05
-const PARTS_TOLD_MAX = 3
+const PARTS_SHOWN_MAX = 3
 
-function sayMeaning({ similarity }: Comparison): string {
+function similarityText({ similarity }: Comparison): string {
   if (similarity === 'not asked') return ''
   return similarity === 'not read'
     ? ' Their meaning was not read.'

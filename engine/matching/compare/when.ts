@@ -1,18 +1,18 @@
 // Compares when two questions are decided: equal days, deadlines that are one ("before Oct 2025",
 // "by Sep 30"), periods, and closing times that only hint.
 
-import type { Proposition, When } from '../understand/proposition.ts'
+import type { DecisionDate, Proposition } from '../understand/proposition.ts'
 
-export interface WhenComparison {
+export interface DateComparison {
   /** `same`: both say it and agree. `other`: both say it and differ. `hint`: one only closes then. */
-  readonly verdict: 'same' | 'other' | 'hint' | 'unknown'
+  readonly result: 'same' | 'other' | 'hint' | 'unknown'
   /** Days between the two ends. */
   readonly gap: number
   /** Days between the times at which trading ends; null where one is unknown. */
   readonly closeGap: number | null
 }
 
-type Verdict = Pick<WhenComparison, 'verdict' | 'gap'>
+type DateResult = Pick<DateComparison, 'result' | 'gap'>
 
 /** Deadlines at most this many days apart are the same: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
@@ -27,13 +27,16 @@ const MARKETS_READ = 6
 const YEARLESS = 7_300
 
 /** Dates of two propositions; the best source of each side that says a day decides. */
-export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
-  const [one, other] = [said(a), said(b)]
-  const [closeA, closeB] = [a, b].map(({ whens }) => whens.find(({ source }) => source === 'close'))
+export function compareDates(a: Proposition, b: Proposition): DateComparison {
+  const [one, other] = [statedDates(a), statedDates(b)]
+  const [closeA, closeB] = [a, b].map(({ decisionDates: whens }) =>
+    whens.find(({ source }) => source === 'close'),
+  )
   const closeGap = closeA && closeB ? Math.abs(closeA.last - closeB.last) : null
-  if (one.length > 0 && other.length > 0) return { ...compareSaid(one, other, closeGap), closeGap }
+  if (one.length > 0 && other.length > 0)
+    return { ...compareStated(one, other, closeGap), closeGap }
   const gap = missedBy(a, one, other)
-  if (gap > MISSED_DAYS) return { verdict: 'other', gap, closeGap }
+  if (gap > MISSED_DAYS) return { result: 'other', gap, closeGap }
   return { ...compareHints(withClose(a, one), withClose(b, other)), closeGap }
 }
 
@@ -41,30 +44,35 @@ export function compareWhens(a: Proposition, b: Proposition): WhenComparison {
  * How many days venue a's closing time lies from the day that venue b names; 0 where b names no day, or a names a date
  * itself or no closing time.
  */
-function missedBy({ whens }: Proposition, saidA: readonly When[], saidB: readonly When[]): number {
+function missedBy(
+  { decisionDates: whens }: Proposition,
+  datesA: readonly DecisionDate[],
+  datesB: readonly DecisionDate[],
+): number {
   const closes = whens.filter(({ source }) => source === 'close')
-  if (saidA.length > 0 || saidB.length === 0 || closes.length === 0) return 0
-  const gaps = closes.flatMap((close) => saidB.map((dated) => gapOf(close, dated)))
+  if (datesA.length > 0 || datesB.length === 0 || closes.length === 0) return 0
+  const gaps = closes.flatMap((close) => datesB.map((dated) => gapOf(close, dated)))
   // Trading that goes on long after the deadline of venue b's title is up to another one; it may end before, with what is
   // asked about. The deadline of a sub-title is often a formality.
   const isTitled =
-    saidB.every(({ role }) => role === 'by') && saidB.some(({ source }) => source === 'title')
-  const isLater = closes.every(({ last }) => saidB.every((dated) => last > dated.last))
+    datesB.every(({ role }) => role === 'by') && datesB.some(({ source }) => source === 'title')
+  const isLater = closes.every(({ last }) => datesB.every((dated) => last > dated.last))
   if (isLater && isTitled) return Math.min(...gaps)
-  if (saidB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
+  if (datesB.some(({ role, grain }) => role !== 'on' || grain !== 'day')) return 0
   return Math.min(...gaps)
 }
 
 /** Whether an event says no day, and each of its markets only such as lie half a year from all that the other event says. */
 export function isMissedByMarkets(event: Proposition, other: Proposition): boolean {
-  const [days, others] = [event.children(MARKETS_READ).map(said), said(other)]
-  if (said(event).length > 0 || others.length === 0 || days.length === 0) return false
-  const isFar = (one: When): boolean => others.every((day) => gapOf(one, day) > HALF_YEAR_DAYS)
+  const [days, others] = [event.children(MARKETS_READ).map(statedDates), statedDates(other)]
+  if (statedDates(event).length > 0 || others.length === 0 || days.length === 0) return false
+  const isFar = (one: DecisionDate): boolean =>
+    others.every((day) => gapOf(one, day) > HALF_YEAR_DAYS)
   return days.every((dated) => dated.length > 0 && dated.every(isFar))
 }
 
 /** Where one side only closes some day: the nearest of what is said and when trading ends. */
-function compareHints(a: readonly When[], b: readonly When[]): Verdict {
+function compareHints(a: readonly DecisionDate[], b: readonly DecisionDate[]): DateResult {
   let gap = Number.POSITIVE_INFINITY
   for (const one of a) {
     for (const other of b) {
@@ -73,19 +81,22 @@ function compareHints(a: readonly When[], b: readonly When[]): Verdict {
       gap = Math.min(gap, isWithin ? Math.min(2, gapOf(one, other)) : gapOf(one, other))
     }
   }
-  return Number.isFinite(gap) ? { verdict: 'hint', gap } : { verdict: 'unknown', gap: 0 }
+  return Number.isFinite(gap) ? { result: 'hint', gap } : { result: 'unknown', gap: 0 }
 }
 
-function isInside(at: When, period: When): boolean {
+function isInside(at: DecisionDate, period: DecisionDate): boolean {
   return period.grain !== 'day' && at.last >= period.first && at.last <= period.last
 }
 
-function withClose({ whens }: Proposition, dated: readonly When[]): readonly When[] {
+function withClose(
+  { decisionDates: whens }: Proposition,
+  dated: readonly DecisionDate[],
+): readonly DecisionDate[] {
   return [...dated, ...whens.filter((when) => !dated.includes(when))]
 }
 
 /** What is said of the date: days before months before years; closing times left out. */
-function said({ whens }: Proposition): readonly When[] {
+function statedDates({ decisionDates: whens }: Proposition): readonly DecisionDate[] {
   // A ticker's bare year is the year of its season or of its settlement: it only hints.
   const dated = whens.filter(
     ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
@@ -101,9 +112,13 @@ function said({ whens }: Proposition): readonly When[] {
   return middle.length > 0 ? middle : dated
 }
 
-const isFine = ({ grain }: When): boolean => grain === 'day' || grain === 'week'
+const isFine = ({ grain }: DecisionDate): boolean => grain === 'day' || grain === 'week'
 
-function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | null): Verdict {
+function compareStated(
+  a: readonly DecisionDate[],
+  b: readonly DecisionDate[],
+  closeGap: number | null,
+): DateResult {
   let best = Number.POSITIVE_INFINITY
   let isSame = false
   let isDayOfPeriod = false
@@ -122,37 +137,37 @@ function compareSaid(a: readonly When[], b: readonly When[], closeGap: number | 
       if (isMonthOff && closeGap !== null && closeGap <= NEAR_DAYS) isDayOfPeriod = true
     }
   }
-  if (isSame) return { verdict: 'same', gap: best }
+  if (isSame) return { result: 'same', gap: best }
   // "On Sep 17" and "in September" may be one event: likely, not said.
-  if (isDayOfPeriod) return { verdict: 'hint', gap: 0 }
-  return { verdict: 'other', gap: best }
+  if (isDayOfPeriod) return { result: 'hint', gap: 0 }
+  return { result: 'other', gap: best }
 }
 
 /** The last week of a month ends with it, and is another period. */
-const isPart = (one: When, other: When): boolean =>
+const isPart = (one: DecisionDate, other: DecisionDate): boolean =>
   one.role === 'in' && other.role === 'in' && (one.grain === 'week') !== (other.grain === 'week')
 
-function isDayIn(day: When, period: When): boolean {
+function isDayIn(day: DecisionDate, period: DecisionDate): boolean {
   // A figure of a quarter is released after it, and a call on it held.
   if (day.source === 'handle' && period.source !== 'handle' && /month|quarter/.test(period.grain))
     return Math.abs(day.last - period.last) <= RELEASE_DAYS
   return day.role === 'on' && day.grain === 'day' && period.role === 'in' && isInside(day, period)
 }
 
-const isInYear = (part: When, year: When): boolean =>
+const isInYear = (part: DecisionDate, year: DecisionDate): boolean =>
   year.grain === 'year' && /month|quarter/.test(part.grain) && isInside(part, year)
 
 /** A deadline may be a day from the date of a ticker or of a figure; two of them may not, nor days and weeks, except at the turn of a year. */
-function toleranceOf(one: When, other: When): number {
+function toleranceOf(one: DecisionDate, other: DecisionDate): number {
   if ((one.role === 'by') !== (other.role === 'by')) return NEAR_DAYS
   const [first, second] = one.last < other.last ? [one, other] : [other, one]
   if (second.last !== first.last + 1) return 0
-  const turn = new Date(first.last * 86_400_000).toISOString().slice(5, 10)
-  return turn === '12-31' ? NEAR_DAYS : 0
+  const boundaryDay = new Date(first.last * 86_400_000).toISOString().slice(5, 10)
+  return boundaryDay === '12-31' ? NEAR_DAYS : 0
 }
 
 /** Days between two ends; equal months and days where one has no year. */
-function gapOf(one: When, other: When): number {
+function gapOf(one: DecisionDate, other: DecisionDate): number {
   if (one.last < YEARLESS || other.last < YEARLESS) {
     const [first, second] = [new Date(one.last * 86_400_000), new Date(other.last * 86_400_000)]
     const year = Date.UTC(2024, first.getUTCMonth(), first.getUTCDate())

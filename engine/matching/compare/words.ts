@@ -31,7 +31,7 @@ const SHORTENED_SHARE = 0.15
 /** How much of what a side says is in `known`; `shortened` are known by a shorter form. */
 export function explain(
   { words, answer, names }: Proposition,
-  known: WordIndex,
+  otherWords: WordMatcher,
   shortened: ReadonlySet<string>,
 ): WordComparison {
   let total = 0
@@ -45,7 +45,7 @@ export function explain(
     const share = isShortened ? SHORTENED_SHARE : isSoftWord(word) ? SOFT_SHARE : 1
     const weight = weightOf(word) * share
     total += weight
-    if (known.has(word)) {
+    if (otherWords.has(word)) {
       found += weight
       continue
     }
@@ -63,29 +63,29 @@ export function explain(
 /** The words of `own` that `other` knows by a shorter or an abbreviated form; each index holds all words of its side. */
 export function shortenedWords(
   own: Proposition,
-  ownKnown: WordIndex,
+  ownWords: WordMatcher,
   other: Proposition,
-  otherKnown: WordIndex,
+  otherWords: WordMatcher,
 ): ReadonlySet<string> {
   const found = new Set<string>()
   const isOther = (word: string): boolean =>
-    word.length > 2 && !isSoftWord(word) && !ownKnown.has(word)
+    word.length > 2 && !isSoftWord(word) && !ownWords.has(word)
   // A name of the other side that this one lacks may stand for what is missing here: "Peace" is not left out of "Literature".
   const hasOther = other.runs.some((run) => run.every(isOther))
   for (const run of hasOther ? [] : own.runs) {
-    const missing = run.filter((word) => !otherKnown.has(word))
-    const shared = run.filter((word) => otherKnown.has(word))
+    const missing = run.filter((word) => !otherWords.has(word))
+    const shared = run.filter((word) => otherWords.has(word))
     // "Grammy" is whole, and no short form of "Latin Grammy".
     if (missing.length === 0 || shared.every(isProper)) continue
     // "Steve Smith" or "Peterson" shortens no "Steve Bannon" or "Peter Rue": the other name must have nothing of its own.
-    const known = new WordIndex(shared)
+    const sharedWords = new WordMatcher(shared)
     const isShort = other.runs
-      .filter((rival) => rival.some((word) => known.has(word)))
-      .every((rival) => rival.every((word) => ownKnown.has(word) || isInitialOf(word, missing)))
+      .filter((rival) => rival.some((word) => sharedWords.has(word)))
+      .every((rival) => rival.every((word) => ownWords.has(word) || isInitialOf(word, missing)))
     if (isShort) for (const word of missing) found.add(word)
   }
   const given = [...own.names].filter((name) => [...other.names].some(isOfName(name)))
-  const named = [...given, ...teamWords(own, other), ...abbreviated(own, other, ownKnown)]
+  const named = [...given, ...teamWords(own, other), ...abbreviated(own, other, ownWords)]
   for (const word of named) found.add(word)
   for (const { word, meaning } of own.spelled) {
     if (meaning === '') continue
@@ -101,15 +101,15 @@ export function shortenedWords(
  */
 export function impliedWords(
   own: Proposition,
-  ownKnown: WordIndex,
+  ownWords: WordMatcher,
   other: Proposition,
-  otherKnown: WordIndex,
+  otherWords: WordMatcher,
 ): readonly string[] {
-  const missing = [...own.words, ...own.answer].filter((word) => !otherKnown.has(word))
+  const missing = [...own.words, ...own.answer].filter((word) => !otherWords.has(word))
   // Of two teams none goes without saying.
   if (missing.length === 0 || own.marks.has('fixture') || other.marks.has('fixture')) return []
   const others = [...other.words, ...other.answer]
-  const hasRival = others.some((word) => !isSoftWord(word) && !ownKnown.has(word))
+  const hasRival = others.some((word) => !isSoftWord(word) && !ownWords.has(word))
   return missing.filter((word) => {
     if (!isOrdinary(word) && hasInitials(other.rules, word)) return true
     return !(hasRival && own.names.has(word)) && other.restated().has(word)
@@ -133,12 +133,15 @@ function hasInitials(rules: string, letters: string): boolean {
 const WRITTEN_OUT_MAX = 400
 
 /** Nickname and place of one team, each as the meanings of its words, under every word of either. */
-const teamsByWord = new Map<string, { nick: readonly string[]; place: readonly string[] }[]>()
+const teamsByWord = new Map<
+  string,
+  { nickname: readonly string[]; location: readonly string[] }[]
+>()
 for (const rows of Object.values(PRO_TEAMS)) {
   for (const row of rows.split(',')) {
-    const [place = '', nick = ''] = row.slice(row.indexOf(' ') + 1).split('/')
-    const team = { nick: meanings(fold(nick)), place: meanings(fold(place)) }
-    for (const word of new Set([...team.nick, ...team.place])) {
+    const [location = '', nickname = ''] = row.slice(row.indexOf(' ') + 1).split('/')
+    const team = { nickname: meanings(fold(nickname)), location: meanings(fold(location)) }
+    for (const word of new Set([...team.nickname, ...team.location])) {
       teamsByWord.set(word, [...(teamsByWord.get(word) ?? []), team])
     }
   }
@@ -146,18 +149,23 @@ for (const rows of Object.values(PRO_TEAMS)) {
 
 /** Words of `own` for a team that the other side calls by its place, or by its nickname: "Dodgers", "Los Angeles D". */
 function teamWords(own: Proposition, other: Proposition): readonly string[] {
-  const [said, others] = [own, other].map(({ words, answer }) => [...words, ...answer])
+  const [ownWords, others] = [own, other].map(({ words, answer }) => [...words, ...answer])
   return own.runs.flat().flatMap((word) => {
-    return (teamsByWord.get(word) ?? []).flatMap(({ nick, place }) => {
-      const isNick = nick.includes(word)
-      const [mine, theirs] = isNick ? [nick, place] : [place, nick]
-      const isPlaced = (one: string): boolean => place.includes(one) || isInitialOf(one, nick)
+    return (teamsByWord.get(word) ?? []).flatMap(({ nickname, location }) => {
+      const isNick = nickname.includes(word)
+      const [mine, theirs] = isNick ? [nickname, location] : [location, nickname]
+      const isLocationWord = (one: string): boolean =>
+        location.includes(one) || isInitialOf(one, nickname)
       // "New York J" and "New York Jets" are no Giants.
       const isSame =
-        (isNick ? other : own).runs.every((run) => !run.some(isPlaced) || run.every(isPlaced)) &&
-        mine.every((one) => said?.includes(one)) &&
+        (isNick ? other : own).runs.every(
+          (run) => !run.some(isLocationWord) || run.every(isLocationWord),
+        ) &&
+        mine.every((one) => ownWords?.includes(one)) &&
         theirs.every((one) => others?.includes(one))
-      return isSame ? [...mine, ...(said ?? []).filter((one) => isInitialOf(one, nick))] : []
+      return isSame
+        ? [...mine, ...(ownWords ?? []).filter((one) => isInitialOf(one, nickname))]
+        : []
     })
   })
 }
@@ -168,14 +176,16 @@ function teamWords(own: Proposition, other: Proposition): readonly string[] {
  */
 export function areNamesakes(a: Proposition, b: Proposition): boolean {
   for (const word of a.words) {
-    const named = teamsByWord.get(word)?.filter(({ nick }) => nick.includes(word)) ?? []
+    const named = teamsByWord.get(word)?.filter(({ nickname }) => nickname.includes(word)) ?? []
     if (named.length < 2 || ![...b.words, ...b.answer].includes(word)) continue
     const [one = [], other = []] = [a, b].map(({ words, answer, context, restated }) => {
-      const isSaid = (place: string): boolean =>
-        [words, answer, context].some((said) => said.includes(place)) || restated().has(place)
-      return named.filter(({ place }) => place.every(isSaid)).map(({ place }) => place.join(' '))
+      const isMentioned = (location: string): boolean =>
+        [words, answer, context].some((list) => list.includes(location)) || restated().has(location)
+      return named
+        .filter(({ location }) => location.every(isMentioned))
+        .map(({ location }) => location.join(' '))
     })
-    if (one.length > 0 && other.length > 0 && !one.some((place) => other.includes(place)))
+    if (one.length > 0 && other.length > 0 && !one.some((location) => other.includes(location)))
       return true
   }
   return false
@@ -191,9 +201,13 @@ const isInitialOf = (letter: string, words: readonly string[]): boolean =>
   letter.length === 1 && words.some((word) => word.startsWith(letter))
 
 /** Words of `own` that the other side writes as one shorter word: "New York Times" as "NYT", "Tesla" as "TSLA". */
-function abbreviated(own: Proposition, other: Proposition, ownKnown: WordIndex): readonly string[] {
+function abbreviated(
+  own: Proposition,
+  other: Proposition,
+  ownWords: WordMatcher,
+): readonly string[] {
   return other.spelled.flatMap(({ word, meaning }) => {
-    if (meaning === '' || ownKnown.has(meaning)) return []
+    if (meaning === '' || ownWords.has(meaning)) return []
     const span = spanOfInitials(word, own.spelled) ?? own.spelled.filter(isTicker(word))
     return span.flatMap(({ meaning: of }) => (of === '' ? [] : [of]))
   })
@@ -236,7 +250,7 @@ function ordinalOf(word: string): string {
 }
 
 /** Words that are looked up whole or by their beginning: "starost" finds "starostove". */
-export class WordIndex {
+export class WordMatcher {
   readonly #words: ReadonlySet<string>
 
   constructor(...lists: readonly (readonly string[])[]) {

@@ -2,17 +2,17 @@
 
 import type { MatchMarket } from '../../subject.ts'
 import { type Comparison, compare } from '../compare/compare.ts'
-import { JUDGE, type Judge } from '../compare/judge.ts'
+import { DEFAULT_SCORER, type PairScorer } from '../compare/judge.ts'
 import { scoreOf } from '../compare/score.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import type { Families } from '../veto/families.ts'
 import type { Encoder } from './encoder.ts'
 import type { OpenEncoder } from './encoder-folder.ts'
 
-export function encodedJudge({ encoder, model }: OpenEncoder): Judge<Proposition> {
-  const score: Judge<Proposition>['scoreMarkets'] = (a, b, from, families) =>
+export function encodedScorer({ encoder, model }: OpenEncoder): PairScorer<Proposition> {
+  const score: PairScorer<Proposition>['scoreMarkets'] = (a, b, from, families) =>
     scoreOf(compareWith(encoder, a, b, from, families), model)
-  return { ...JUDGE, scoreMarkets: score, scoreEvents: score }
+  return { ...DEFAULT_SCORER, scoreMarkets: score, scoreEvents: score }
 }
 
 /** Compares two propositions, without an encoder by their words alone. */
@@ -32,6 +32,6 @@ export function compareWith(
  * teams: their meaning is not asked.
  */
 export function textsOf(market: MatchMarket): readonly string[] {
-  const { game, sentence } = JUDGE.readMarket(market)
+  const { game, sentence } = DEFAULT_SCORER.readMarket(market)
   return game === null ? [sentence, market.eventTitle || market.title] : []
 }

@@ -52,8 +52,8 @@ export async function openEncoder(folder: string): Promise<OpenEncoder | Refused
     }
     return { kind: 'open', encoder, model: await weightsIn(folder), fileOf }
   } catch (error) {
-    const place = `is ${JSON.stringify(folder)}`
-    return { kind: 'refused', reason: `${place}: ${reasonOf(error)}; it accepts ${ACCEPTED}` }
+    const prefix = `is ${JSON.stringify(folder)}`
+    return { kind: 'refused', reason: `${prefix}: ${reasonOf(error)}; it accepts ${ACCEPTED}` }
   }
 }
 
@@ -70,8 +70,8 @@ async function openTokenizer(folder: string): Promise<(text: string) => readonly
   const definition = await jsonIn(folder, TOKENIZER)
   const isConfigured = existsSync(join(folder, TOKENIZER_CONFIG))
   const config = isConfigured ? await jsonIn(folder, TOKENIZER_CONFIG) : {}
-  const { Tokenizer } = await naming(PACKAGES, () => import('@huggingface/tokenizers'))
-  const tokenizer = await naming(TOKENIZER, async () => new Tokenizer(definition, config))
+  const { Tokenizer } = await withErrorContext(PACKAGES, () => import('@huggingface/tokenizers'))
+  const tokenizer = await withErrorContext(TOKENIZER, async () => new Tokenizer(definition, config))
   return (text) => {
     const { ids } = tokenizer.encode(text.slice(0, TEXT_MAX))
     return ids.length <= TOKENS_MAX ? ids : [...ids.slice(0, TOKENS_MAX - 1), ...ids.slice(-1)]
@@ -84,10 +84,13 @@ async function openModel(
 ): Promise<(ids: readonly number[]) => Promise<Float32Array>> {
   const path = join(folder, MODEL)
   if (!existsSync(path)) throw new Error(`it has no ${MODEL}`)
-  const { InferenceSession, Tensor } = await naming(PACKAGES, () => import('onnxruntime-node'))
+  const { InferenceSession, Tensor } = await withErrorContext(
+    PACKAGES,
+    () => import('onnxruntime-node'),
+  )
   // One thread, which is the matcher's own with its low priority.
   const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4 }
-  const session = await naming(MODEL, () => InferenceSession.create(path, options))
+  const session = await withErrorContext(MODEL, () => InferenceSession.create(path, options))
   const { inputNames, outputNames } = session
   if (!outputNames.includes(OUTPUT)) throw new Error(`${MODEL} gives ${outputNames.join(', ')}`)
   const inputs = inputNames.map((name) => {
@@ -100,7 +103,7 @@ async function openModel(
   })
   return async (ids) => {
     const feeds = Object.fromEntries(inputs.map((of) => of(ids)))
-    const { [OUTPUT]: output } = await naming(MODEL, () => session.run(feeds))
+    const { [OUTPUT]: output } = await withErrorContext(MODEL, () => session.run(feeds))
     return meanOf(output?.data, output?.dims ?? [], ids.length)
   }
 }
@@ -119,7 +122,7 @@ function meanOf(data: unknown, dims: readonly number[], count: number): Float32A
 }
 
 async function jsonIn(folder: string, name: string): Promise<Readonly<Record<string, unknown>>> {
-  return naming(name, async () => {
+  return withErrorContext(name, async () => {
     const read: unknown = JSON.parse(await readFile(join(folder, name), 'utf8'))
     if (isRecord(read)) return read
     throw new Error('it is no object of JSON')
@@ -130,7 +133,10 @@ const PACKAGES =
   'the optional packages onnxruntime-node and @huggingface/tokenizers, which npm ci installs,'
 
 /** Does what may fail because of a file or a package, and names it then. */
-async function naming<Result>(thing: string, act: () => Promise<Result>): Promise<Result> {
+async function withErrorContext<Result>(
+  thing: string,
+  act: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await act()
   } catch (error) {

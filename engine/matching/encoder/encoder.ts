@@ -20,7 +20,7 @@ const ENTRY_BYTES = 160
 const NOTHING: EncoderCounts = { read: 0, failed: 0, dropped: 0 }
 
 /** A vector with a byte a number: its length is of no account to a cosine, which moves by less than 0.01. */
-interface Kept {
+interface CachedVector {
   readonly values: Int8Array
   readonly length: number
 }
@@ -28,7 +28,7 @@ interface Kept {
 export class Encoder {
   readonly #embed: Embed
   readonly #bounds: EncoderBounds
-  readonly #kept = new Map<string, Kept>()
+  readonly #vectors = new Map<string, CachedVector>()
   #bytes = 0
   #counts = { ...NOTHING }
 
@@ -39,22 +39,22 @@ export class Encoder {
 
   /** How many texts are kept, and what they take. */
   get size(): EncoderBounds {
-    return { texts: this.#kept.size, bytes: this.#bytes }
+    return { texts: this.#vectors.size, bytes: this.#bytes }
   }
 
   /** Reads texts that are not kept, one after another; those kept count as new. */
   async read(texts: Iterable<string>): Promise<void> {
     for (const text of new Set(texts)) {
-      const known = this.#kept.get(text)
-      const kept = known ?? packed(await this.#embed(text))
-      if (known === undefined) this.#counts[kept === null ? 'failed' : 'read'] += 1
-      if (kept !== null) this.#keep(text, kept)
+      const cached = this.#vectors.get(text)
+      const vector = cached ?? packed(await this.#embed(text))
+      if (cached === undefined) this.#counts[vector === null ? 'failed' : 'read'] += 1
+      if (vector !== null) this.#cache(text, vector)
     }
   }
 
   /** −1 to 1; null where a text was not read, could not be, or is kept no more. */
   similarity(one: string, other: string): number | null {
-    const [a, b] = [this.#kept.get(one), this.#kept.get(other)]
+    const [a, b] = [this.#vectors.get(one), this.#vectors.get(other)]
     if (a === undefined || b === undefined) return null
     let sum = 0
     for (let index = 0; index < a.values.length; index += 1) {
@@ -70,29 +70,29 @@ export class Encoder {
     return counts
   }
 
-  #keep(text: string, kept: Kept): void {
+  #cache(text: string, vector: CachedVector): void {
     this.#drop(text)
-    this.#kept.set(text, kept)
-    this.#bytes += bytesOf(text, kept)
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#bounds.texts && this.#bytes <= this.#bounds.bytes) return
+    this.#vectors.set(text, vector)
+    this.#bytes += bytesOf(text, vector)
+    for (const oldest of this.#vectors.keys()) {
+      if (this.#vectors.size <= this.#bounds.texts && this.#bytes <= this.#bounds.bytes) return
       this.#drop(oldest)
       this.#counts.dropped += 1
     }
   }
 
   #drop(text: string): void {
-    const kept = this.#kept.get(text)
-    if (kept !== undefined) this.#bytes -= bytesOf(text, kept)
-    this.#kept.delete(text)
+    const vector = this.#vectors.get(text)
+    if (vector !== undefined) this.#bytes -= bytesOf(text, vector)
+    this.#vectors.delete(text)
   }
 }
 
-function bytesOf(text: string, { values }: Kept): number {
+function bytesOf(text: string, { values }: CachedVector): number {
   return 2 * text.length + values.length + ENTRY_BYTES
 }
 
-function packed(vector: Float32Array | null): Kept | null {
+function packed(vector: Float32Array | null): CachedVector | null {
   const most = vector?.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) ?? 0
   if (vector === null || !(most > 0 && most < Number.POSITIVE_INFINITY)) return null
   const values = Int8Array.from(vector, (value) => Math.round((value / most) * 127))

@@ -11,12 +11,12 @@ export function addDumpRow(
   into: { readonly markets: MatchMarket[]; readonly events: MatchEvent[] },
 ): boolean {
   if (!isRecord(row)) return false
-  if (hasWholeMarkets(row) || 'platform_event_id' in row || reader.isEvent(row)) {
+  if (hasCompleteMarkets(row) || 'platform_event_id' in row || reader.isEvent(row)) {
     const event = reader.event(row)
     if (event.title === '') return false
     into.events.push(event)
     // One by one, so that a sample of titles is no list of markets.
-    if (hasWholeMarkets(row))
+    if (hasCompleteMarkets(row))
       into.markets.push(...event.markets.map((market) => within(market, event)))
     return true
   }
@@ -26,7 +26,7 @@ export function addDumpRow(
   return true
 }
 
-function hasWholeMarkets(row: Row): boolean {
+function hasCompleteMarkets(row: Row): boolean {
   return rowsOf(row.markets).length > 0 || rowsOf(row.child_markets).length > 0
 }
 

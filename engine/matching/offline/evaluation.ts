@@ -3,7 +3,7 @@
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS, FEATURES } from '../compare/compare.ts'
-import { JUDGE } from '../compare/judge.ts'
+import { DEFAULT_SCORER } from '../compare/judge.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
 import { compareWith } from '../encoder/encoded-judge.ts'
@@ -13,13 +13,13 @@ import { VETO_REASONS } from '../veto/vetoes.ts'
 import type { LabelledPair } from './labelled-pair.ts'
 
 /** A labelled pair, understood and compared. */
-export interface Judged {
+export interface ComparedPair {
   readonly pair: LabelledPair
   readonly comparison: Comparison
 }
 
 /** A pair with the score that a model gave which had not seen its group. */
-export interface Scored extends Judged {
+export interface Scored extends ComparedPair {
   readonly result: PairScore
 }
 
@@ -27,31 +27,32 @@ export interface Scored extends Judged {
  * Understands and compares all pairs. With an encoder also by meaning, as far as it has read their texts
  * (`textsOfPairs`).
  */
-export function judge(
+export function comparePairs(
   pairs: readonly LabelledPair[],
   encoder: Encoder | null = null,
-): readonly Judged[] {
-  return pairs.map((pair) => ({ pair, comparison: compareWith(encoder, ...readingsOf(pair)) }))
+): readonly ComparedPair[] {
+  return pairs.map((pair) => ({ pair, comparison: compareWith(encoder, ...propositionsOf(pair)) }))
 }
 
 /** The texts that are compared by meaning when these pairs are judged. */
 export function textsOfPairs(pairs: readonly LabelledPair[]): readonly string[] {
-  return pairs.flatMap((pair) => readingsOf(pair).map(({ sentence }) => sentence))
+  return pairs.flatMap((pair) => propositionsOf(pair).map(({ sentence }) => sentence))
 }
 
-function readingsOf(pair: LabelledPair): readonly [Proposition, Proposition] {
-  if (pair.grain === 'event') return [JUDGE.readEvent(pair.a), JUDGE.readEvent(pair.b)]
-  return [JUDGE.readMarket(pair.a), JUDGE.readMarket(pair.b)]
+function propositionsOf(pair: LabelledPair): readonly [Proposition, Proposition] {
+  if (pair.grain === 'event')
+    return [DEFAULT_SCORER.readEvent(pair.a), DEFAULT_SCORER.readEvent(pair.b)]
+  return [DEFAULT_SCORER.readMarket(pair.a), DEFAULT_SCORER.readMarket(pair.b)]
 }
 
 /**
  * Examples for training: pairs that no veto decides, for vetoes speak first (occasions are a feature as well), and whose
  * meaning was read where there is an encoder.
  */
-export function examplesOf(judged: readonly Judged[]): readonly Example[] {
+export function examplesOf(compared: readonly ComparedPair[]): readonly Example[] {
   const isOpen = ({ vetoes, similarity }: Comparison): boolean =>
     similarity !== 'not read' && vetoes.every(({ reason }) => reason === 'other_occasion')
-  return judged.flatMap(({ comparison, pair: { isSame, grain } }) => {
+  return compared.flatMap(({ comparison, pair: { isSame, grain } }) => {
     const isNeighbour = grain === 'event' && !isSame && comparison.features[ALL_COVERED] === 0
     const weight = isNeighbour ? NEIGHBOURS_WEIGHT : 1
     return isOpen(comparison) ? [{ features: comparison.features, isSame, weight }] : []
@@ -62,36 +63,36 @@ export function examplesOf(judged: readonly Judged[]): readonly Example[] {
 const NEIGHBOURS_WEIGHT = 2.5
 const ALL_COVERED = FEATURES.indexOf('allCovered')
 
-export function trainOn(judged: readonly Judged[]): Model {
-  return train(examplesOf(judged), EXPECTED_WEIGHTS)
+export function trainOn(compared: readonly ComparedPair[]): Model {
+  return train(examplesOf(compared), EXPECTED_WEIGHTS)
 }
 
 /** Scores with one model, or by parts: each part is scored by a model trained on the others. */
-export function scoreAll(judged: readonly Judged[], model: Model): readonly Scored[] {
-  return judged.map((one) => ({ ...one, result: scoreOf(one.comparison, model) }))
+export function scoreAll(compared: readonly ComparedPair[], model: Model): readonly Scored[] {
+  return compared.map((one) => ({ ...one, result: scoreOf(one.comparison, model) }))
 }
 
 /** Cross-validation: pairs with the same part are never parted. */
 export function crossScore(
-  judged: readonly Judged[],
+  compared: readonly ComparedPair[],
   partOf: (pair: LabelledPair) => string,
 ): readonly Scored[] {
-  const scored = new Map<Judged, Scored>()
-  for (const members of groupsOf(judged, ({ pair }) => partOf(pair)).values()) {
+  const scored = new Map<ComparedPair, Scored>()
+  for (const members of groupsOf(compared, ({ pair }) => partOf(pair)).values()) {
     const held = new Set(members)
-    const model = trainOn(judged.filter((one) => !held.has(one)))
+    const model = trainOn(compared.filter((one) => !held.has(one)))
     for (const one of members) scored.set(one, { ...one, result: scoreOf(one.comparison, model) })
   }
-  return judged.flatMap((one) => scored.get(one) ?? [])
+  return compared.flatMap((one) => scored.get(one) ?? [])
 }
 
 /** Pairs by a key of theirs, in the order of their first. */
-export function groupsOf<Of extends Judged>(
-  judged: readonly Of[],
+export function groupsOf<Of extends ComparedPair>(
+  compared: readonly Of[],
   keyOf: (one: Of) => string,
 ): ReadonlyMap<string, readonly Of[]> {
   const groups = new Map<string, Of[]>()
-  for (const one of judged) {
+  for (const one of compared) {
     const key = keyOf(one)
     groups.set(key, [...(groups.get(key) ?? []), one])
   }
@@ -99,7 +100,10 @@ export function groupsOf<Of extends Judged>(
 }
 
 /** The ways to part the pairs for judging; each part is scored by a model that saw the others alone. */
-export const PARTINGS: readonly (readonly [string, (pair: LabelledPair) => string])[] = [
+export const CROSS_VALIDATION_SPLITS: readonly (readonly [
+  string,
+  (pair: LabelledPair) => string,
+])[] = [
   ['five folds by event', (pair) => foldOf(pair, 5)],
   ['one kind left out', ({ kind }) => kind],
   ['one source left out', ({ source }) => source],

@@ -5,7 +5,7 @@ import { type Row, textOf } from '../../json-fields.ts'
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { VenueFacts } from '../../venue-table.ts'
-import { firstSaid, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
+import { firstMatch, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
 import { fold } from '../understand/words.ts'
 
 const TABLES = tableIn<Readonly<Record<'bySeries' | 'byWords', PhraseRows>>>(
@@ -77,8 +77,8 @@ export function labelledPairOf(
 function outcomesOf(row: Row, b: MatchMarket, a: MatchMarket): readonly string[] {
   if (!isRecord(row.tokens)) return a.outcomes
   const sides = Object.keys(row.tokens)
-  const asked = b.handle.split('-').at(-1) ?? ''
-  return sides.includes(asked) ? [asked, ...sides.filter((side) => side !== asked)] : sides
+  const yesSide = b.handle.split('-').at(-1) ?? ''
+  return sides.includes(yesSide) ? [yesSide, ...sides.filter((side) => side !== yesSide)] : sides
 }
 
 function labelOf(
@@ -98,7 +98,7 @@ function labelOf(
     origin: textOf(row, 'how_labelled'),
     group,
     series,
-    kind: firstSaid(BY_SERIES, series) ?? firstSaid(BY_WORDS, titles) ?? 'other',
+    kind: firstMatch(BY_SERIES, series) ?? firstMatch(BY_WORDS, titles) ?? 'other',
     source: textOf(row, 'source', 'how_labelled'),
     collection,
   }

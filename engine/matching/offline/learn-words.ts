@@ -53,34 +53,34 @@ export function learnWords(
     for (const text of [...read, ...prose.slice(0, 2)]) addSpellings(text, seen)
     for (const mark of seen) {
       const [word = '', isLower] = [mark.slice(1), mark.startsWith('-')]
-      const known = spelled.get(word) ?? { lower: 0, upper: 0 }
-      spelled.set(word, known)
-      if (isLower) known.lower += 1
-      else known.upper += 1
+      const spelling = spelled.get(word) ?? { lower: 0, upper: 0 }
+      spelled.set(word, spelling)
+      if (isLower) spelling.lower += 1
+      else spelling.upper += 1
     }
   }
   const ordinary = [...spelled]
     .filter(([, { lower, upper }]) => lower / (lower + upper) >= ORDINARY_SHARE)
     .map(([word]) => word)
     .filter((word) => !leftOut.has(word))
-  const kept = [...counts].filter(
+  const frequent = [...counts].filter(
     ([word, count]) => word.length > 1 && count >= LEAST_FAMILIES && !/^\d|\d{3}/.test(word),
   )
   return {
-    ...{ familyCount, counts: new Map(kept.sort(byName)), ordinary: ordinary.sort() },
+    ...{ familyCount, counts: new Map(frequent.sort(byName)), ordinary: ordinary.sort() },
     rivals: rivalsOf(slots, new Set(ordinary)),
   }
 }
 
 /** Fewer words leave too little around a place, more are a sentence of their own. */
-const SLOTTED_WORDS = [3, 12] as const
+const SLOT_TITLE_WORDS = [3, 12] as const
 /** A place that so many words fill is that of a name. */
 const FILLERS_MAX = 40
 
 /** Files each word of a title under what stands around it. */
 function addSlots(title: string, slots: Map<string, Set<string>>): void {
   const words = meanings(withoutDates(fold(title)).replace(/\d+/g, ' '))
-  if (words.length < SLOTTED_WORDS[0] || words.length > SLOTTED_WORDS[1]) return
+  if (words.length < SLOT_TITLE_WORDS[0] || words.length > SLOT_TITLE_WORDS[1]) return
   const add = (around: string, word: string): void => {
     slots.set(around, (slots.get(around) ?? new Set()).add(word))
   }
@@ -98,9 +98,13 @@ function rivalsOf(
   slots: ReadonlyMap<string, ReadonlySet<string>>,
   ordinary: ReadonlySet<string>,
 ): readonly string[] {
-  const isKnown = (word: string): boolean => ordinary.has(word) || isIdentity(word)
+  const isRecognized = (word: string): boolean => ordinary.has(word) || isIdentity(word)
   const isPlain = (word: string): boolean =>
-    word.length > 2 && !word.includes(':') && !isProper(word) && isKnown(word) && !isPlacing(word)
+    word.length > 2 &&
+    !word.includes(':') &&
+    !isProper(word) &&
+    isRecognized(word) &&
+    !isPlacing(word)
   const pairs = new Set<string>()
   for (const [around, fillers] of slots) {
     if (fillers.size < 2 || fillers.size > FILLERS_MAX) continue
@@ -125,9 +129,9 @@ export function familyOf(question: string): string {
 function addSpellings(text: string, seen: Set<string>): void {
   for (const sentence of text.slice(0, PROSE_CHARACTERS).split(/[.?!:;"“”]\s*|\n/)) {
     const words = (sentence.match(WORD) ?? []).slice(1)
-    const telling = words.filter((word) => word.length > 4)
-    const lower = telling.filter((word) => word === word.toLowerCase()).length
-    if (lower < 2 || lower * 2 < telling.length) continue
+    const longWords = words.filter((word) => word.length > 4)
+    const lower = longWords.filter((word) => word === word.toLowerCase()).length
+    if (lower < 2 || lower * 2 < longWords.length) continue
     for (const word of words) {
       const isLower = word === word.toLowerCase()
       seen.add(`${isLower ? '-' : '+'}${stem(fold(word))}`)

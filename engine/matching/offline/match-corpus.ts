@@ -2,11 +2,11 @@
 // to one; and, where a venue gives events alone, the events. The same index, judge and choice as the service's.
 
 import type { VenueKey } from '../../ids.ts'
-import type { Steps } from '../../steps.ts'
+import type { SlicedWork } from '../../steps.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
-import type { Judge, PairScore } from '../compare/judge.ts'
+import type { PairScore, PairScorer } from '../compare/judge.ts'
 import { MarketIndex } from '../search/market-index.ts'
-import { judgePartners } from '../search/pair-finder.ts'
+import { scorePartners } from '../search/pair-finder.ts'
 import { PairGraph, type ScoredPair } from '../search/pair-graph.ts'
 
 /** One venue's side: events that are given with their markets have those among `markets` too. */
@@ -18,7 +18,7 @@ export interface VenueSubjects {
 export interface CorpusPair<Subject> {
   readonly a: Subject
   readonly b: Subject
-  readonly judged: PairScore
+  readonly pairScore: PairScore
 }
 
 export interface CorpusMatches {
@@ -26,36 +26,36 @@ export interface CorpusMatches {
   readonly markets: readonly CorpusPair<MatchMarket>[]
   readonly events: readonly CorpusPair<MatchEvent>[]
   /** How many pairs of markets were judged. */
-  readonly judgedCount: number
+  readonly scoredCount: number
 }
 
 /** The first corpus is of the venue that the table lists first. Yields after each of its markets. */
-export function* matchCorpus<Reading>(
+export function* matchCorpus<Parsed>(
   a: VenueSubjects,
   b: VenueSubjects,
-  judge: Judge<Reading>,
-): Steps<CorpusMatches> {
-  const index = new MarketIndex(judge, venuesOf(b))
+  scorer: PairScorer<Parsed>,
+): SlicedWork<CorpusMatches> {
+  const index = new MarketIndex(scorer, venuesOf(b))
   for (const event of [...a.events, ...b.events]) index.putEvent(event)
   for (const [number, market] of [...a.markets, ...b.markets].entries()) {
     index.put(number, market)
     yield
   }
   const pairs: ScoredPair[] = []
-  let judgedCount = 0
+  let scoredCount = 0
   for (let number = 0; number < a.markets.length; number += 1) {
-    judgedCount += judgePartners(index, judge, number, pairs)
+    scoredCount += scorePartners(index, scorer, number, pairs)
     yield
   }
   const markets = chosenOf(pairs, (number) => index.market(number))
   const events = yield* matchEvents(index, venuesOf(a))
-  return { markets, events, judgedCount }
+  return { markets, events, scoredCount }
 }
 
-function* matchEvents<Reading>(
-  index: MarketIndex<Reading>,
+function* matchEvents<Parsed>(
+  index: MarketIndex<Parsed>,
   firsts: readonly VenueKey[],
-): Steps<readonly CorpusPair<MatchEvent>[]> {
+): SlicedWork<readonly CorpusPair<MatchEvent>[]> {
   const numbers = new Map<string, number>()
   const events: MatchEvent[] = []
   const numberOf = (event: MatchEvent): number => {
@@ -67,8 +67,8 @@ function* matchEvents<Reading>(
   const pairs: ScoredPair[] = []
   for (const venue of firsts) {
     for (const { key } of index.events(venue)) {
-      for (const { a, b, judged } of index.eventPairs(venue, key)) {
-        pairs.push({ a: numberOf(a), b: numberOf(b), judged })
+      for (const { a, b, pairScore } of index.eventPairs(venue, key)) {
+        pairs.push({ a: numberOf(a), b: numberOf(b), pairScore })
       }
       yield
     }
@@ -85,9 +85,9 @@ function chosenOf<Subject>(
   const chosen: CorpusPair<Subject>[] = []
   for (const pair of graph.chosen()) {
     const [a, b] = [subjectOf(pair.a), subjectOf(pair.b)]
-    if (a !== null && b !== null) chosen.push({ a, b, judged: pair.judged })
+    if (a !== null && b !== null) chosen.push({ a, b, pairScore: pair.pairScore })
   }
-  return chosen.sort((one, other) => other.judged.score - one.judged.score)
+  return chosen.sort((one, other) => other.pairScore.score - one.pairScore.score)
 }
 
 function venuesOf({ markets, events }: VenueSubjects): readonly VenueKey[] {

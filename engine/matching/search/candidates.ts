@@ -25,7 +25,7 @@ const DEAD_SHARE = 0.25
 /** One venue's subjects, filed by key; ids are their owner's, each at most once. */
 export class Candidates {
   #postings = new Postings()
-  readonly #places = new Map<number, number>()
+  readonly #docIds = new Map<number, number>()
   /** By place: the subject's id, -1 when removed. */
   #ids: number[] = []
   /** By place, while a question is answered: the worth of what it shares, and of that without days. */
@@ -35,57 +35,57 @@ export class Candidates {
   readonly #worths = new Map<number, number>()
 
   get count(): number {
-    return this.#places.size
+    return this.#docIds.size
   }
 
   /** Files a subject, in place of what was filed under its id. */
   put(id: number, keys: BlockingKeys): void {
     this.remove(id)
-    const place = this.#postings.add(keys.filed)
-    this.#places.set(id, place)
+    const docId = this.#postings.add(keys.filed)
+    this.#docIds.set(id, docId)
     this.#ids.push(id)
-    if (place < this.#sums.length) return
+    if (docId < this.#sums.length) return
     this.#sums = new Float64Array(this.#sums.length * 2)
     this.#undated = new Float64Array(this.#sums.length)
   }
 
   /** Unknown ids are ignored. */
   remove(id: number): void {
-    const place = this.#places.get(id)
-    if (place === undefined) return
-    this.#places.delete(id)
-    this.#ids[place] = -1
-    const deadCount = this.#ids.length - this.#places.size
+    const docId = this.#docIds.get(id)
+    if (docId === undefined) return
+    this.#docIds.delete(id)
+    this.#ids[docId] = -1
+    const deadCount = this.#ids.length - this.#docIds.size
     if (deadCount >= DEAD_MIN && deadCount > this.#ids.length * DEAD_SHARE) this.#compact()
   }
 
   /** The likeliest partners of a subject of the other venue, best first, at most `limit`. */
   find(keys: BlockingKeys, limit = CANDIDATES_MAX): readonly number[] {
-    const common = this.#gather(keys.asked)
+    const common = this.#gather(keys.queried)
     const [all, undated] = [this.#sums, this.#undated]
     const best = new Set(nearest(this.#found, all, RANKED_MAX))
     // Venues date one question differently, and shared days outweigh everything else.
-    for (const place of nearest(this.#found, undated, RANKED_MAX / 4)) best.add(place)
+    for (const docId of nearest(this.#found, undated, RANKED_MAX / 4)) best.add(docId)
     const ranked = this.#rank([...best], common)
-    for (const place of this.#found) {
-      all[place] = 0
-      undated[place] = 0
+    for (const docId of this.#found) {
+      all[docId] = 0
+      undated[docId] = 0
     }
     this.#found.length = 0
     return chosen(ranked, limit)
   }
 
   /** Adds up the worth of the rare keys; gives back those that were too common to look up. */
-  #gather(asked: Uint32Array): readonly number[] {
-    const known: { readonly key: number; readonly length: number }[] = []
-    for (const key of asked) {
+  #gather(queryKeys: Uint32Array): readonly number[] {
+    const lookups: { readonly key: number; readonly length: number }[] = []
+    for (const key of queryKeys) {
       const length = this.#postings.length(key)
-      if (length > 0) known.push({ key, length })
+      if (length > 0) lookups.push({ key, length })
     }
-    known.sort((one, other) => one.length - other.length)
+    lookups.sort((one, other) => one.length - other.length)
     const common: number[] = []
     let visited = 0
-    for (const { key, length } of known) {
+    for (const { key, length } of lookups) {
       if (length > POSTING_MAX || visited + length > VISITED_MAX) {
         common.push(key)
         continue
@@ -99,28 +99,28 @@ export class Candidates {
   #add(key: number, worth: number): void {
     const [sums, undated] = [this.#sums, this.#undated]
     const undatedWorth = isDated(key) ? 0 : worth
-    this.#postings.each(key, (place) => {
-      if ((this.#ids[place] ?? -1) < 0) return
-      const sum = sums[place] ?? 0
-      if (sum === 0) this.#found.push(place)
-      sums[place] = sum + worth
-      undated[place] = (undated[place] ?? 0) + undatedWorth
+    this.#postings.each(key, (docId) => {
+      if ((this.#ids[docId] ?? -1) < 0) return
+      const sum = sums[docId] ?? 0
+      if (sum === 0) this.#found.push(docId)
+      sums[docId] = sum + worth
+      undated[docId] = (undated[docId] ?? 0) + undatedWorth
     })
   }
 
   #worthOf(length: number): number {
-    return WORTH_MIN + Math.log1p(this.#places.size / length)
+    return WORTH_MIN + Math.log1p(this.#docIds.size / length)
   }
 
   /** Rates places by all keys asked, and by how many keys they have: long texts share more by chance. */
-  #rank(places: readonly number[], common: readonly number[]): readonly Rated[] {
+  #rank(docIds: readonly number[], common: readonly number[]): readonly Rated[] {
     const worths = this.#worths
     worths.clear()
     for (const key of common) worths.set(key, this.#worthOf(this.#postings.length(key)))
-    return places.map((place) => {
-      let all = this.#sums[place] ?? 0
-      let undated = this.#undated[place] ?? 0
-      const keys = this.#postings.keysOf(place)
+    return docIds.map((docId) => {
+      let all = this.#sums[docId] ?? 0
+      let undated = this.#undated[docId] ?? 0
+      const keys = this.#postings.keysOf(docId)
       for (const key of keys) {
         const worth = worths.get(key)
         if (worth === undefined) continue
@@ -128,7 +128,7 @@ export class Candidates {
         if (!isDated(key)) undated += worth
       }
       const length = Math.sqrt(keys.length + 20)
-      return { id: this.#ids[place] ?? -1, all: all / length, undated: undated / length }
+      return { id: this.#ids[docId] ?? -1, all: all / length, undated: undated / length }
     })
   }
 
@@ -137,9 +137,9 @@ export class Candidates {
     const [postings, ids] = [this.#postings, this.#ids]
     this.#postings = new Postings()
     this.#ids = []
-    for (const [place, id] of ids.entries()) {
+    for (const [docId, id] of ids.entries()) {
       if (id < 0) continue
-      this.#places.set(id, this.#postings.add(postings.keysOf(place)))
+      this.#docIds.set(id, this.#postings.add(postings.keysOf(docId)))
       this.#ids.push(id)
     }
   }
@@ -155,12 +155,12 @@ interface Rated {
 function nearest(found: readonly number[], sums: Float64Array, limit: number): readonly number[] {
   if (found.length <= limit) return found
   let most = 0
-  for (const place of found) most = Math.max(most, sums[place] ?? 0)
+  for (const docId of found) most = Math.max(most, sums[docId] ?? 0)
   if (most === 0) return []
   const scale = (BUCKETS - 1) / most
   const counts = new Uint32Array(BUCKETS)
-  for (const place of found) {
-    const bucket = Math.floor((sums[place] ?? 0) * scale)
+  for (const docId of found) {
+    const bucket = Math.floor((sums[docId] ?? 0) * scale)
     counts[bucket] = (counts[bucket] ?? 0) + 1
   }
   let least = BUCKETS
@@ -171,10 +171,10 @@ function nearest(found: readonly number[], sums: Float64Array, limit: number): r
   }
   const nearest: number[] = []
   const even: number[] = []
-  for (const place of found) {
-    const bucket = Math.floor((sums[place] ?? 0) * scale)
-    if (bucket >= least) nearest.push(place)
-    else if (bucket === least - 1) even.push(place)
+  for (const docId of found) {
+    const bucket = Math.floor((sums[docId] ?? 0) * scale)
+    if (bucket >= least) nearest.push(docId)
+    else if (bucket === least - 1) even.push(docId)
   }
   even.sort((one, other) => (sums[other] ?? 0) - (sums[one] ?? 0) || one - other)
   return [...nearest, ...even.slice(0, limit - nearest.length)]

@@ -17,7 +17,7 @@ export interface BlockingKeys {
   /** Under which the subject is filed. */
   readonly filed: Uint32Array
   /** By which its partners are asked for: the days around its own as well. */
-  readonly asked: Uint32Array
+  readonly queried: Uint32Array
 }
 
 /** Keys of one subject; further ones are not used, so that an enormous text stays cheap. */
@@ -29,7 +29,7 @@ const HOURS_MAX = 3
 const LABELS_MAX = 4
 const CHILDREN_READ_MAX = 12
 /** The hour of New York at which a price is taken where the question names none. */
-const HOUR_UNSAID = 12
+const HOUR_DEFAULT = 12
 /** Letters of a word that count on a day: the venues shorten names freely ("Brest", "Brestois"). */
 const STEM_CHARACTERS = 4
 const ONE_DAY = [0, 1, -1]
@@ -119,7 +119,8 @@ function addHours(folded: string, features: Features): void {
   const hour = hourOf(folded)
   if (hour === null) return
   const window = windowOf(folded)
-  for (const said of window === null ? [hour] : [window.from, window.to]) features.hours.add(said)
+  for (const clockHour of window === null ? [hour] : [window.from, window.to])
+    features.hours.add(clockHour)
 }
 
 function addDay(day: Day, features: Features): void {
@@ -217,18 +218,18 @@ const CODE_ON_DAY = hash32('code on day')
 function combined(features: Features, times: Times): BlockingKeys {
   if (features.days.size === 0) addDaysOfTimes(times, features)
   const filed = new Set<number>()
-  const asked = new Set<number>()
+  const queried = new Set<number>()
   for (const word of features.words) filed.add(undated(mixed(WORD, hash32(word))))
   for (const number of features.numbers) filed.add(undated(mixed(NUMBER_ALONE, hash32(number))))
-  for (const key of filed) asked.add(key)
+  for (const key of filed) queried.add(key)
   for (const day of features.days) {
     for (const offset of ONE_DAY) {
-      const askedHours = features.hours.size > 0 ? [...features.hours] : [HOUR_UNSAID]
-      addOfDay(features, { day: day + offset, hours: askedHours }, asked)
+      const queriedHours = features.hours.size > 0 ? [...features.hours] : [HOUR_DEFAULT]
+      addOfDay(features, { day: day + offset, hours: queriedHours }, queried)
       if (offset === 0) addOfDay(features, { day, hours: [...features.hours] }, filed)
     }
   }
-  return { filed: Uint32Array.from(filed).sort(), asked: Uint32Array.from(asked).sort() }
+  return { filed: Uint32Array.from(filed).sort(), queried: Uint32Array.from(queried).sort() }
 }
 
 function addDaysOfTimes({ startMs, closeMs }: Times, features: Features): void {

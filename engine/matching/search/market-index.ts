@@ -5,21 +5,21 @@
 import { ByVenue } from '../../by-venue.ts'
 import { isBefore, type VenueKey } from '../../ids.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
-import type { Judge } from '../compare/judge.ts'
+import type { PairScorer } from '../compare/judge.ts'
 import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 import { keysOfEvent, keysOfMarket } from './keys.ts'
 
 /** Events that are judged for one event: so many, the likeliest first, and the others while none of them is surely the one. */
-const EVENTS_JUDGED_MIN = 10
-const EVENTS_JUDGED_MAX = 24
+const EVENTS_SCORED_MIN = 10
+const EVENTS_SCORED_MAX = 24
 /** So many of these have their markets compared, from this score on. */
 const EVENTS_JOINED_MAX = 3
 const EVENT_SCORE_MIN = 40
 /** An event with more markets leaves its partners to their keys. */
 const EVENT_MARKETS_MAX = 24
 /** From this score on two events count as one: only a few markets of other events stay partners. */
-const EVENT_SCORE_SURE = 80
-const STRANGERS_MAX = 8
+const EVENT_SCORE_CERTAIN = 80
+const OTHER_EVENT_MARKETS_MAX = 8
 
 interface Filed {
   readonly market: MatchMarket
@@ -43,13 +43,13 @@ interface FiledEvent {
 interface EventPair {
   readonly a: MatchEvent
   readonly b: MatchEvent
-  readonly judged: ReturnType<Judge<unknown>['scoreEvents']>
+  readonly pairScore: ReturnType<PairScorer<unknown>['scoreEvents']>
 }
 
-export class MarketIndex<Reading> {
-  readonly #judge: Judge<Reading>
+export class MarketIndex<Parsed> {
+  readonly #scorer: PairScorer<Parsed>
   /** Venues whose subjects are looked for: a one-way match files one; null: all. */
-  readonly #looked: ReadonlySet<VenueKey> | null
+  readonly #searchedVenues: ReadonlySet<VenueKey> | null
   readonly #markets = new Map<number, Filed>()
   readonly #marketKeys = new ByVenue(() => new Candidates())
   readonly #events = new ByVenue(() => new Map<string, FiledEvent>())
@@ -60,9 +60,9 @@ export class MarketIndex<Reading> {
   /** Counts the changes of events: event partners found before a change are looked for again after it. */
   #generation = 0
 
-  constructor(judge: Judge<Reading>, looked: readonly VenueKey[] | null = null) {
-    this.#judge = judge
-    this.#looked = looked === null ? null : new Set(looked)
+  constructor(scorer: PairScorer<Parsed>, searchedVenues: readonly VenueKey[] | null = null) {
+    this.#scorer = scorer
+    this.#searchedVenues = searchedVenues === null ? null : new Set(searchedVenues)
   }
 
   market(number: number): MatchMarket | null {
@@ -75,7 +75,7 @@ export class MarketIndex<Reading> {
     const { venue, eventKey } = market
     const event = eventKey === null ? null : this.#eventOf(venue, eventKey)
     this.#markets.set(number, { market, event })
-    if (this.#isLooked(venue)) this.#marketKeys.of(venue).put(number, keysOfMarket(market))
+    if (this.#isSearched(venue)) this.#marketKeys.of(venue).put(number, keysOfMarket(market))
     if (event === null) return
     event.markets.add(number)
     this.#change(event)
@@ -107,33 +107,33 @@ export class MarketIndex<Reading> {
     const { market, event } = filed
     const joined = event === null ? [] : this.#joinedOf(event)
     const found = new Set<number>()
-    const sure = new Set<VenueKey>()
-    for (const { a, b, judged } of joined) {
+    const certain = new Set<VenueKey>()
+    for (const { a, b, pairScore } of joined) {
       const partner = a.venue === market.venue ? b : a
       // The best come first: beside a sure one the others are none.
-      if (sure.has(partner.venue) && !isSure({ judged })) continue
+      if (certain.has(partner.venue) && !isCertain({ pairScore })) continue
       const markets = this.#events.of(partner.venue).get(partner.key)?.markets
       if (markets === undefined || markets.size > EVENT_MARKETS_MAX) continue
       for (const number of markets) found.add(number)
-      if (isSure({ judged })) sure.add(partner.venue)
+      if (isCertain({ pairScore })) certain.add(partner.venue)
     }
     const keys = keysOfMarket(market)
     for (const [venue, candidates] of this.#marketKeys.entries()) {
       if (venue === market.venue) continue
-      const limit = sure.has(venue) ? STRANGERS_MAX : CANDIDATES_MAX
+      const limit = certain.has(venue) ? OTHER_EVENT_MARKETS_MAX : CANDIDATES_MAX
       for (const candidate of candidates.find(keys, limit)) found.add(candidate)
     }
     return found
   }
 
-  #isLooked(venue: VenueKey): boolean {
-    return this.#looked === null || this.#looked.has(venue)
+  #isSearched(venue: VenueKey): boolean {
+    return this.#searchedVenues === null || this.#searchedVenues.has(venue)
   }
 
   /** Null for an unknown market. */
-  readingOf(number: number): Reading | null {
+  parsedMarket(number: number): Parsed | null {
     const market = this.market(number)
-    return market === null ? null : this.#judge.readMarket(market)
+    return market === null ? null : this.#scorer.readMarket(market)
   }
 
   /** Every event of a venue that has a key. */
@@ -150,8 +150,8 @@ export class MarketIndex<Reading> {
   // Events
 
   #eventOf(venue: VenueKey, key: string): FiledEvent {
-    const known = this.#events.of(venue).get(key)
-    if (known !== undefined) return known
+    const existing = this.#events.of(venue).get(key)
+    if (existing !== undefined) return existing
     this.#eventCount += 1
     const event: FiledEvent = {
       ...{ number: this.#eventCount, venue, key, listing: null, markets: new Set<number>() },
@@ -178,7 +178,7 @@ export class MarketIndex<Reading> {
   /** Events are filed at the first look-up: all their markets are there by then. */
   #file(): void {
     for (const event of this.#unfiled) {
-      if (!this.#isLooked(event.venue)) continue
+      if (!this.#isSearched(event.venue)) continue
       this.#eventKeys.of(event.venue).put(event.number, keysOfEvent(this.#subjectOf(event)))
     }
     this.#unfiled.clear()
@@ -188,24 +188,24 @@ export class MarketIndex<Reading> {
     if (event.joinedAt === this.#generation) return event.joined
     this.#file()
     const subject = this.#subjectOf(event)
-    const reading = this.#judge.readEvent(subject)
+    const parsed = this.#scorer.readEvent(subject)
     const joined: EventPair[] = []
     for (const [venue, candidates] of this.#eventKeys.entries()) {
       if (venue === event.venue) continue
       const isFirst = isBefore(event.venue, venue)
       const ofVenue: EventPair[] = []
-      const found = candidates.find(keysOfEvent(subject), EVENTS_JUDGED_MAX)
+      const found = candidates.find(keysOfEvent(subject), EVENTS_SCORED_MAX)
       for (const [at, number] of found.entries()) {
-        if (at >= EVENTS_JUDGED_MIN && ofVenue.some(isSure)) break
+        if (at >= EVENTS_SCORED_MIN && ofVenue.some(isCertain)) break
         const other = this.#eventsByNumber.get(number)
         if (other === undefined) continue
         const partner = this.#subjectOf(other)
-        const theirs = this.#judge.readEvent(partner)
-        const [one, two] = isFirst ? [reading, theirs] : [theirs, reading]
-        const judged = this.#judge.scoreEvents(one, two, EVENT_SCORE_MIN)
-        if (judged.score < EVENT_SCORE_MIN) continue
+        const theirs = this.#scorer.readEvent(partner)
+        const [one, two] = isFirst ? [parsed, theirs] : [theirs, parsed]
+        const pairScore = this.#scorer.scoreEvents(one, two, EVENT_SCORE_MIN)
+        if (pairScore.score < EVENT_SCORE_MIN) continue
         const [a, b] = isFirst ? [subject, partner] : [partner, subject]
-        ofVenue.push({ a, b, judged })
+        ofVenue.push({ a, b, pairScore })
       }
       joined.push(...ofVenue.sort(byScore).slice(0, EVENTS_JOINED_MAX))
     }
@@ -227,8 +227,10 @@ export class MarketIndex<Reading> {
   }
 }
 
-const isSure = ({ judged }: Pick<EventPair, 'judged'>): boolean => judged.score >= EVENT_SCORE_SURE
-const byScore = (one: EventPair, other: EventPair): number => other.judged.score - one.judged.score
+const isCertain = ({ pairScore }: Pick<EventPair, 'pairScore'>): boolean =>
+  pairScore.score >= EVENT_SCORE_CERTAIN
+const byScore = (one: EventPair, other: EventPair): number =>
+  other.pairScore.score - one.pairScore.score
 
 function eventOfMarkets(venue: VenueKey, key: string, markets: readonly MatchMarket[]): MatchEvent {
   const [first] = markets

@@ -3,35 +3,35 @@
 // pair, a confirmed one is chosen; other pairs of its markets stand until they are looked for again.
 
 import { isBefore } from '../../ids.ts'
-import { JUDGE, type Judge, type PairScore } from '../compare/judge.ts'
+import { DEFAULT_SCORER, type PairScore, type PairScorer } from '../compare/judge.ts'
 import type {
   ChangeTask,
   FindTask,
   MatchChanges,
   MatchResult,
   MatchTask,
-  PairWord,
+  PairOverride,
 } from '../task.ts'
-import { Families, KNOWN_FAMILIES } from '../veto/families.ts'
+import { DEFAULT_FAMILIES, Families } from '../veto/families.ts'
 import { VETOES } from '../veto/vetoes.ts'
 import { MarketIndex } from './market-index.ts'
-import { KEPT_SCORE_MIN, PairGraph, partnerIn, type ScoredPair } from './pair-graph.ts'
+import { PAIR_SCORE_MIN, PairGraph, partnerIn, type ScoredPair } from './pair-graph.ts'
 
 const NOTHING: MatchChanges = { begun: [], ended: [] }
 const CONFIRMED = 'confirmed by hand'
 
-export class PairFinder<Reading> {
-  readonly #judge: Judge<Reading>
-  #index: MarketIndex<Reading>
+export class PairFinder<Parsed> {
+  readonly #scorer: PairScorer<Parsed>
+  #index: MarketIndex<Parsed>
   #graph = new PairGraph()
   /** An operator's verdicts, by `a b`. */
-  readonly #words = new Map<string, PairWord>()
-  #families = KNOWN_FAMILIES
+  readonly #overrides = new Map<string, PairOverride>()
+  #families = DEFAULT_FAMILIES
   #seq = 0
 
-  constructor(judge: Judge<Reading>) {
-    this.#judge = judge
-    this.#index = new MarketIndex(judge)
+  constructor(scorer: PairScorer<Parsed>) {
+    this.#scorer = scorer
+    this.#index = new MarketIndex(scorer)
   }
 
   run(task: MatchTask): MatchResult {
@@ -42,53 +42,53 @@ export class PairFinder<Reading> {
   }
 
   #begin(): void {
-    this.#index = new MarketIndex(this.#judge)
+    this.#index = new MarketIndex(this.#scorer)
     this.#graph = new PairGraph()
-    this.#words.clear()
-    this.#families = KNOWN_FAMILIES
-    this.#judge.teach?.(null)
+    this.#overrides.clear()
+    this.#families = DEFAULT_FAMILIES
+    this.#scorer.addTeams?.(null)
   }
 
-  #change({ put, removed, words, families, teams }: ChangeTask): MatchChanges {
+  #change({ put, removed, overrides, families, teams }: ChangeTask): MatchChanges {
     if (families !== undefined) this.#families = new Families(families)
-    if (teams !== undefined) this.#judge.teach?.(teams)
+    if (teams !== undefined) this.#scorer.addTeams?.(teams)
     for (const number of removed) this.#index.remove(number)
     for (const { number, market } of put) this.#index.put(number, market)
-    for (const word of words) {
-      if (word.word === null) this.#words.delete(keyOf(word))
-      else this.#words.set(keyOf(word), word)
+    for (const pairOverride of overrides) {
+      if (pairOverride.decision === null) this.#overrides.delete(keyOf(pairOverride))
+      else this.#overrides.set(keyOf(pairOverride), pairOverride)
     }
     // A market that is filed anew keeps its pairs until its partners are looked for again: ending them at once
     // would end them for the stream's subscribers.
-    const kept = new Set(put.map(({ number }) => number))
-    const lost = removed.filter((number) => !kept.has(number))
+    const updated = new Set(put.map(({ number }) => number))
+    const lost = removed.filter((number) => !updated.has(number))
     return lost.length === 0 ? NOTHING : this.#graph.change(lost, [])
   }
 
   #find({ numbers }: FindTask): MatchChanges {
-    const asked: number[] = []
+    const searched: number[] = []
     const pairs: ScoredPair[] = []
     for (const number of numbers) {
       if (this.#index.market(number) === null) continue
-      asked.push(number)
+      searched.push(number)
       // The markets that found this one count too: a market may find another that does not find it.
-      const known = this.#graph.pairsOf(number).map((pair) => partnerIn(pair, number))
+      const currentPartners = this.#graph.pairsOf(number).map((pair) => partnerIn(pair, number))
       const found: ScoredPair[] = []
       const families = this.#families
-      judgePartners(this.#index, this.#judge, number, found, { known, families })
-      pairs.push(...found.filter((pair) => !this.#words.has(keyOf(pair))))
+      scorePartners(this.#index, this.#scorer, number, found, { currentPartners, families })
+      pairs.push(...found.filter((pair) => !this.#overrides.has(keyOf(pair))))
       this.#addConfirmed(number, pairs)
     }
-    return this.#graph.change(asked, pairs)
+    return this.#graph.change(searched, pairs)
   }
 
   #addConfirmed(number: number, into: ScoredPair[]): void {
-    for (const { a, b, word } of this.#words.values()) {
-      if (word !== 'confirmed' || (a !== number && b !== number)) continue
-      const [ours, theirs] = [this.#index.readingOf(a), this.#index.readingOf(b)]
+    for (const { a, b, decision } of this.#overrides.values()) {
+      if (decision !== 'confirmed' || (a !== number && b !== number)) continue
+      const [ours, theirs] = [this.#index.parsedMarket(a), this.#index.parsedMarket(b)]
       if (ours === null || theirs === null) continue
-      const judged = confirmed(this.#judge.scoreMarkets(ours, theirs))
-      into.push({ a, b, judged, isConfirmed: true })
+      const pairScore = confirmed(this.#scorer.scoreMarkets(ours, theirs))
+      into.push({ a, b, pairScore, isConfirmed: true })
     }
   }
 }
@@ -97,50 +97,53 @@ const keyOf = ({ a, b }: { readonly a: number; readonly b: number }): string => 
 
 /** The matcher of the service. */
 export function openPairFinder(): PairFinder<unknown> {
-  return new PairFinder<unknown>(JUDGE)
+  return new PairFinder<unknown>(DEFAULT_SCORER)
 }
 
 /**
  * Judges a market with its likely partners, in a whole corpus as after a single change; adds the pairs worth keeping,
  * returns how many were judged.
  */
-export function judgePartners<Reading>(
-  index: MarketIndex<Reading>,
-  judge: Judge<Reading>,
+export function scorePartners<Parsed>(
+  index: MarketIndex<Parsed>,
+  scorer: PairScorer<Parsed>,
   number: number,
   into: ScoredPair[],
-  { known = [], families }: { known?: Iterable<number>; families?: Families } = {},
+  {
+    currentPartners = [],
+    families,
+  }: { currentPartners?: Iterable<number>; families?: Families } = {},
 ): number {
   const ours = index.market(number)?.venue
-  const reading = index.readingOf(number)
-  if (reading === null || ours === undefined) return 0
+  const parsed = index.parsedMarket(number)
+  if (parsed === null || ours === undefined) return 0
   const partners = new Set(index.partnersOf(number))
-  for (const other of known) partners.add(other)
+  for (const other of currentPartners) partners.add(other)
   for (const other of partners) {
-    const theirs = index.readingOf(other)
+    const theirs = index.parsedMarket(other)
     const venue = index.market(other)?.venue
     if (theirs === null || venue === undefined) continue
     const isFirst = isBefore(ours, venue)
-    const [one, two] = isFirst ? [reading, theirs] : [theirs, reading]
-    const judged = judge.scoreMarkets(one, two, KEPT_SCORE_MIN, families)
-    if (judged.score < KEPT_SCORE_MIN) continue
+    const [one, two] = isFirst ? [parsed, theirs] : [theirs, parsed]
+    const pairScore = scorer.scoreMarkets(one, two, PAIR_SCORE_MIN, families)
+    if (pairScore.score < PAIR_SCORE_MIN) continue
     const [a, b] = isFirst ? [number, other] : [other, number]
-    into.push({ a, b, judged: shared(judged) })
+    into.push({ a, b, pairScore: shared(pairScore) })
   }
   return partners.size
 }
 
 /** Thousands of kept pairs are judged in the same words: they share one judgement. */
-const JUDGEMENTS_MAX = 8_192
-const judgements = new Map<string, PairScore>()
+const SHARED_SCORES_MAX = 8_192
+const sharedScores = new Map<string, PairScore>()
 
-function shared(judged: PairScore): PairScore {
-  const text = JSON.stringify(judged)
-  const known = judgements.get(text)
-  if (known !== undefined) return known
-  if (judgements.size >= JUDGEMENTS_MAX) judgements.clear()
-  judgements.set(text, judged)
-  return judged
+function shared(pairScore: PairScore): PairScore {
+  const text = JSON.stringify(pairScore)
+  const currentPartners = sharedScores.get(text)
+  if (currentPartners !== undefined) return currentPartners
+  if (sharedScores.size >= SHARED_SCORES_MAX) sharedScores.clear()
+  sharedScores.set(text, pairScore)
+  return pairScore
 }
 
 /**
@@ -157,11 +160,11 @@ export function confirmed({ vetoes, inverted }: PairScore): PairScore {
     outcomeMap: isInverted ? [1, 0] : [0, 1],
     vetoes: isInverted ? ['opposite_side'] : [],
     reasons: [CONFIRMED],
-    explanation: `The same question: ${CONFIRMED}${saySides(isInverted ? true : inverted)}.`,
+    explanation: `The same question: ${CONFIRMED}${sidesText(isInverted ? true : inverted)}.`,
   }
 }
 
-function saySides(inverted: boolean | null): string {
+function sidesText(inverted: boolean | null): string {
   if (inverted === null) return ', with sides that could not be read and count as equal'
-  return inverted ? `, but with ${VETOES.opposite_side.says}` : ''
+  return inverted ? `, but with ${VETOES.opposite_side.description}` : ''
 }

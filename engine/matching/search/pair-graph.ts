@@ -5,13 +5,13 @@ import type { PairScore } from '../compare/judge.ts'
 import { assign, type Edge } from './assignment.ts'
 
 /** Pairs below it are not kept. */
-export const KEPT_SCORE_MIN = 30
+export const PAIR_SCORE_MIN = 30
 /** Pairs of one market; the best stay. */
 const PAIRS_OF_ONE_MAX = 8
 /** Connected markets that are assigned together; further ones are assigned apart. */
 const COMPONENT_MAX = 20_000
 /** A pair so many times as heavy as every other of its two markets is taken without weighing the others. */
-const PLAIN_RATIO = 2
+const CLEAR_RATIO = 2
 /** Heavier than all other pairs of a confirmed pair's two markets and of those connected to them. */
 const CONFIRMED_WEIGHT = 1e6
 
@@ -19,7 +19,7 @@ const CONFIRMED_WEIGHT = 1e6
 export interface ScoredPair {
   readonly a: number
   readonly b: number
-  readonly judged: PairScore
+  readonly pairScore: PairScore
   /** An operator confirmed it: it is chosen before every other pair of its two markets. */
   readonly isConfirmed?: true
 }
@@ -56,7 +56,7 @@ export class PairGraph {
     const touched = new Set<number>()
     for (const market of removed) this.#drop(market, touched)
     for (const pair of pairs) {
-      if (pair.judged.score < KEPT_SCORE_MIN) continue
+      if (pair.pairScore.score < PAIR_SCORE_MIN) continue
       const { a, b } = pair
       this.#add(a, pair)
       this.#add(b, pair)
@@ -68,24 +68,24 @@ export class PairGraph {
   }
 
   #add(market: number, pair: ScoredPair): void {
-    const known = this.#pairs.get(market) ?? []
-    this.#pairs.set(market, known)
-    const same = known.findIndex(({ a, b }) => a === pair.a && b === pair.b)
-    if (same >= 0) known[same] = pair
-    else known.push(pair)
-    known.sort(byWeight)
+    const current = this.#pairs.get(market) ?? []
+    this.#pairs.set(market, current)
+    const same = current.findIndex(({ a, b }) => a === pair.a && b === pair.b)
+    if (same >= 0) current[same] = pair
+    else current.push(pair)
+    current.sort(byWeight)
   }
 
   /** Removes the worst pair of a market that has too many, at both its ends. */
   #trim(market: number): void {
-    const known = this.#pairs.get(market) ?? []
-    if (known.length <= PAIRS_OF_ONE_MAX) return
-    const lost = known.pop()
-    if (lost !== undefined) this.#forget(partnerIn(lost, market), lost)
+    const current = this.#pairs.get(market) ?? []
+    if (current.length <= PAIRS_OF_ONE_MAX) return
+    const lost = current.pop()
+    if (lost !== undefined) this.#removePair(partnerIn(lost, market), lost)
   }
 
-  #forget(market: number, pair: ScoredPair): void {
-    const left = this.pairsOf(market).filter((known) => known !== pair)
+  #removePair(market: number, pair: ScoredPair): void {
+    const left = this.pairsOf(market).filter((other) => other !== pair)
     if (left.length === 0) this.#pairs.delete(market)
     else this.#pairs.set(market, left)
   }
@@ -94,7 +94,7 @@ export class PairGraph {
     touched.add(market)
     for (const pair of this.pairsOf(market)) {
       const partner = partnerIn(pair, market)
-      this.#forget(partner, pair)
+      this.#removePair(partner, pair)
       touched.add(partner)
     }
     this.#pairs.delete(market)
@@ -123,7 +123,7 @@ export class PairGraph {
   }
 
   /** This market's best pair, if it is plainly the best of both its markets; null when it must be weighed. */
-  #plainOf(market: number): ScoredPair | null {
+  #clearBestOf(market: number): ScoredPair | null {
     const [best, second] = this.pairsOf(market)
     if (best === undefined || !isFarAbove(best, second)) return null
     const [theirs, next] = this.pairsOf(partnerIn(best, market))
@@ -132,9 +132,11 @@ export class PairGraph {
 
   /** Pairs of a market that have to be weighed against each other. */
   #openPairs(market: number): readonly ScoredPair[] {
-    const plain = this.#plainOf(market)
-    if (plain !== null) return [plain]
-    return this.pairsOf(market).filter((pair) => this.#plainOf(partnerIn(pair, market)) === null)
+    const clearBest = this.#clearBestOf(market)
+    if (clearBest !== null) return [clearBest]
+    return this.pairsOf(market).filter(
+      (pair) => this.#clearBestOf(partnerIn(pair, market)) === null,
+    )
   }
 
   /** Markets connected to one, by the pairs of now and by those chosen before. */
@@ -181,7 +183,7 @@ export class PairGraph {
       const before = this.#chosen.get(pair.a)
       this.#chosen.set(pair.a, pair)
       this.#chosen.set(pair.b, pair)
-      if (before === undefined || !isSameJudgement(before.judged, pair.judged)) {
+      if (before === undefined || !isSameScore(before.pairScore, pair.pairScore)) {
         changes.begun.push(pair)
       }
     }
@@ -195,29 +197,29 @@ export class PairGraph {
 function oneEach(pairs: readonly ScoredPair[]): ReadonlyMap<number, ScoredPair> {
   const firsts = new Map(pairs.map((pair) => [pair.a, pair]))
   if (!pairs.some(({ b }) => firsts.has(b))) return firsts
-  const kept = new Map<number, ScoredPair>()
+  const chosenByFirst = new Map<number, ScoredPair>()
   const taken = new Set<number>()
   for (const pair of [...pairs].sort(byWeight)) {
     if (taken.has(pair.a) || taken.has(pair.b)) continue
     taken.add(pair.a).add(pair.b)
-    kept.set(pair.a, pair)
+    chosenByFirst.set(pair.a, pair)
   }
-  return kept
+  return chosenByFirst
 }
 
 /** Two doubtful pairs weigh no more than a sure one, and no score as much as an operator's verdict. */
-function weightOf({ judged, isConfirmed }: ScoredPair): number {
-  return isConfirmed === true ? CONFIRMED_WEIGHT : (judged.score / 100) ** 4
+function weightOf({ pairScore, isConfirmed }: ScoredPair): number {
+  return isConfirmed === true ? CONFIRMED_WEIGHT : (pairScore.score / 100) ** 4
 }
 
 function isFarAbove(one: ScoredPair, other: ScoredPair | undefined): boolean {
-  return other === undefined || weightOf(one) >= PLAIN_RATIO * weightOf(other)
+  return other === undefined || weightOf(one) >= CLEAR_RATIO * weightOf(other)
 }
 
 function byWeight(one: ScoredPair, other: ScoredPair): number {
   return weightOf(other) - weightOf(one) || one.a - other.a || one.b - other.b
 }
 
-function isSameJudgement(one: PairScore, other: PairScore): boolean {
+function isSameScore(one: PairScore, other: PairScore): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

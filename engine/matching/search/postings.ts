@@ -5,7 +5,7 @@
 //   entry   place of the subject, the entry before it in the same list (0: none)
 //   place   its keys stand in `keys[starts[place] … starts[place + 1])`
 
-const PLACES_FIRST = 256
+const DOCS_FIRST = 256
 const ENTRIES_FIRST = 8_192
 const SLOTS_FIRST = 4_096
 const LOAD_MAX = 0.6
@@ -17,25 +17,25 @@ export class Postings {
   #newest = new Uint32Array(SLOTS_FIRST)
   #slotsUsed = 0
   /** Entry 0 is none. */
-  #places = new Uint32Array(ENTRIES_FIRST)
+  #docIds = new Uint32Array(ENTRIES_FIRST)
   #before = new Uint32Array(ENTRIES_FIRST)
   #entryCount = 1
   #keys = new Uint32Array(ENTRIES_FIRST)
   #keyCount = 0
-  #starts = new Uint32Array(PLACES_FIRST)
-  #placeCount = 0
+  #starts = new Uint32Array(DOCS_FIRST)
+  #docCount = 0
 
   /** Files a new place under distinct keys, each 31 bits; gives the place. */
   add(keys: Uint32Array): number {
-    const place = this.#placeCount
-    this.#placeCount += 1
-    if (place + 2 > this.#starts.length) this.#starts = doubled(this.#starts)
+    const docId = this.#docCount
+    this.#docCount += 1
+    if (docId + 2 > this.#starts.length) this.#starts = doubled(this.#starts)
     while (this.#keyCount + keys.length > this.#keys.length) this.#keys = doubled(this.#keys)
     this.#keys.set(keys, this.#keyCount)
     this.#keyCount += keys.length
-    this.#starts[place + 1] = this.#keyCount
-    for (const key of keys) this.#enter(key, place)
-    return place
+    this.#starts[docId + 1] = this.#keyCount
+    for (const key of keys) this.#enter(key, docId)
+    return docId
   }
 
   /** How many places are filed under a key, removed ones included. */
@@ -44,22 +44,22 @@ export class Postings {
   }
 
   /** Calls back with every place under a key, the newest first, removed ones included. */
-  each(key: number, visit: (place: number) => void): void {
+  each(key: number, visit: (docId: number) => void): void {
     let entry = this.#newest[this.#slotOf(key + 1)] ?? 0
     while (entry !== 0) {
-      visit(this.#places[entry] ?? 0)
+      visit(this.#docIds[entry] ?? 0)
       entry = this.#before[entry] ?? 0
     }
   }
 
   /** The keys under which a place was filed; a view that lasts until the next change. */
-  keysOf(place: number): Uint32Array {
-    return this.#keys.subarray(this.#starts[place] ?? 0, this.#starts[place + 1] ?? 0)
+  keysOf(docId: number): Uint32Array {
+    return this.#keys.subarray(this.#starts[docId] ?? 0, this.#starts[docId + 1] ?? 0)
   }
 
-  #enter(key: number, place: number): void {
-    if (this.#entryCount === this.#places.length) {
-      this.#places = doubled(this.#places)
+  #enter(key: number, docId: number): void {
+    if (this.#entryCount === this.#docIds.length) {
+      this.#docIds = doubled(this.#docIds)
       this.#before = doubled(this.#before)
     }
     let slot = this.#slotOf(key + 1)
@@ -73,7 +73,7 @@ export class Postings {
     }
     const entry = this.#entryCount
     this.#entryCount += 1
-    this.#places[entry] = place
+    this.#docIds[entry] = docId
     this.#before[entry] = this.#newest[slot] ?? 0
     this.#newest[slot] = entry
     this.#lengths[slot] = (this.#lengths[slot] ?? 0) + 1
@@ -84,8 +84,8 @@ export class Postings {
     const mask = this.#tableKeys.length - 1
     let slot = (Math.imul(marked, 0x9e3779b1) >>> 7) & mask
     for (;;) {
-      const known = this.#tableKeys[slot]
-      if (known === marked || known === 0) return slot
+      const stored = this.#tableKeys[slot]
+      if (stored === marked || stored === 0) return slot
       slot = (slot + 1) & mask
     }
   }

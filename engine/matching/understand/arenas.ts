@@ -1,10 +1,10 @@
 // Sports and leagues read from venue a's slug word, venue b's series, the venues' tags and words of titles: enough to say that two
 // games are of different sports, or leagues with one and the same city's teams.
 
-import { arenaOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
-import { firstSaid, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
+import { competitionOf, type League, leagueOfSeries, leagueOfWord } from '../../sports/leagues.ts'
+import { firstMatch, type PhraseRows, phraseTable, tableIn } from './phrases.ts'
 
-export interface Arena {
+export interface Competition {
   /** `baseball`, `soccer`, `cs2` …; null: unknown. */
   readonly sport: string | null
   /** Within the sport, such as `mlb`; null: unknown. */
@@ -15,7 +15,7 @@ export interface Arena {
   readonly nearDays: 0 | 1
 }
 
-export const NO_ARENA: Arena = { sport: null, league: null, table: null, nearDays: 1 }
+export const NO_COMPETITION: Competition = { sport: null, league: null, table: null, nearDays: 1 }
 
 /** Sport → slug words, beginnings of series, words of tags and titles; the first that fits. League → its sport. */
 const TABLES = tableIn<Readonly<Record<'slugs' | 'series' | 'titles' | 'leagues', PhraseRows>>>(
@@ -25,30 +25,30 @@ const [SLUGS, SERIES] = [phraseTable(TABLES.slugs), phraseTable(TABLES.series)]
 const TITLES = phraseTable(TABLES.titles)
 
 /** The arena of a slug's first word, in lower case; `title`, with the venue's tags before it, folded. */
-export function arenaOfSlug(word: string, title: string): Arena {
-  const league = leagueOfWord(word.replace(/\d$/, '')) ?? leagueOfWord(word)
-  if (league !== null) return arenaOfLeague(league)
-  const sport = firstSaid(SLUGS, word)
-  return sport === null ? arenaOfTitle(title) : arenaOfSport(sport, word)
+export function competitionOfSlug(prefix: string, title: string): Competition {
+  const league = leagueOfWord(prefix.replace(/\d$/, '')) ?? leagueOfWord(prefix)
+  if (league !== null) return competitionOfLeague(league)
+  const sport = firstMatch(SLUGS, prefix)
+  return sport === null ? competitionOfTitle(title) : competitionOfSport(sport, prefix)
 }
 
 /** The arena of a series ticker; `title` likewise. */
-export function arenaOfSeries(series: string, title: string): Arena {
+export function competitionOfSeries(series: string, title: string): Competition {
   const stem = series.startsWith('KX') ? series.slice(2) : series
-  const sport = firstSaid(SERIES, stem)
-  if (sport !== null && !stem.startsWith('MLB')) return arenaOfSport(sport, null)
+  const sport = firstMatch(SERIES, stem)
+  if (sport !== null && !stem.startsWith('MLB')) return competitionOfSport(sport, null)
   const league = leagueOfSeries(series)
-  return league === null ? arenaOfTitle(title) : arenaOfLeague(league.league)
+  return league === null ? competitionOfTitle(title) : competitionOfLeague(league.league)
 }
 
-function arenaOfTitle(title: string): Arena {
-  const sport = firstSaid(TITLES, title)
-  return sport === null ? NO_ARENA : arenaOfSport(sport, null)
+function competitionOfTitle(title: string): Competition {
+  const sport = firstMatch(TITLES, title)
+  return sport === null ? NO_COMPETITION : competitionOfSport(sport, null)
 }
 
 /** The arena of a league that is known by table. */
-export function arenaOfLeague(league: League): Arena {
-  const name = arenaOf(league)
+export function competitionOfLeague(league: League): Competition {
+  const name = competitionOf(league)
   const sport =
     TABLES.leagues[league.name] ??
     (league.kind === 'club' ? 'soccer' : league.kind === 'player' ? 'tennis' : null)
@@ -57,12 +57,12 @@ export function arenaOfLeague(league: League): Arena {
   return { sport, league: name, table: league, nearDays: isDaily ? 0 : 1 }
 }
 
-function arenaOfSport(sport: string, league: string | null): Arena {
+function competitionOfSport(sport: string, league: string | null): Competition {
   return { sport, league, table: null, nearDays: /^(?:baseball|hockey)$/.test(sport) ? 0 : 1 }
 }
 
 /** Whether two arenas cannot be one: other sports, or two known leagues with teams of the same names. */
-export function isOtherArena(a: Arena, b: Arena): boolean {
+export function isOtherCompetition(a: Competition, b: Competition): boolean {
   if (a.sport !== null && b.sport !== null && a.sport !== b.sport) return true
   if (a.table === null || b.table === null) return false
   // Cups and leagues of one club overlap in how the venues file them.

@@ -2,12 +2,12 @@
 // slug or ticker, and the words of its question. Null where none of them says it: no side is guessed.
 
 import { OTHER } from './bets.ts'
-import { type Asked, type Game, plainName } from './game.ts'
+import { type Game, plainName, type YesOutcome } from './game.ts'
 import { countryOfCode, countryOfName } from './places.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
 import type { Listed } from './texts.ts'
 
-interface AskedFacts extends Pick<Game, 'arena' | 'sides' | 'bet'> {
+interface BetFacts extends Pick<Game, 'competition' | 'sides' | 'bet'> {
   readonly listed: Listed
   /** Of a slug, with spaces. */
   readonly tail: string
@@ -20,41 +20,41 @@ interface AskedFacts extends Pick<Game, 'arena' | 'sides' | 'bet'> {
   readonly suffix: string
 }
 
-type Answer = Pick<Game, 'asked' | 'line' | 'detail'>
+type BetTerms = Pick<Game, 'yesOutcome' | 'line' | 'detail'>
 
 /** Leagues besides those of soccer clubs whose tickers count the goals or points below the line: `n` is n + 0.5. */
 const BELOW_LINE = new Set(['nba', 'nhl'])
 const OPEN_BETS = /^(?:btts|completed|extras|overtime|distance|firstinningrun|oddeven|more|props)/
 
 /** Side, line and detail of a bet; see AskedFacts. */
-export function askedOf(facts: AskedFacts): Answer {
+export function betTermsOf(facts: BetFacts): BetTerms {
   const { kind } = facts.bet
-  if (isTie(facts)) return { asked: 'draw', line: null, detail: '' }
+  if (isTie(facts)) return { yesOutcome: 'draw', line: null, detail: '' }
   if (kind === 'total' || kind === 'teamtotal') {
-    const asked = /^under\b/.test(facts.subtitle || firstOutcome(facts)) ? 'under' : 'over'
-    return { asked, line: lineOf(facts), detail: kind === 'teamtotal' ? playerOf(facts) : '' }
+    const yesOutcome = /^under\b/.test(facts.subtitle || firstOutcome(facts)) ? 'under' : 'over'
+    return { yesOutcome, line: lineOf(facts), detail: kind === 'teamtotal' ? playerOf(facts) : '' }
   }
   if (kind === 'spread') return spreadOf(facts)
-  if (kind === 'score') return { asked: 'yes', line: null, detail: scoreOf(facts) }
+  if (kind === 'score') return { yesOutcome: 'yes', line: null, detail: scoreOf(facts) }
   if (kind.startsWith('prop:'))
-    return { asked: 'over', line: lineOf(facts), detail: playerOf(facts) }
-  if (OPEN_BETS.test(kind)) return { asked: 'yes', line: null, detail: '' }
-  const asked = kind.startsWith(OTHER) ? (sideToldOf(facts) ?? 'yes') : sideOf(facts)
-  return { asked, line: null, detail: '' }
+    return { yesOutcome: 'over', line: lineOf(facts), detail: playerOf(facts) }
+  if (OPEN_BETS.test(kind)) return { yesOutcome: 'yes', line: null, detail: '' }
+  const yesOutcome = kind.startsWith(OTHER) ? (statedSideOf(facts) ?? 'yes') : sideOf(facts)
+  return { yesOutcome, line: null, detail: '' }
 }
 
 /** What Yes stands for, where the venue says more than that it is Yes; a plain name, '' where it does not. */
-function labelOf(facts: AskedFacts): string {
+function labelOf(facts: BetFacts): string {
   const label = facts.listed.handles === 'ticker' ? facts.subtitle : firstOutcome(facts)
   return label === facts.title || /^(?:yes|no|over|under|up)$/.test(label) ? '' : plainName(label)
 }
 
-function endOf({ listed, suffix, tail }: AskedFacts): string {
+function endOf({ listed, suffix, tail }: BetFacts): string {
   return listed.handles === 'ticker' ? suffix : (tail.split(' ').at(-1) ?? '')
 }
 
 /** The side that a bet of no known kind is on, where the label, the words or the end of the slug or ticker say one. */
-function sideToldOf(facts: AskedFacts): Asked | null {
+function statedSideOf(facts: BetFacts): YesOutcome | null {
   const named = sideNamed(facts, labelOf(facts))
   if (named !== null) return named
   const [first, second] = facts.sides.map(({ name }) => name !== '' && facts.rest.includes(name))
@@ -65,21 +65,21 @@ function sideToldOf(facts: AskedFacts): Asked | null {
 }
 
 /** `…TIEBUB-2-TIE` is a tennis player; `…GAME-…-TIE` is a draw. */
-function isTie({ suffix, subtitle, sides, tail, rest, bet }: AskedFacts): boolean {
+function isTie({ suffix, subtitle, sides, tail, rest, bet }: BetFacts): boolean {
   if (bet.kind !== 'winner') return false
   if (/\bdraw$/.test(tail) || /\bend in a draw\b|\bdraw at half/.test(rest)) return true
   if (/^(?:tie|draw)$/.test(subtitle)) return true
   return suffix === 'tie' && sides.every(({ code }) => code !== 'tie') && subtitle === ''
 }
 
-function firstOutcome({ listed }: AskedFacts): string {
+function firstOutcome({ listed }: BetFacts): string {
   return (listed.outcomes[0] ?? '').toLowerCase()
 }
 
 const WINNER =
   /(?:^|: | - |\? )will (?!.*\bwill )(.+?) (?:win|beat|defeat|advance)\b|^(.+?) leading at half ?time/
 
-function sideOf(facts: AskedFacts): Asked | null {
+function sideOf(facts: BetFacts): YesOutcome | null {
   const { listed, title, tail } = facts
   const isTicker = listed.handles === 'ticker'
   const [label, end, winner] = [labelOf(facts), endOf(facts), WINNER.exec(title)]
@@ -92,12 +92,12 @@ function sideOf(facts: AskedFacts): Asked | null {
   const isCode = isTicker || (end === tail && !/^(?:game|map|set|gm|g|more)\d*$/.test(end))
   const side = isCode ? sideOfCode(facts, end) : null
   if (side !== null || isTicker) return side
-  if (/(?:home|away)$/.test(tail)) return placeOf(facts, tail.endsWith('away'))
+  if (/(?:home|away)$/.test(tail)) return homeAwaySideOf(facts, tail.endsWith('away'))
   // Beside a slug the first-named side is the first outcome, unless a side is asked for that could not be told.
   return winner === null ? 'first' : null
 }
 
-function sideNamed({ sides }: AskedFacts, name: string): Asked | null {
+function sideNamed({ sides }: BetFacts, name: string): YesOutcome | null {
   if (name === '') return null
   const [one, other] = sides.map((side) =>
     side.name === '' ? gradeCodeInName(side.code, name) : gradeNames(side.name, name),
@@ -106,12 +106,12 @@ function sideNamed({ sides }: AskedFacts, name: string): Asked | null {
 }
 
 /** The side of two grades that is the better one by far, and no less than `least`. */
-function surer(one: number, other: number, least: number): Asked | null {
+function surer(one: number, other: number, least: number): YesOutcome | null {
   if (Math.max(one, other) < least || Math.abs(one - other) < 0.1) return null
   return one > other ? 'first' : 'second'
 }
 
-function sideOfCode({ sides }: AskedFacts, code: string): Asked | null {
+function sideOfCode({ sides }: BetFacts, code: string): YesOutcome | null {
   const [first, second] = sides
   for (const shorter of withoutLine(code)) {
     if (first.code === shorter) return 'first'
@@ -130,53 +130,53 @@ export function withoutLine(end: string): readonly string[] {
 }
 
 /** Soccer and most others name the home side first; the leagues of North America the away side. */
-function placeOf({ arena, sides }: AskedFacts, isAway: boolean): Asked {
-  const kind = arena.table?.kind
+function homeAwaySideOf({ competition, sides }: BetFacts, isAway: boolean): YesOutcome {
+  const kind = competition.table?.kind
   const isHomeFirst =
     kind === undefined ? sides[0].handles === 'slug' : kind === 'club' || kind === 'player'
   return isAway === isHomeFirst ? 'second' : 'first'
 }
 
-function spreadOf(facts: AskedFacts): Answer {
+function spreadOf(facts: BetFacts): BetTerms {
   const { title, tail, suffix, subtitle, listed } = facts
   const bracket = /([^:()|]+?) \(([-+]\d+(?:\.\d+)?)\)/.exec(title)
   if (listed.handles === 'slug' && bracket !== null) {
     const name = plainName((bracket[1] ?? '').replace(/^.*(?:spread|handicap)/, ''))
-    return { asked: sideNamed(facts, name) ?? 'first', line: -Number(bracket[2]), detail: '' }
+    return { yesOutcome: sideNamed(facts, name) ?? 'first', line: -Number(bracket[2]), detail: '' }
   }
-  const place = /\b(home|away) (\d+)pt(\d)/.exec(tail)
-  if (place !== null) {
-    const line = Number(`${place[2]}.${place[3]}`)
-    return { asked: placeOf(facts, place[1] === 'away'), line, detail: '' }
+  const homeAway = /\b(home|away) (\d+)pt(\d)/.exec(tail)
+  if (homeAway !== null) {
+    const line = Number(`${homeAway[2]}.${homeAway[3]}`)
+    return { yesOutcome: homeAwaySideOf(facts, homeAway[1] === 'away'), line, detail: '' }
   }
   const winner = /^(.+?) wins? by/.exec(subtitle || title)?.[1] ?? ''
   const named = sideNamed(facts, plainName(winner.replace(/^.*: /, '')))
-  return { asked: named ?? sideOfCode(facts, suffix), line: lineOf(facts), detail: '' }
+  return { yesOutcome: named ?? sideOfCode(facts, suffix), line: lineOf(facts), detail: '' }
 }
 
-function lineOf(facts: AskedFacts): number | null {
-  const { listed, tail, title, subtitle, suffix, arena, sides } = facts
+function lineOf(facts: BetFacts): number | null {
+  const { listed, tail, title, subtitle, suffix, competition, sides } = facts
   const floor = listed.strike?.floor ?? null
   if (floor !== null) return Math.floor(floor) + 0.5
   if (listed.line !== null) return Math.abs(listed.line)
   const inSlug = /(\d+)pt(\d)/.exec(tail)
   if (inSlug !== null) return Number(`${inSlug[1]}.${inSlug[2]}`)
   const both = `${subtitle} | ${title}`
-  const said = /(?:o\/u|over\/under|over|under|more than) (\d+(?:\.\d+)?)/.exec(both)
-  if (said !== null) return Number(said[1])
+  const stated = /(?:o\/u|over\/under|over|under|more than) (\d+(?:\.\d+)?)/.exec(both)
+  if (stated !== null) return Number(stated[1])
   const atLeast = /(\d+)\+/.exec(both)
   if (atLeast !== null) return Number(atLeast[1]) - 0.5
   // "m052" is the line 2 of "m05".
   const code = sides.map((side) => side.code).find((one) => one !== '' && suffix.startsWith(one))
   const digits = /(\d+)$/.exec(suffix.slice(code?.length ?? 0))?.[1]
   if (digits === undefined) return null
-  const isBelow = BELOW_LINE.has(arena.table?.name ?? '') || isOfClubs(facts)
+  const isBelow = BELOW_LINE.has(competition.table?.name ?? '') || isOfClubs(facts)
   return Number(digits) + (isBelow ? 0.5 : -0.5)
 }
 
-function isOfClubs({ arena, sides }: AskedFacts): boolean {
-  if (arena.table !== null) return arena.table.kind === 'club'
-  return arena.sport === 'soccer' && !sides.every(isCountry)
+function isOfClubs({ competition, sides }: BetFacts): boolean {
+  if (competition.table !== null) return competition.table.kind === 'club'
+  return competition.sport === 'soccer' && !sides.every(isCountry)
 }
 
 /** Whether a side is a national team. */
@@ -184,13 +184,13 @@ export function isCountry({ handles, name, code }: Side): boolean {
   return (name === '' ? countryOfCode(code, handles) : countryOfName(name)) !== null
 }
 
-function scoreOf({ title, tail, rest }: AskedFacts): string {
+function scoreOf({ title, tail, rest }: BetFacts): string {
   const match =
     /(\d+) ?- ?(\d+)/.exec(rest) ?? /(\d+) (\d+)$/.exec(tail) ?? /(\d+)-(\d+)/.exec(title)
   return match === null ? '' : `${match[1]}-${match[2]}`
 }
 
-function playerOf({ title, subtitle }: AskedFacts): string {
+function playerOf({ title, subtitle }: BetFacts): string {
   const text = subtitle.includes(':') ? subtitle : title
   return plainName(/^([^:]+):/.exec(text)?.[1] ?? subtitle)
 }

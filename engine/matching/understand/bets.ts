@@ -2,7 +2,7 @@
 // from a slug's tail, a series' scope and the words of a title. A bet of no known kind keeps its words: two
 // such bets are one only in the same words.
 
-import { firstSaid, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
+import { firstMatch, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 import { meanings } from './words.ts'
 
 /** A bet's kind; sides and lines stand beside it in the game. */
@@ -34,16 +34,16 @@ const NUMBERED = /\b(?:map|game) ?#?(\d)\b(?! (?:points|total points))/
  * what a title of venue b says behind the sides, where its series alone does not ask for the winner.
  */
 export function betOf(title: string, tail: string, scope: string, number: string, after = ''): Bet {
-  const words = `${tail} ${title}`
+  const betWords = `${tail} ${title}`
   const parts = [tail, scope, title]
   const period = periodOf(parts, number, scope)
-  const counted = firstSaid(COUNTED, words) ?? firstSaid(COUNTED, scope) ?? ''
-  const stat = firstSaid(STATS, words) ?? firstSaid(STATS, scope)
+  const counted = firstMatch(COUNTED, betWords) ?? firstMatch(COUNTED, scope) ?? ''
+  const stat = firstMatch(STATS, betWords) ?? firstMatch(STATS, scope)
   if (stat !== null && !/\btotal\b(?! bases)/.test(tail))
     return { kind: `prop:${stat}`, period, counted: '' }
   let kind: string | null = null
-  for (const part of parts) kind ??= firstSaid(KINDS, part)
-  kind ??= wordsOf(title === '' ? tail : title)
+  for (const part of parts) kind ??= firstMatch(KINDS, part)
+  kind ??= fallbackKind(title === '' ? tail : title)
   if (kind === 'winner' && after !== '' && !WINNER_SCOPE.test(scope)) kind = otherThanWinner(after)
   return { kind, period, counted }
 }
@@ -53,13 +53,13 @@ const WINNER_SCOPE = /(?:game|match|fight|bout|map|winner|[12]h|f5)$/
 
 /** "Receptions", "Largest Lead" behind the sides is what is bet on; "Game 2" and "Final" are not. */
 function otherThanWinner(after: string): string {
-  const words = meanings(withoutPeriods(after))
-  const telling = words.filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
-  return telling.length === 0 ? 'winner' : `${OTHER}${telling.sort().join(' ')}`
+  const betWords = meanings(withoutPeriods(after))
+  const distinctive = betWords.filter((word) => !PLAIN.has(word) && !/^\d+$/.test(word))
+  return distinctive.length === 0 ? 'winner' : `${OTHER}${distinctive.sort().join(' ')}`
 }
 
 function withoutPeriods(text: string): string {
-  return PERIODS.reduce((rest, [, says]) => rest.replace(says, ' '), text)
+  return PERIODS.reduce((rest, [, pattern]) => rest.replace(pattern, ' '), text)
 }
 
 /** Whether two kinds are one bet; of bets of no known kind, whether most of their words are one another's. */
@@ -73,7 +73,7 @@ export function isSameKind(one: string, other: string): boolean {
 
 function periodOf(parts: readonly string[], number: string, scope: string): string {
   for (const part of parts) {
-    const period = firstSaid(PERIODS, part)
+    const period = firstMatch(PERIODS, part)
     if (period !== null) return period
     const map = NUMBERED.exec(part)?.[1]
     // A series of venue b that asks for a game asks for a whole one: the first of a playoff's.
@@ -93,7 +93,7 @@ const UNUSUAL =
   /\b(?:most|first|last|any|highest|race|method|number|how many|penalty|red card|quadra|penta|clean sheet)\b/
 
 /** Winner, unless a title or a slug's end has words of a bet we do not know. */
-function wordsOf(text: string): string {
-  const asked = withoutPeriods(/(?:^|: | - )([^:]*)$/.exec(text)?.[1] ?? text)
-  return UNUSUAL.test(asked) ? otherThanWinner(asked) : 'winner'
+function fallbackKind(text: string): string {
+  const phrase = withoutPeriods(/(?:^|: | - )([^:]*)$/.exec(text)?.[1] ?? text)
+  return UNUSUAL.test(phrase) ? otherThanWinner(phrase) : 'winner'
 }

@@ -1,7 +1,7 @@
 // Sets of words of which any two exclude each other, or of which one asks for a part of what is asked without it: stages of a
 // deal or a trial, a worldwide gross.
 
-import { bothWays, type LonelyMark, type Marks } from './marks.ts'
+import { bothWays, type Marks, type UnmatchedMark } from './marks.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'
 import { fold, rawWords, stem } from './words.ts'
 
@@ -38,8 +38,8 @@ export function contrastsIn(text: string): Marks {
   const words = stemsOf(text)
   for (const [at, word] of words.entries()) {
     for (const [set, value, rest] of phrases.get(word) ?? []) {
-      const isSaid = rest.every((each, next) => words[at + next + 1] === each)
-      if (!isSaid || at < (ends.get(set) ?? 0)) continue
+      const isPresent = rest.every((each, next) => words[at + next + 1] === each)
+      if (!isPresent || at < (ends.get(set) ?? 0)) continue
       ends.set(set, at + rest.length + 1)
       found.set(set, (found.get(set) ?? new Set()).add(value))
     }
@@ -51,10 +51,10 @@ export function contrastsIn(text: string): Marks {
 export type Contrasts = Readonly<Record<'said' | 'all', Marks>>
 
 /** What one asks alone and narrows by it. */
-export function lonelyContrasts(a: Contrasts, b: Contrasts): readonly LonelyMark[] {
+export function unmatchedContrasts(a: Contrasts, b: Contrasts): readonly UnmatchedMark[] {
   return bothWays(a, b).flatMap(([own, other, lacks]) => {
-    return [...own.said].flatMap(([name, said]) => {
-      const [values, narrow] = [[...said], restricts[name]?.split('|') ?? []]
+    return [...own.said].flatMap(([name, statedValues]) => {
+      const [values, narrow] = [[...statedValues], restricts[name]?.split('|') ?? []]
       const isLone = values.every((value) => narrow.includes(value)) && !other.all.has(name)
       return isLone ? [{ name, share: 'part' as const, values, lacks }] : []
     })

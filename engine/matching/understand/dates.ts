@@ -102,10 +102,10 @@ function spanOf({ groups = {} }: RegExpExecArray, anchor: Day | null): Span | nu
   if (quarter !== undefined)
     return quarterAt(Number(groups.quarterOf ?? anchorYear(anchor)), Number(quarter))
   if (bare !== undefined) return yearAt(Number(bare))
-  const known = monthOfName(alone ?? '')
+  const monthNumber = monthOfName(alone ?? '')
   return monthAt(
-    nearestYear((inYear) => dayOfDate(inYear, known, 15), anchor),
-    known,
+    nearestYear((inYear) => dayOfDate(inYear, monthNumber, 15), anchor),
+    monthNumber,
   )
 }
 
@@ -148,23 +148,23 @@ function yearAt(year: number): Span {
 
 /** "Before" ends the day before the date begins; "by" ends with it; a period keeps its days. */
 function roleOf(
-  word: string | undefined,
-  whole: string,
+  preposition: string | undefined,
+  matched: string,
   span: Span,
 ): Omit<DateMention, 'start' | 'end'> {
-  if (word === 'before' || word === 'prior to') {
+  if (preposition === 'before' || preposition === 'prior to') {
     // "Before the end of June" is by its end.
-    if (whole.includes('end of')) return { ...span, first: span.last, role: 'by' }
+    if (matched.includes('end of')) return { ...span, first: span.last, role: 'by' }
     return { grain: 'day', first: span.first - 1, last: span.first - 1, role: 'by' }
   }
-  if (/^(?:by|until|till|through|thru)$/.test(word ?? '')) {
+  if (/^(?:by|until|till|through|thru)$/.test(preposition ?? '')) {
     // The venues mean the end of June by "by June", as by "by June 30".
     return { ...span, grain: 'day', first: span.last, role: 'by' }
   }
-  if (whole.startsWith('end of') || whole.includes(' end of ')) {
+  if (matched.startsWith('end of') || matched.includes(' end of ')) {
     return { grain: 'day', first: span.last, last: span.last, role: 'on' }
   }
-  if (whole.includes('week of') && span.grain === 'day') {
+  if (matched.includes('week of') && span.grain === 'day') {
     return { grain: 'week', first: span.first, last: span.first + 6, role: 'in' }
   }
   return { ...span, role: span.grain === 'day' ? 'on' : 'in' }
@@ -174,8 +174,8 @@ function roleOf(
 export function hourOf(folded: string): number | null {
   const match = HOUR.exec(folded)
   if (match === null) {
-    const word = NOON.exec(folded)?.[1]
-    return word === undefined ? null : word === 'noon' ? 12 : 24
+    const noonOrMidnight = NOON.exec(folded)?.[1]
+    return noonOrMidnight === undefined ? null : noonOrMidnight === 'noon' ? 12 : 24
   }
   const hour = Number(match[1]) % 12
   const minute = Number(match[2] ?? 0)

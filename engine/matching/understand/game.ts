@@ -1,29 +1,29 @@
 // A game and what is bet on it, as one venue lists it: two sides, day, bet, line, and which side Yes means.
 // Read from a slug or a ticker and from titles by engine/matching/understand/games.ts.
 
-import type { Arena } from './arenas.ts'
+import type { Competition } from './arenas.ts'
 import type { Bet } from './bets.ts'
 import type { Day } from './dates.ts'
 import type { Side } from './sides.ts'
 
 /** What Yes means: a side by its place, a draw, over or under a line, or that something happens at all. */
-export type Asked = 'first' | 'second' | 'draw' | 'over' | 'under' | 'yes'
+export type YesOutcome = 'first' | 'second' | 'draw' | 'over' | 'under' | 'yes'
 
 export interface Game {
-  readonly arena: Arena
+  readonly competition: Competition
   /** In the venue's order; codes or names '' where unknown. */
   readonly sides: readonly [Side, Side]
   /** Venue b's codes in one run where the run could not be cut into two; '' otherwise. */
   readonly run: string
   readonly day: Day | null
   /** The day stands in a slug, ticker or text; a closing time only hints. */
-  readonly isDaySure: boolean
+  readonly isDayStated: boolean
   readonly startMs: number | null
   /** `startMs` is the game's start; otherwise about its expected end. */
-  readonly isStartSure: boolean
+  readonly isStartStated: boolean
   readonly bet: Bet
   /** Null: unknown. */
-  readonly asked: Asked | null
+  readonly yesOutcome: YesOutcome | null
   /** Spread of the asked side (1.5: must win by more) or the total's line; null: none or unknown. */
   readonly line: number | null
   /** The player of a prop, the score of an exact score; '' otherwise. */

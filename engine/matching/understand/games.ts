@@ -3,8 +3,13 @@
 
 import { easternDate, easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
-import { arenaOfLeague, arenaOfSeries, arenaOfSlug, NO_ARENA } from './arenas.ts'
-import { askedOf, withoutLine } from './asked-side.ts'
+import {
+  competitionOfLeague,
+  competitionOfSeries,
+  competitionOfSlug,
+  NO_COMPETITION,
+} from './arenas.ts'
+import { betTermsOf, withoutLine } from './asked-side.ts'
 import { betOf } from './bets.ts'
 import { dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
 import { type Game, type NamedPair, pairOfTitle, plainName } from './game.ts'
@@ -35,25 +40,38 @@ function gameOfSlug(facts: Listed): Game | null {
   if (slug === null && !isVersus && !isAt) return null
   const ownPair = pairOfTitle(title, isAt)
   const named = ownPair ?? pairOfTitle(eventTitle, isAt)
-  if (isAt && (named === null || !asksOf(named, subtitle))) return null
+  if (isAt && (named === null || !hasBetOrSide(named, subtitle))) return null
   const codes = slug === null ? null : codesOfSlug(slug[2] ?? '', named)
   const sides = sidesOf(facts, named, codes)
-  const saidArena = arenaOfSlug(slug?.[1] ?? '', `${tagsOf(facts)} ${title} ${eventTitle}`)
-  const league = saidArena === NO_ARENA ? leagueOfTeams(...sides) : null
-  const arena = league === null ? saidArena : arenaOfLeague(league)
-  if (named === null && (codes === null || arena.sport === null)) {
+  const statedCompetition = competitionOfSlug(
+    slug?.[1] ?? '',
+    `${tagsOf(facts)} ${title} ${eventTitle}`,
+  )
+  const league = statedCompetition === NO_COMPETITION ? leagueOfTeams(...sides) : null
+  const competition = league === null ? statedCompetition : competitionOfLeague(league)
+  if (named === null && (codes === null || competition.sport === null)) {
     if (codes === null || !/^(?:draw|btts|spread|total)/.test(slug?.[6] ?? '')) return null
   }
-  const { day, isDaySure } = dayOfSlug(slug, facts)
+  const { day, isDayStated } = dayOfSlug(slug, facts)
   const tail = (slug?.[6] ?? '').replaceAll('-', ' ')
   const rest = ownPair === null ? title : restOf(ownPair, title)
-  const asked = codes !== null && named === null ? '' : withoutSides(rest, sides)
-  const bet = betOf(asked, statedWith(tail, facts), '', '')
+  const betText = codes !== null && named === null ? '' : withoutSides(rest, sides)
+  const bet = betOf(betText, statedWith(tail, facts), '', '')
   const startMs = facts.startMs
   return {
-    ...{ arena, sides, run: '', day, isDaySure, bet, startMs },
-    isStartSure: handles === 'slug' && startMs !== null,
-    ...askedOf({ listed: facts, arena, sides, tail, title, rest, subtitle, suffix: '', bet }),
+    ...{ competition, sides, run: '', day, isDayStated, bet, startMs },
+    isStartStated: handles === 'slug' && startMs !== null,
+    ...betTermsOf({
+      listed: facts,
+      competition,
+      sides,
+      tail,
+      title,
+      rest,
+      subtitle,
+      suffix: '',
+      bet,
+    }),
   }
 }
 
@@ -80,7 +98,7 @@ function restOf(named: NamedPair, title: string): string {
 }
 
 /** Whether a bet or one of the two sides is asked for, by what stands behind the pair or is said of Yes. */
-function asksOf(named: NamedPair, subtitle: string): boolean {
+function hasBetOrSide(named: NamedPair, subtitle: string): boolean {
   const yes = plainName(subtitle)
   const grades = [named.first, named.second].map((side) => gradeNames(side, yes))
   return /\p{L}/u.test(named.after) || (yes !== '' && Math.max(...grades) >= SAME_SIDE)
@@ -100,33 +118,44 @@ function gameOfTicker(facts: Listed): Game | null {
   if (named === null && (scope === '' || date.grain !== 'day')) return null
   // "At 4pm" is no side.
   if (/^\d{1,2}(?: ?\d\d)? ?[ap]m\b/.test(named?.second ?? '')) return null
-  const arena = arenaOfSeries(series, `${tagsOf(facts)} ${title} ${eventTitle}`)
+  const competition = competitionOfSeries(series, `${tagsOf(facts)} ${title} ${eventTitle}`)
   // The second game of a day has a number behind the codes; elsewhere a digit is a code's ("nrgc9").
   const ordinal =
-    arena.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
+    competition.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
   const run = date.rest.toLowerCase().replace(ordinal, '')
   const codes = codesOfRun(run, named, suffix, facts.eventSubtitle)
   const sides = sidesOf(facts, named, codes)
   const cut =
     named === null ? '' : `${named.rest} ${eventTitle === title ? '' : (ofEvent?.rest ?? '')}`
-  const [said, after] = [cut, named?.after ?? ''].map((text) => withoutSides(text, sides))
-  const bet = betOf(said ?? '', statedWith('', facts), scope, number, after)
+  const [statedText, after] = [cut, named?.after ?? ''].map((text) => withoutSides(text, sides))
+  const bet = betOf(statedText ?? '', statedWith('', facts), scope, number, after)
   const subtitle = fold(facts.subtitle)
   const clockMs = date.hour === null ? null : easternMs(isoDay(date.first), date.hour * 60)
-  const isDaySure = date.grain === 'day'
+  const isDayStated = date.grain === 'day'
   return {
-    ...{ arena, sides, run: codes === null ? run : '', bet },
-    ...{ day: isDaySure ? date.first : null, isDaySure },
+    ...{ competition, sides, run: codes === null ? run : '', bet },
+    ...{ day: isDayStated ? date.first : null, isDayStated },
     // The clock in a ticker is the start; the listing's own time is about the end.
-    ...{ startMs: clockMs ?? facts.startMs, isStartSure: clockMs !== null },
-    ...askedOf({ listed: facts, arena, sides, tail: '', title, rest: cut, subtitle, suffix, bet }),
+    ...{ startMs: clockMs ?? facts.startMs, isStartStated: clockMs !== null },
+    ...betTermsOf({
+      listed: facts,
+      competition,
+      sides,
+      tail: '',
+      title,
+      rest: cut,
+      subtitle,
+      suffix,
+      bet,
+    }),
   }
 }
 
 /** "1HBTTS" of KXMLS1HBTTS as `1h btts`; '' when the series ends in no scope we know. */
 function scopeOf(series: string): string {
-  const known = leagueOfSeries(series)?.scope
-  const scope = known && SCOPE.test(known) ? known : (SCOPE.exec(series)?.[0] ?? '')
+  const seriesScope = leagueOfSeries(series)?.scope
+  const scope =
+    seriesScope && SCOPE.test(seriesScope) ? seriesScope : (SCOPE.exec(series)?.[0] ?? '')
   return scope
     .toLowerCase()
     .replace(/^(1h|2h|f5|[1-4]q)(?=.)/, '$1 ')
@@ -140,12 +169,12 @@ function scopeOf(series: string): string {
  * A hyphen may part a code ("AL-NAL-H"): what is the event's and what the market's own is told by the event's ticker.
  */
 function partsOfTicker({ handle, eventKey }: Listed, scope: string) {
-  const whole = handle.toUpperCase()
+  const ticker = handle.toUpperCase()
   const key = (eventKey ?? '').toUpperCase()
-  const isKnown = key.includes('-') && `${whole}-`.startsWith(`${key}-`)
-  const event = isKnown ? key : whole.split('-').slice(0, 2).join('-')
+  const isOfEvent = key.includes('-') && `${ticker}-`.startsWith(`${key}-`)
+  const event = isOfEvent ? key : ticker.split('-').slice(0, 2).join('-')
   const [, dated = '', ...more] = event.split('-')
-  const own = whole.slice(event.length + 1).split('-')
+  const own = ticker.slice(event.length + 1).split('-')
   const isNumber = (part = ''): boolean => /^\d$/.test(part)
   let number = ''
   if (isNumber(more.at(-1))) number = more.pop() ?? ''
@@ -223,10 +252,10 @@ function bestCut(parts: readonly string[], named: NamedPair): Codes | null {
 }
 
 /** A slug's date; else one in the texts; else, beside slugs, the Eastern day of the start; else the closing day, which only hints. */
-function dayOfSlug(slug: RegExpExecArray | null, facts: Listed): Pick<Game, 'day' | 'isDaySure'> {
+function dayOfSlug(slug: RegExpExecArray | null, facts: Listed): Pick<Game, 'day' | 'isDayStated'> {
   if (slug !== null) {
     const day = dayOfDate(Number(slug[3]), Number(slug[4]), Number(slug[5]))
-    if (day !== null) return { day, isDaySure: true }
+    if (day !== null) return { day, isDayStated: true }
   }
   const hintMs = facts.startMs ?? facts.closeMs
   const hint = hintMs === null ? null : dayOf(hintMs)
@@ -238,10 +267,10 @@ function dayOfSlug(slug: RegExpExecArray | null, facts: Listed): Pick<Game, 'day
     )
     // Without a year and an end of trading it is a day of any year.
     if (date !== undefined && (hint !== null || /20\d\d/.test(text)))
-      return { day: date.first, isDaySure: true }
+      return { day: date.first, isDayStated: true }
   }
   if (facts.handles === 'slug' && facts.startMs !== null) {
-    return { day: dayOf(Date.parse(easternDate(facts.startMs))), isDaySure: true }
+    return { day: dayOf(Date.parse(easternDate(facts.startMs))), isDayStated: true }
   }
-  return { day: hint, isDaySure: false }
+  return { day: hint, isDayStated: false }
 }

@@ -2,7 +2,7 @@
 // measures, one identity each. General English and public names only.
 
 import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
-import { PLACES } from './places.ts'
+import { LOCATIONS } from './places.ts'
 
 const table = tableIn<{
   /** Identity → folded phrases, of which the longest that fits is replaced. */
@@ -18,7 +18,7 @@ const phrases = new Map<string, string>()
 for (const [identity, row] of Object.entries(table.phrases)) {
   for (const phrase of row.split('|')) phrases.set(phrase, identity)
 }
-for (const [name, identity] of PLACES) if (!phrases.has(name)) phrases.set(name, identity)
+for (const [name, identity] of LOCATIONS) if (!phrases.has(name)) phrases.set(name, identity)
 const identities = new Set(phrases.values())
 const proper = wordSet(table.proper)
 /** Words without which a question asks the same. */

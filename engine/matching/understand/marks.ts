@@ -2,7 +2,7 @@
 // country, a party, an office. Two texts that both have a mark of one class and share none ask different
 // things.
 
-import { firstSaid, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
+import { firstMatch, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
 
 /** Class → values; a class without values is absent. */
 export type Marks = ReadonlyMap<string, ReadonlySet<string>>
@@ -71,8 +71,8 @@ const SPANS = phraseTable(TABLES.spans)
 
 /** Over what a figure is measured. The index of prices is told by the month, inflation by the year, unless a text says more. */
 function spanOf(text: string): string | null {
-  const said = firstSaid(SPANS, text)
-  if (said !== null) return said
+  const statedSpan = firstMatch(SPANS, text)
+  if (statedSpan !== null) return statedSpan
   if (/\binflation\b/.test(text)) return 'year'
   return /\bcpi\b/.test(text) ? 'month' : null
 }
@@ -107,14 +107,14 @@ export const bothWays = <One>(a: One, b: One) =>
   [[a, b, 'second'] as const, [b, a, 'first'] as const] as const
 
 /** Whether who wins is asked. */
-export const asksWin = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
+export const isWinQuestion = (marks: Marks): boolean => marks.get('placing')?.has('win') === true
 
 const STAGES = wordSet(TABLES.stages)
 const PARTS = wordSet(TABLES.parts)
 const PLAIN = wordSet(TABLES.plain)
 
 /** A class of which only one of two texts has marks. */
-export interface LonelyMark {
+export interface UnmatchedMark {
   /** As users read it. */
   readonly name: string
   readonly share: 'part' | 'stage' | 'other'
@@ -124,8 +124,8 @@ export interface LonelyMark {
 }
 
 /** Classes that only one of the two has. */
-export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
-  const lonely: LonelyMark[] = []
+export function unmatchedMarks(a: Marks, b: Marks): readonly UnmatchedMark[] {
+  const unmatched: UnmatchedMark[] = []
   for (const [own, other, lacks] of bothWays(a, b)) {
     for (const [name, values] of own) {
       // A win is what most questions ask, said or not.
@@ -133,8 +133,8 @@ export function lonelyMarks(a: Marks, b: Marks): readonly LonelyMark[] {
         (name === 'placing' && values.has('win')) || PLAIN.has(name) || values.has('men')
       if (other.has(name) || isPlain) continue
       const share = PARTS.has(name) ? 'part' : STAGES.has(name) ? 'stage' : 'other'
-      lonely.push({ name: TABLES.told[name] ?? name, share, lacks, values: [...values] })
+      unmatched.push({ name: TABLES.told[name] ?? name, share, lacks, values: [...values] })
     }
   }
-  return lonely
+  return unmatched
 }

@@ -44,11 +44,11 @@ function patternOf(phrase: string): string {
 }
 
 /** The first value that a text says; null: none. */
-export function firstSaid(table: PhraseTable, text: string): string | null {
-  return text === '' ? null : (table.find(([, says]) => says.test(text))?.[0] ?? null)
+export function firstMatch(table: PhraseTable, text: string): string | null {
+  return text === '' ? null : (table.find(([, pattern]) => pattern.test(text))?.[0] ?? null)
 }
 
 /** All values that a text says. */
-export function allSaid(table: PhraseTable, text: string): readonly string[] {
-  return table.filter(([, says]) => says.test(text)).map(([value]) => value)
+export function allMatches(table: PhraseTable, text: string): readonly string[] {
+  return table.filter(([, pattern]) => pattern.test(text)).map(([value]) => value)
 }

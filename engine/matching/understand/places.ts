@@ -48,7 +48,7 @@ const { states } = tableIn<{ readonly states: Readonly<Record<string, string>> }
 const DISTRICT = /\b([a-z]{2})-(\d{1,2}|al)\b/g
 
 /** Every folded name of a country, with its adjectives, and of a state, each with its identity in the lexicon. */
-export const PLACES: readonly (readonly [name: string, identity: string])[] = [
+export const LOCATIONS: readonly (readonly [name: string, identity: string])[] = [
   ...[...byName].map(([name, country]) => [name, `country:${country}`] as const),
   ...Object.entries(states).map(([code, name]) => [name.toLowerCase(), `state:${code}`] as const),
 ]
@@ -56,9 +56,9 @@ export const PLACES: readonly (readonly [name: string, identity: string])[] = [
 /** A folded text with districts written out: "tx-18" becomes "texas district18"; at large is the state. */
 export function spellDistricts(folded: string): string {
   if (!folded.includes('-')) return folded
-  return folded.replace(DISTRICT, (whole, code: string, number: string) => {
+  return folded.replace(DISTRICT, (matched, code: string, number: string) => {
     const name = states[code]?.toLowerCase()
-    if (name === undefined) return whole
+    if (name === undefined) return matched
     return number === 'al' ? name : `${name} district${Number(number)}`
   })
 }

@@ -42,11 +42,11 @@ interface PriceQuestion {
 }
 
 export function priceOf(texts: Texts, marks: Marks): PriceQuestion {
-  const said = [texts.title.folded, texts.context.folded]
+  const foldedTexts = [texts.title.folded, texts.context.folded]
   const asset = assetOf(texts, marks)
-  const isUpDown = said.some((text) => DIRECTION.test(text))
+  const isUpDown = foldedTexts.some((text) => DIRECTION.test(text))
   const isDown = [texts.title, texts.answer].some(({ folded }) => DOWNWARDS.test(folded))
-  const minutes = isUpDown ? minutesOf(said) : null
+  const minutes = isUpDown ? minutesOf(foldedTexts) : null
   const hour = asset === null ? null : hourFor(asset, minutes, texts)
   return { asset, isUpDown, isDown, minutes, hour }
 }
@@ -61,20 +61,20 @@ function assetOf({ listed, title, context }: Texts, marks: Marks): string | null
 }
 
 /** How long the price is watched, as a window or in words. Minutes; null: not said. */
-function minutesOf(said: readonly string[]): number | null {
-  for (const text of said) {
+function minutesOf(foldedTexts: readonly string[]): number | null {
+  for (const text of foldedTexts) {
     const window = windowOf(text)
     if (window !== null) return Math.round(((window.to - window.from + 24) % 24) * 60)
   }
-  const lasting = said.map((text) => LASTING.exec(text)).find((match) => match !== null)
+  const lasting = foldedTexts.map((text) => LASTING.exec(text)).find((match) => match !== null)
   return lasting === undefined ? null : Number(lasting[1])
 }
 
 /** The hour of the texts, else of the ticker; else, for a coin beside a slug, the hour of its rules, or noon. */
 function hourFor(asset: string, minutes: number | null, texts: Texts): number | null {
   const { listed, title, context, ticker } = texts
-  const said = hourOf(title.folded) ?? hourOf(context.folded)
-  if (said !== null) return said
+  const statedHour = hourOf(title.folded) ?? hourOf(context.folded)
+  if (statedHour !== null) return statedHour
   // A ticker has the end of the window, titles its beginning.
   const clock = ticker?.hour ?? null
   if (listed.handles === 'ticker') return clock === null ? null : clock - (minutes ?? 0) / 60

@@ -10,7 +10,7 @@ import type { Quantity } from './quantity.ts'
 import type { Spelling } from './words.ts'
 
 /** When it is decided. */
-export interface When extends Omit<DateMention, 'start' | 'end'> {
+export interface DecisionDate extends Omit<DateMention, 'start' | 'end'> {
   /** Where the date was said: the better source is believed. */
   readonly source: 'title' | 'subtitle' | 'handle' | 'close'
 }
@@ -33,7 +33,7 @@ export interface Proposition {
   readonly minutes: number | null
   readonly quantity: Quantity | null
   /** Best first; empty where nothing is said. */
-  readonly whens: readonly When[]
+  readonly decisionDates: readonly DecisionDate[]
   /** Clock hour of New York, 0 to 24; null: not said. */
   readonly hour: number | null
   /** How it is asked: which of several, by when, how many, or whether. */

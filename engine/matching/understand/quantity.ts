@@ -29,7 +29,7 @@ const RANGE = new RegExp(
   `(?:between |from )?(${NUMBER})\\s?(?:-|to|and)\\s?(${NUMBER})(?![\\d.])|(?:o/u|over/under) (${NUMBER})|(?<!at or )(?:${ABOVE})\\s?(?:by )?(${NUMBER})|(?:${LEAST})\\s?(${NUMBER})|(?<!at or )(?:${BELOW})\\s?(${NUMBER})|(?:${MOST})\\s?(${NUMBER})|(${NUMBER})\\s?(\\+(?:\\s?(?:%|bps\\b|basis points\\b))?|or (?:above|more|higher|greater|over|below|less|fewer|lower|under)|and (?:above|over|up))|(reach(?:es)?|hits?|touch(?:es)?|dips? to|drops? to|falls? to|dips? below) (${NUMBER})`,
   'g',
 )
-const WORDS_BEFORE = 24
+const COMPARATOR_CHARACTERS_MAX = 24
 const RATE_STEP_BPS = 25
 /** Factors of the words and letters behind a number. */
 export const SCALE: Readonly<Record<string, number>> = {
@@ -52,7 +52,7 @@ export function quantityOf(folded: string): Quantity | null {
   const digit = folded.search(/\d/)
   if (digit < 0) return null
   // Comparing words stand right before their number; what lies before is not looked at.
-  RANGE.lastIndex = Math.max(0, digit - WORDS_BEFORE)
+  RANGE.lastIndex = Math.max(0, digit - COMPARATOR_CHARACTERS_MAX)
   for (let match = RANGE.exec(folded); match !== null; match = RANGE.exec(folded)) {
     const bounds = boundsOf(match)
     if (bounds !== null)
@@ -178,13 +178,13 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
     const isEndEqual = one.isLowOpen === other.isLowOpen && one.isHighOpen === other.isHighOpen
     return isEndEqual ? 'same' : 'boundary'
   }
-  const isWhole = [one, other].every(isOfWholes)
-  const [a, b] = isWhole ? [closed(one), closed(other)] : [one, other]
+  const areIntegers = [one, other].every(isIntegerRange)
+  const [a, b] = areIntegers ? [closed(one), closed(other)] : [one, other]
   const isLowEqual = isEqual(a.low, b.low)
   const isHighEqual = isEqual(a.high, b.high)
   if (isLowEqual && isHighEqual) return 'same'
   // Whole numbers meet where one ends and the other begins with the next.
-  const step = isWhole ? 1 : 0
+  const step = areIntegers ? 1 : 0
   const isTouching = [
     [one.high, other.low],
     [other.high, one.low],
@@ -201,7 +201,7 @@ export function relateRanges(one: Quantity, other: Quantity): RangeRelation {
 }
 
 /** Counts and degrees are whole numbers: "above 84" is "at least 85", and so is "over 84.5". */
-function isOfWholes({ low, high, unit }: Quantity): boolean {
+function isIntegerRange({ low, high, unit }: Quantity): boolean {
   if (unit !== '' && unit !== '°') return false
   return [low, high].every((end) => !Number.isFinite(end) || Number.isInteger(2 * end))
 }

@@ -6,8 +6,8 @@ import { clubOf } from '../../sports/clubs.ts'
 import { schoolOf } from '../../sports/colleges.ts'
 import { LEAGUES, type League } from '../../sports/leagues.ts'
 import { TeamTable } from '../../sports/team-table.ts'
-import type { TaughtTeam } from '../../team-listing.ts'
-import type { Arena } from './arenas.ts'
+import type { TeamEntry } from '../../team-listing.ts'
+import type { Competition } from './arenas.ts'
 import { wordSet } from './phrases.ts'
 import { countryOfCode, countryOfName } from './places.ts'
 
@@ -25,12 +25,12 @@ export const SAME_SIDE = 0.45
 export const OTHER_SIDE = 0.3
 
 /** The closed leagues' tables, with what the venues' lists add to them and of other leagues. */
-let known = new TeamTable()
+let teamTable = new TeamTable()
 
 /** Takes rows of the venues' lists of teams; null forgets those before. Bounded by the table. */
-export function teachTeams(teams: readonly TaughtTeam[] | null): void {
-  if (teams === null) known = new TeamTable()
-  for (const { team, handles } of teams ?? []) known.learn(team, handles)
+export function addKnownTeams(teams: readonly TeamEntry[] | null): void {
+  if (teams === null) teamTable = new TeamTable()
+  for (const { team, handles } of teams ?? []) teamTable.learn(team, handles)
 }
 
 const GENERIC = wordSet(
@@ -43,10 +43,10 @@ const SCHOOL_KINDS = wordSet(
 )
 
 /** How surely two sides are one, 0 to 1. */
-export function gradeSides(a: Side, b: Side, arena: Arena): number {
+export function gradeSides(a: Side, b: Side, arena: Competition): number {
   const { table } = arena
   if (table !== null && table.kind === 'pro') {
-    const [one, other] = [known.proTeam(table, a), known.proTeam(table, b)]
+    const [one, other] = [teamTable.proTeam(table, a), teamTable.proTeam(table, b)]
     if (one !== null && other !== null) return one === other ? 1 : 0
   }
   const [countryA, countryB] = [countryOf(a), countryOf(b)]
@@ -66,13 +66,13 @@ export function gradeSides(a: Side, b: Side, arena: Arena): number {
 /** Where only a code is written, the name that the venue's own list has for it. */
 function nameOf(side: Side, league: League | null): string {
   const isListed = league !== null && league.kind !== 'pro'
-  return side.name === '' && isListed ? (known.team(league, side) ?? '') : side.name
+  return side.name === '' && isListed ? (teamTable.team(league, side) ?? '') : side.name
 }
 
 /** The one closed league with both of two teams; null: none, or several have teams of these names. */
 export function leagueOfTeams(a: Side, b: Side): League | null {
   const found = LEAGUES.filter((league) => {
-    const [one, other] = [known.proTeam(league, a), known.proTeam(league, b)]
+    const [one, other] = [teamTable.proTeam(league, a), teamTable.proTeam(league, b)]
     return one !== null && other !== null && one !== other
   })
   return found.length === 1 ? (found[0] ?? null) : null
@@ -95,7 +95,7 @@ function gradeSchools(one: string, other: string): number {
 /** Names of clubs, teams and players in any wording. */
 export function gradeNames(one: string, other: string): number {
   if (one === other || clubOf(one) === clubOf(other)) return 1
-  const [a, b] = [telling(one), telling(other)]
+  const [a, b] = [distinctiveWords(one), distinctiveWords(other)]
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   if (short.length === 0) return 0
   if (short.join('') === long.join('')) return 1
@@ -123,10 +123,12 @@ export function gradeNames(one: string, other: string): number {
 const wordsOf = (name: string): readonly string[] =>
   name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
 
-function telling(name: string): readonly string[] {
+function distinctiveWords(name: string): readonly string[] {
   const words = wordsOf(name)
-  const kept = words.filter((word) => !GENERIC.has(word) && !/^(?:18|19|20)?\d\d$/.test(word))
-  return kept.length === 0 ? words : kept
+  const distinctive = words.filter(
+    (word) => !GENERIC.has(word) && !/^(?:18|19|20)?\d\d$/.test(word),
+  )
+  return distinctive.length === 0 ? words : distinctive
 }
 
 /** Equal, or one is the beginning of the other: "brest" and "brestois", "z" and "zelvia". */

@@ -80,8 +80,8 @@ export function answerText({ subtitle, title }: Listed): string {
 
 function contextText({ handles, handle, eventTitle, eventSubtitle }: Listed): string {
   const league = handles === 'ticker' ? leagueOfSeries(handle.split('-')[0] ?? '') : null
-  const said = `${eventTitle} ${eventSubtitle}`.trim()
-  const parts = [said, league?.league.name ?? ''].filter((part) => part !== '')
+  const eventText = `${eventTitle} ${eventSubtitle}`.trim()
+  const parts = [eventText, league?.league.name ?? ''].filter((part) => part !== '')
   return parts.join(' | ').slice(0, TITLE_CHARACTERS_MAX)
 }
 

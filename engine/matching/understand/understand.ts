@@ -9,7 +9,7 @@ import { isProper, meaningOf } from './lexicon.ts'
 import { type Marks, marksOf } from './marks.ts'
 import { wordSet } from './phrases.ts'
 import { priceOf } from './price-question.ts'
-import type { Proposition, When } from './proposition.ts'
+import type { DecisionDate, Proposition } from './proposition.ts'
 import { type Quantity, quantityOfStrike } from './quantity.ts'
 import { answerText, ISO_DAY, type Listed, type Texts, textsOf, trimmed } from './texts.ts'
 import { beginningOf, fold, isOrdinary, meanings, spellingsOf, stem } from './words.ts'
@@ -90,7 +90,7 @@ function understand(
     isUpDown,
     minutes,
     quantity,
-    whens: whensOf(texts),
+    decisionDates: decisionDatesOf(texts),
     hour,
     form: formOf(title.folded, childCount),
     opening: /^[\p{L}\p{N}]+/u.exec(title.folded)?.[0] ?? '',
@@ -151,9 +151,9 @@ function once<Made extends object>(make: () => Made): () => Made {
 }
 
 function contrastsOf({ title, answer, context }: Texts, rules: string) {
-  const said = contrastsIn(`${title.folded} | ${answer.folded}`)
+  const stated = contrastsIn(`${title.folded} | ${answer.folded}`)
   const around = contrastsIn(`${context.folded} | ${restating(rules)}`)
-  return { said, all: new Map([...around, ...said]) }
+  return { said: stated, all: new Map([...around, ...stated]) }
 }
 
 /** The 24 of "season 24" is a mark, and no word. */
@@ -164,26 +164,35 @@ function withoutOrdinals(words: readonly string[], marks: Marks): readonly strin
   return words.filter((word) => !/^\d{1,2}$/.test(word) || !ordinals.has(word))
 }
 
-function whensOf({ listed, title, answer, context, ticker }: Texts): readonly When[] {
-  const whens: When[] = []
-  const add = (dates: readonly Omit<When, 'source'>[], source: When['source']): void => {
+function decisionDatesOf({
+  listed,
+  title,
+  answer,
+  context,
+  ticker,
+}: Texts): readonly DecisionDate[] {
+  const decisionDates: DecisionDate[] = []
+  const add = (
+    dates: readonly Omit<DecisionDate, 'source'>[],
+    source: DecisionDate['source'],
+  ): void => {
     for (const { first, last, role, grain } of dates)
-      whens.push({ first, last, role, grain, source })
+      decisionDates.push({ first, last, role, grain, source })
   }
   add(title.dates, 'title')
   add(answer.dates, 'title')
   add(context.dates, 'subtitle')
-  if (ticker !== null) add([handleWhen(ticker)], 'handle')
+  if (ticker !== null) add([handleDate(ticker)], 'handle')
   else add(datesOf(ISO_DAY.exec(listed.handle)?.[0] ?? '', null), 'handle')
   if (listed.closeMs !== null) {
     const day = dayOf(listed.closeMs)
     add([{ first: day, last: day, role: 'by', grain: 'day' }], 'close')
   }
-  return trimmed(whens)
+  return trimmed(decisionDates)
 }
 
 /** A ticker's date; the turn of a year stands for "within that year" unless a text says more. */
-function handleWhen({ first, last, grain }: TickerDate): Omit<When, 'source'> {
+function handleDate({ first, last, grain }: TickerDate): Omit<DecisionDate, 'source'> {
   if (grain !== 'day') return { first, last, role: 'in', grain }
   const date = isoDay(first).slice(5)
   if (date !== '12-31' && date !== '01-01') return { first, last, role: 'on', grain }
@@ -195,8 +204,8 @@ function quantityFor(
   { listed, title, answer }: Texts,
   grain: Proposition['grain'],
 ): Quantity | null {
-  const said = answer.quantity ?? title.quantity
-  if (said !== null) return said
+  const stated = answer.quantity ?? title.quantity
+  if (stated !== null) return stated
   if (grain === 'event' || listed.handles === 'slug') return null
   return quantityOfStrike(listed.strike)
 }
@@ -289,6 +298,6 @@ export function isNegative(title: string, answer: string, around: string): boole
   const match = NEGATED_ANSWER.exec(answer)
   if (match === null) return false
   // A work or a party may be called "No …": the denied word must be the question's.
-  const [whole, denied = ''] = match
-  return whole.startsWith('not') || (denied.length > 2 && ` ${title} ${around} `.includes(denied))
+  const [matched, denied = ''] = match
+  return matched.startsWith('not') || (denied.length > 2 && ` ${title} ${around} `.includes(denied))
 }

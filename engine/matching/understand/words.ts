@@ -33,15 +33,18 @@ let next = 0
 /** Lower case, no accents, plain quotes and dashes, one space between words; of a text's beginning. */
 export function fold(text: string): string {
   if (text === '') return ''
-  const known = recent.find((one) => one.text === text)
-  if (known !== undefined) return known.folded
+  const cached = recent.find((one) => one.text === text)
+  if (cached !== undefined) return cached.folded
   const start = text.slice(0, 2 * TITLE_CHARACTERS_MAX)
   const cut = beginningOf(start.includes('<') ? start.replace(MARKUP, ' ') : start)
   const lower = (PLAIN.test(cut) ? cut.toLowerCase() : foldMarks(cut))
     .replace(ROUND, '')
-    .replace(QUARTER, (_, ...said) => `q${[1, 2, 3].find((at) => said[at - 1] !== undefined) ?? 4}`)
+    .replace(
+      QUARTER,
+      (_, ...groups) => `q${[1, 2, 3].find((at) => groups[at - 1] !== undefined) ?? 4}`,
+    )
     .replace(YEAR_FIRST, '$2 $1')
-    .replace(SEASON, (whole, from, to) => (Number(to) === Number(from) + 1 ? `20${to}` : whole))
+    .replace(SEASON, (matched, from, to) => (Number(to) === Number(from) + 1 ? `20${to}` : matched))
   const folded = (SPACES.test(lower) ? lower.replace(/\s+/g, ' ') : lower).trim()
   recent[next] = { text, folded }
   next = (next + 1) % RECENT_TEXTS
@@ -123,8 +126,8 @@ const SPELLINGS_MAX = 32_768
 const spellings = new Map<string, Spelling>()
 
 function spellingOf(word: string): Spelling {
-  const known = spellings.get(word)
-  if (known !== undefined) return known
+  const cached = spellings.get(word)
+  if (cached !== undefined) return cached
   const stemmed = stem(word)
   // "Boeing" is no "BoE".
   const meaning = stemmed !== word && isProper(stemmed) ? word : stemmed
@@ -184,8 +187,8 @@ export interface LearnedTable {
 
 const learned = tableIn<LearnedTable>(new URL('./learned-words.json', import.meta.url))
 const weights = new Map<string, number>()
-for (const [step, words] of Object.entries(learned.weights)) {
-  for (const word of words.split(' ')) weights.set(word, Number(step) / learned.steps)
+for (const [level, words] of Object.entries(learned.weights)) {
+  for (const word of words.split(' ')) weights.set(word, Number(level) / learned.steps)
 }
 const ordinary = wordSet(learned.ordinary)
 const rivals = new Set(learned.rivals.split(','))

@@ -6,7 +6,7 @@ import { tableIn } from '../understand/phrases.ts'
 import type { VetoReason } from './vetoes.ts'
 
 /** What a person said of all pairs of two families. */
-export interface FamilyVerdict {
+export interface FamilyOverride {
   /** Patterns of a series, an event or a market, venue a's and venue b's; `*` stands for any characters. */
   readonly a: string
   readonly b: string
@@ -27,32 +27,32 @@ export const WORDING: ReadonlySet<VetoReason> = new Set<VetoReason>([
   'touch_or_close',
 ])
 
-const { families: KNOWN } = tableIn<{ readonly families: readonly FamilyVerdict[] }>(
+const { families: BUILT_IN_OVERRIDES } = tableIn<{ readonly families: readonly FamilyOverride[] }>(
   new URL('./families.json', import.meta.url),
 )
 
 /** The verdicts that hold now; of several on one pair the first. */
 export class Families {
-  readonly #patterns: readonly (readonly [FamilyVerdict, first: Test, second: Test])[]
+  readonly #patterns: readonly (readonly [FamilyOverride, first: Test, second: Test])[]
 
   /** An operator's verdicts stand above those that come with the program, and rejections above confirmations. */
-  constructor(verdicts: readonly FamilyVerdict[] = []) {
-    const said = [...verdicts].sort((one, other) => rankOf(one) - rankOf(other))
-    this.#patterns = [...said, ...KNOWN].map((verdict) => {
-      return [verdict, testOf(verdict.a), testOf(verdict.b)]
+  constructor(overrides: readonly FamilyOverride[] = []) {
+    const sorted = [...overrides].sort((one, other) => rankOf(one) - rankOf(other))
+    this.#patterns = [...sorted, ...BUILT_IN_OVERRIDES].map((familyOverride) => {
+      return [familyOverride, testOf(familyOverride.a), testOf(familyOverride.b)]
     })
   }
 
   /** The verdict on two markets or events, each with the names under which it is listed, in lower case. */
-  of(a: readonly string[], b: readonly string[]): FamilyVerdict | null {
-    for (const [verdict, first, second] of this.#patterns) {
-      if (a.some(first) && b.some(second)) return verdict
+  of(a: readonly string[], b: readonly string[]): FamilyOverride | null {
+    for (const [familyOverride, first, second] of this.#patterns) {
+      if (a.some(first) && b.some(second)) return familyOverride
     }
     return null
   }
 }
 
-const rankOf = ({ word }: FamilyVerdict): number => (word === 'rejected' ? 0 : 1)
+const rankOf = ({ word }: FamilyOverride): number => (word === 'rejected' ? 0 : 1)
 
 type Test = (name: string) => boolean
 
@@ -74,7 +74,7 @@ function testOf(pattern: string): Test {
 }
 
 /** The families that come with the program. */
-export const KNOWN_FAMILIES: Families = new Families()
+export const DEFAULT_FAMILIES: Families = new Families()
 
 /** Tells whether a pattern fits a name under which a market is listed, in any case. */
 export function patternTest(pattern: string): (name: string) => boolean {

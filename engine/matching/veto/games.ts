@@ -1,7 +1,7 @@
 // Vetoes of games: sport, sides, day, bet, part of the game, line, side. Each function looks at one conflict.
 
-import { compareGames, type GameComparison, gameVerdict } from '../compare/games.ts'
-import { type Unsaid, unsaidOfGames } from '../compare/not-said.ts'
+import { classifyGames, compareGames, type GameComparison } from '../compare/games.ts'
+import { type UnstatedPart, unstatedOfGames } from '../compare/not-said.ts'
 import type { Game } from '../understand/game.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { capOf, counted, type Veto, veto } from './vetoes.ts'
@@ -9,7 +9,7 @@ import { capOf, counted, type Veto, veto } from './vetoes.ts'
 /** What two games' comparison decides; `isFull`: every part is known and agrees. */
 export interface GameFinding {
   readonly vetoes: readonly Veto[]
-  readonly unsaid: readonly Unsaid[]
+  readonly unstated: readonly UnstatedPart[]
   readonly comparison: GameComparison
   readonly isFull: boolean
 }
@@ -18,7 +18,7 @@ export interface GameFinding {
  * Two markets or two events of games; null: one is none. Of events sides do not count, and one may hold the other's
  * bets among more, which are not read where another conflict leaves less than `from`.
  */
-export function judgeGames(a: Proposition, b: Proposition, from = 0): GameFinding | null {
+export function evaluateGames(a: Proposition, b: Proposition, from = 0): GameFinding | null {
   if (a.game === null || b.game === null) return null
   const comparison = compareGames(a.game, b.game)
   const vetoes = gameVetoes(comparison)
@@ -31,16 +31,16 @@ export function judgeGames(a: Proposition, b: Proposition, from = 0): GameFindin
     else if (isOppositeBet(comparison)) vetoes.push(veto('opposite_side'))
   }
   // With sides exchanged the question is the same all the more: its veto keeps it apart.
-  const unsaid = unsaidOfGames(a, b, comparison)
+  const unstated = unstatedOfGames(a, b, comparison)
   const isPlain = vetoes.every(({ reason }) => reason === 'opposite_side')
-  const isFull = isPlain && unsaid.length === 0 && gameVerdict(comparison) === 'same'
-  return { vetoes, unsaid, comparison, isFull }
+  const isFull = isPlain && unstated.length === 0 && classifyGames(comparison) === 'same'
+  return { vetoes, unstated, comparison, isFull }
 }
 
 function gameVetoes(found: GameComparison): Veto[] {
   const vetoes: Veto[] = []
-  if (found.isOtherArena) vetoes.push(veto('other_sport'))
-  if (gameVerdict(found) === 'other') vetoes.push(veto('other_game'))
+  if (found.isOtherCompetition) vetoes.push(veto('other_sport'))
+  if (classifyGames(found) === 'other') vetoes.push(veto('other_game'))
   if (found.dayGap !== null && found.dayGap > found.nearDays) {
     vetoes.push(veto('other_date', `${counted(found.dayGap, 'day')} apart`))
   } else if (found.startGapHours !== null && found.startGapHours > found.nearHours) {
@@ -69,7 +69,7 @@ function sideVetoes({ side }: GameComparison): readonly Veto[] {
 }
 
 const isOppositeBet = (found: GameComparison): boolean =>
-  found.side === 'opposite' && found.isSameBet && gameVerdict(found) !== 'other'
+  found.side === 'opposite' && found.isSameBet && classifyGames(found) !== 'other'
 
 const SAME_BET = (a: Game, b: Game): boolean =>
   a.bet.kind === b.bet.kind && a.bet.period === b.bet.period && a.bet.counted === b.bet.counted

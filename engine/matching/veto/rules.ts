@@ -1,7 +1,7 @@
 // What rule texts say beyond the question: station, data source, and terms by which a text departs from the plain reading of
 // its question. A text without such a term is read plainly: where one of two has it alone, they settle differently.
 
-import { allSaid, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
+import { allMatches, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { meanings } from '../understand/words.ts'
 import { type Veto, veto } from './vetoes.ts'
@@ -18,18 +18,18 @@ function stationsOf(rules: string): readonly string[] {
   const airports = [...rules.matchAll(named)].map((match) =>
     (match[1] ?? '').toLowerCase().replace(/(?: international)?(?: airport)?$/, ''),
   )
-  return [...allSaid(STATIONS, rules), ...codes, ...airports]
+  return [...allMatches(STATIONS, rules), ...codes, ...airports]
 }
 
 /** Examples in advice ("a source like Google or Coinbase may help") are no sources. */
 const EXAMPLES = /\bsources? like [^,.]{0,80}/gi
 const sourcesOf = (rules: string): readonly string[] =>
-  allSaid(SOURCES, rules.replace(EXAMPLES, ''))
+  allMatches(SOURCES, rules.replace(EXAMPLES, ''))
 
 /** Terms that stand in one of two rule texts only, as "name: reading"; none where a text is unknown. */
 export function otherTerms(a: string, b: string): readonly string[] {
   if (a === '' || b === '') return []
-  return TERMS.flatMap(([term, says]) => (says.test(a) === says.test(b) ? [] : [term]))
+  return TERMS.flatMap(([term, pattern]) => (pattern.test(a) === pattern.test(b) ? [] : [term]))
 }
 
 /**
@@ -40,11 +40,11 @@ export function ruleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const stations = stationConflicts(a, b)
   const terms = otherTerms(a.rules, b.rules)
   if (stations.length + terms.length === 0) return []
-  const sources = asksTemperature(a, b) ? otherSources(a, b) : []
+  const sources = isTemperatureQuestion(a, b) ? otherSources(a, b) : []
   return [veto('other_rules', [...stations, ...sources, ...terms].join(', '))]
 }
 
-const asksTemperature = (a: Proposition, b: Proposition): boolean =>
+const isTemperatureQuestion = (a: Proposition, b: Proposition): boolean =>
   a.words.includes('temperature') || b.words.includes('temperature')
 
 /**
@@ -60,7 +60,7 @@ function stationConflicts(a: Proposition, b: Proposition): readonly string[] {
 }
 
 function needsStation(a: Proposition, b: Proposition): boolean {
-  if (!asksTemperature(a, b)) return false
+  if (!isTemperatureQuestion(a, b)) return false
   return a.grain === 'event' || (a.quantity !== null && b.quantity !== null)
 }
 
@@ -68,11 +68,11 @@ function needsStation(a: Proposition, b: Proposition): boolean {
 export function lackingStation(a: Proposition, b: Proposition): readonly [boolean, boolean] {
   if (!needsStation(a, b)) return [false, false]
   const [one, other] = [stationsOf(a.rules), stationsOf(b.rules)]
-  const places = a.words.filter((word) => a.names.has(word) && b.words.includes(word))
-  const isOfPlace = [...one, ...other].some((station) =>
-    meanings(station).some((word) => places.includes(word)),
+  const sharedNames = a.words.filter((word) => a.names.has(word) && b.words.includes(word))
+  const isNamedStation = [...one, ...other].some((station) =>
+    meanings(station).some((word) => sharedNames.includes(word)),
   )
-  if (isOfPlace && a.rules !== '' && b.rules !== '') return [false, false]
+  if (isNamedStation && a.rules !== '' && b.rules !== '') return [false, false]
   return [one.length === 0, other.length === 0]
 }
 

@@ -1,11 +1,11 @@
 // Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
 // one conflict.
 
-import { isMissedByMarkets, type WhenComparison } from '../compare/when.ts'
-import { areNamesakes, NAME_WEIGHT, type WordComparison, WordIndex } from '../compare/words.ts'
+import { type DateComparison, isMissedByMarkets } from '../compare/when.ts'
+import { areNamesakes, NAME_WEIGHT, type WordComparison, WordMatcher } from '../compare/words.ts'
 import type { Contrasts } from '../understand/contrasts.ts'
 import { isIdentity, isSoftWord } from '../understand/lexicon.ts'
-import { asksWin, conflictsOf } from '../understand/marks.ts'
+import { conflictsOf, isWinQuestion } from '../understand/marks.ts'
 import { wordSet } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
@@ -19,23 +19,27 @@ const SOFT_MARKS = new Set(['work', 'edition', 'measure'])
 export interface ComparedWords {
   readonly ofA: WordComparison
   readonly ofB: WordComparison
-  readonly knownA: WordIndex
+  readonly wordsA: WordMatcher
   /** Words of venue b's that venue a has in a shorter form. */
   readonly shortB: ReadonlySet<string>
 }
 
 /** Conflicts that show before words are compared. */
-export function plainVetoes(a: Proposition, b: Proposition, when: WhenComparison): readonly Veto[] {
+export function plainVetoes(
+  a: Proposition,
+  b: Proposition,
+  dates: DateComparison,
+): readonly Veto[] {
   const found = [...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b)]
-  if (when.verdict !== 'other') return found
-  return [...found, veto('other_date', `${counted(when.gap, 'day')} apart`)]
+  if (dates.result !== 'other') return found
+  return [...found, veto('other_date', `${counted(dates.gap, 'day')} apart`)]
 }
 
 /** All others of the questions; what a range has or an event lists is compared where both have it. */
 export function wordedVetoes(
   a: Proposition,
   b: Proposition,
-  when: WhenComparison,
+  dates: DateComparison,
   words: ComparedWords,
 ): readonly Veto[] {
   const isMarket = a.grain === 'market'
@@ -43,7 +47,7 @@ export function wordedVetoes(
   return [
     ...(isOne ? rangeVetoes(a, b) : []),
     ...subjectVetoes(a, b, words),
-    ...occasionVetoes(a, b, when),
+    ...occasionVetoes(a, b, dates),
     ...(isMarket
       ? [...answerVetoes(a, b, words), ...polarityVetoes(a, b)]
       : [...formVetoes(a, b), ...levelVetoes(a, b), ...yearVetoes(a, b)]),
@@ -54,7 +58,7 @@ export function wordedVetoes(
 function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if ((a.kind === 'speech') === (b.kind === 'speech')) return []
   const other = a.kind === 'speech' ? b : a
-  return other.kind === 'price' || other.kind === 'quantity' || asksWin(other.marks)
+  return other.kind === 'price' || other.kind === 'quantity' || isWinQuestion(other.marks)
     ? [veto('other_kind', `${a.kind} against ${b.kind}`)]
     : []
 }
@@ -131,7 +135,7 @@ function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 function answerVetoes(
   a: Proposition,
   b: Proposition,
-  { knownA: known, shortB: shortened }: ComparedWords,
+  { wordsA: wordsOfA, shortB: shortened }: ComparedWords,
 ): readonly Veto[] {
   if (a.isPlaceholder || b.isPlaceholder) {
     return [veto('other_answer', 'a placeholder, for whom nobody stands')]
@@ -139,10 +143,11 @@ function answerVetoes(
   // Beside a range an ordinary word is its unit, and beside a telling one that is known a soft one tells nothing.
   const hasRanges = a.quantity !== null && b.quantity !== null
   const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
-  const isTold = hasRanges || b.answer.some((word) => known.has(word) && !isSoftWord(word))
-  const isMissing = (word: string): boolean => !known.has(word) && !shortened.has(word)
+  const hasDistinctiveMatch =
+    hasRanges || b.answer.some((word) => wordsOfA.has(word) && !isSoftWord(word))
+  const isMissing = (word: string): boolean => !wordsOfA.has(word) && !shortened.has(word)
   const missing = b.answer.filter(
-    (word) => isMissing(word) && !isUnit(word) && !(isTold && isSoftWord(word)),
+    (word) => isMissing(word) && !isUnit(word) && !(hasDistinctiveMatch && isSoftWord(word)),
   )
   return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
 }
@@ -151,10 +156,10 @@ function answerVetoes(
 const OCCASION_DAYS = 1
 
 /** "His next video" is a new one each week: the occasion is the same where days are equal or both close together. */
-function occasionVetoes(a: Proposition, b: Proposition, when: WhenComparison): readonly Veto[] {
-  if ((!a.isRelative && !b.isRelative) || when.verdict === 'same') return []
-  const isNear = when.closeGap !== null && when.closeGap <= OCCASION_DAYS
-  return isNear && when.verdict !== 'other' ? [] : [veto('other_occasion')]
+function occasionVetoes(a: Proposition, b: Proposition, dates: DateComparison): readonly Veto[] {
+  if ((!a.isRelative && !b.isRelative) || dates.result === 'same') return []
+  const isNear = dates.closeGap !== null && dates.closeGap <= OCCASION_DAYS
+  return isNear && dates.result !== 'other' ? [] : [veto('other_occasion')]
 }
 
 function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
@@ -189,7 +194,7 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   if ([a.form, b.form].every((form) => form === 'when' || form === 'open')) {
     return isPlainOpen(a) || isPlainOpen(b) ? [] : [veto('other_form', 'when against which')]
   }
-  if ([a, b].some(({ form }) => form === 'count') && [a, b].some(asksWhich)) {
+  if ([a, b].some(({ form }) => form === 'count') && [a, b].some(isWhichQuestion)) {
     return [veto('other_form', 'how many against which')]
   }
   if ((a.form === 'closed') === (b.form === 'closed')) return []
@@ -199,11 +204,13 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
   }
   // A heading asks which, whether or when: only words that ask are another form.
-  const isAsked = /^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening)
-  return isPlainOpen(other) || (other.form === 'open' && !isAsked) ? [] : [veto('other_form')]
+  const isQuestionOpening = /^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening)
+  return isPlainOpen(other) || (other.form === 'open' && !isQuestionOpening)
+    ? []
+    : [veto('other_form')]
 }
 
-const asksWhich = ({ form, opening }: Proposition): boolean =>
+const isWhichQuestion = ({ form, opening }: Proposition): boolean =>
   form === 'open' && /^(?:who|which)$/.test(opening)
 
 /** An event of several markets whose title is a heading: what it lists is not said. */
@@ -214,12 +221,16 @@ function isPlainOpen({ form, opening }: Proposition): boolean {
 function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
   const [speakers, others] = [speakersOf(a), speakersOf(b)]
   // "Zelensky" and "Zelenskyy".
-  const known = new WordIndex(others)
-  if (speakers.length > 0 && others.length > 0 && !speakers.some((name) => known.has(name))) {
+  const otherSpeakers = new WordMatcher(others)
+  if (
+    speakers.length > 0 &&
+    others.length > 0 &&
+    !speakers.some((name) => otherSpeakers.has(name))
+  ) {
     return [veto('other_roles', `${speakers.join(' ')} speaks, or ${others.join(' ')}`)]
   }
   for (const name of [...a.names].filter((each) => b.names.has(each))) {
-    const [one, other] = [placeOfVerb(a, name), placeOfVerb(b, name)]
+    const [one, other] = [verbRoleOf(a, name), verbRoleOf(b, name)]
     if (one !== null && other !== null && one !== other) return [veto('other_roles', name)]
   }
   return []
@@ -229,30 +240,30 @@ function speakersOf({ words, names }: Proposition): readonly string[] {
   return words.slice(0, Math.max(0, words.indexOf('sayx'))).filter((word) => names.has(word))
 }
 
-const TWO_PLACED = wordSet(
+const TRANSITIVE_VERBS = wordSet(
   'endorse sue arrest pardon fire beat defeat replace attack invade extradit acquire',
 )
 
 /** Words before a verb that turn it: who stands before it suffers it ("receive a pardon", "be endorsed"). */
-const TURNED = /^(?:be|been|being|is|was|were|get|gets|got|receive|receives|granted|given)$/
-const TURNED_WORDS_MAX = 3
+const PASSIVE_MARKER = /^(?:be|been|being|is|was|were|get|gets|got|receive|receives|granted|given)$/
+const PASSIVE_WORDS_MAX = 3
 const REFLEXIVE = /^(?:him|her|them|it)sel(?:f|ves)$/
 
 /** Whether a name does or suffers the only verb of two places, by the words' order. */
-function placeOfVerb(one: Proposition, name: string): 'does' | 'suffers' | null {
+function verbRoleOf(one: Proposition, name: string): 'does' | 'suffers' | null {
   const { spelled } = one
   const verb = spelled.findIndex(
-    ({ word, meaning }) => TWO_PLACED.has(meaning) && !/^merg/.test(word),
+    ({ word, meaning }) => TRANSITIVE_VERBS.has(meaning) && !/^merg/.test(word),
   )
   // A winner that Yes stands for beats, and is not beaten.
-  if (verb < 0 && asksWin(one.marks) && one.answer.includes(name)) return 'does'
+  if (verb < 0 && isWinQuestion(one.marks) && one.answer.includes(name)) return 'does'
   const at = spelled.findIndex(({ meaning }) => meaning === name)
   if (verb < 0 || at < 0 || spelled.some(({ word }) => REFLEXIVE.test(word))) return null
-  const before = spelled.slice(Math.max(0, verb - TURNED_WORDS_MAX), verb)
+  const before = spelled.slice(Math.max(0, verb - PASSIVE_WORDS_MAX), verb)
   // "Doe arrested by June?" is a heading's passive.
-  const isTurned =
-    /ed$/.test(spelled[verb]?.word ?? '') || before.some(({ word }) => TURNED.test(word))
-  return at < verb === isTurned ? 'suffers' : 'does'
+  const isPassive =
+    /ed$/.test(spelled[verb]?.word ?? '') || before.some(({ word }) => PASSIVE_MARKER.test(word))
+  return at < verb === isPassive ? 'suffers' : 'does'
 }
 
 /** Each of the two has a name that the other lacks, or two teams of one nickname are meant. */
@@ -271,12 +282,13 @@ const COMPETITIONS = wordSet('championship cup classic open master trophy invita
 
 /** "PGA Tour: Truist Championship" has all words of "PGA Championship", which has none before the kind of competition. */
 function isOtherCup(own: Proposition, other: Proposition): boolean {
-  const isSaid = ({ words, context }: Proposition, word: string): boolean =>
+  const isMentioned = ({ words, context }: Proposition, word: string): boolean =>
     words.includes(word) || context.includes(word)
   return own.runs.some((run) => {
-    const [kind = '', ...telling] = COMPETITIONS.has(run.at(-1) ?? '') ? run.toReversed() : []
-    if (telling.length === 0 || telling.some((word) => isSaid(other, word))) return false
+    const [kind = '', ...distinctive] = COMPETITIONS.has(run.at(-1) ?? '') ? run.toReversed() : []
+    if (distinctive.length === 0 || distinctive.some((word) => isMentioned(other, word)))
+      return false
     const isCup = (of: readonly string[]): boolean => of.length > 1 && of.at(-1) === kind
-    return other.runs.some((of) => isCup(of) && of.every((word) => isSaid(own, word)))
+    return other.runs.some((of) => isCup(of) && of.every((word) => isMentioned(own, word)))
   })
 }

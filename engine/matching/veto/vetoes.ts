@@ -8,7 +8,11 @@ export const MATCH_SCORE = 80
 export type Relation = 'identical' | 'subset' | 'superset' | 'overlap' | 'different'
 
 /** The cap is the highest score that remains, 0 to 79. */
-const rule = (cap: number, relation: Relation, says: string) => ({ cap, relation, says })
+const rule = (cap: number, relation: Relation, description: string) => ({
+  cap,
+  relation,
+  description,
+})
 
 /**
  * Every veto. Where a close reader may find the two the same after all (rules, boundaries, grids, occasions) half remains:
@@ -73,6 +77,6 @@ export function capOf(vetoes: readonly Veto[]): number {
 }
 
 /** One phrase for a veto: "another part of the game (map1 against map2)". */
-export function sayVeto({ reason, detail }: Veto): string {
-  return detail === '' ? VETOES[reason].says : `${VETOES[reason].says} (${detail})`
+export function vetoText({ reason, detail }: Veto): string {
+  return detail === '' ? VETOES[reason].description : `${VETOES[reason].description} (${detail})`
 }

@@ -5,7 +5,7 @@
 import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
-import { each, inPieces } from '../../steps.ts'
+import { forEachSliced, runInSlices } from '../../steps.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type {
   FeedHealth,
@@ -157,7 +157,7 @@ export class KalshiFeed implements VenueFeed {
     const emit = (trade: TradeEvent) => {
       if (!signal.aborted) this.#parts.emit(trade)
     }
-    await inPieces(this.#parts.clock, each(trades, emit))
+    await runInSlices(this.#parts.clock, forEachSliced(trades, emit))
     return read
   }
 

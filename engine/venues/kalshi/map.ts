@@ -268,7 +268,7 @@ function tellTick({ ticker, priceRanges }: LifecycleMessage, atMs: TimeMs, emit:
   if (grid === null) return
   const stamps = { venue: VENUE, venueTimeMs: atMs, receivedAtMs: atMs } as const
   const outcome = outcomeId(ticker)
-  emit({ kind: 'tickSize', ...stamps, outcome, tickMicros: grid.finest, keepsBook: true })
+  emit({ kind: 'tickSize', ...stamps, outcome, tickMicros: grid.finest, retainsBook: true })
 }
 
 /** What one Yes pays: the venue's figure, else 1 or 0 by its result; null when it says neither. */

@@ -2,7 +2,7 @@
 // hand because every delta passes here; nothing throws, whatever arrives.
 // A row of REST has its own readers in rows.ts.
 
-import { isRecord, wordOf } from '../../json-record.ts'
+import { isRecord, labelOf } from '../../json-record.ts'
 import {
   type ErrorReply,
   type FeeMessage,
@@ -186,7 +186,7 @@ function isOfBook(body: Fields): boolean {
 function unread(name: string, frame: Fields, lifecycle: Fields = NO_FIELDS): UnreadMessage {
   const place = { sid: wholeOf(frame.sid), seq: wholeOf(frame.seq) }
   const { event_type: change, market_ticker: ticker } = lifecycle
-  const word = change === undefined ? null : wordOf(change).slice(0, WORD_CHARACTERS_MAX)
+  const word = change === undefined ? null : labelOf(change).slice(0, WORD_CHARACTERS_MAX)
   return { kind: 'unread', name, change: word, ticker: idOf(ticker), isOfBook: false, ...place }
 }
 

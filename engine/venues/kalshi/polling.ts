@@ -6,7 +6,7 @@
 import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
-import { each, inPieces } from '../../steps.ts'
+import { forEachSliced, runInSlices } from '../../steps.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { AnswerDoubt, listIn } from '../answers.ts'
 import { type FrameTap, feedEvent } from '../feed.ts'
@@ -169,7 +169,7 @@ export class PollingFeed implements VenueFeed {
     const { market, ...rest } = range
     const { trades, ...read } = await this.#parts.trades.fetchRange({ ...rest, ticker: market })
     const { clock, emit } = this.#parts
-    await inPieces(clock, each(trades, emit))
+    await runInSlices(clock, forEachSliced(trades, emit))
     return read
   }
 

@@ -251,7 +251,7 @@ export class PolymarketMap {
       receivedAtMs,
       outcome,
       tickMicros,
-      keepsBook: false,
+      retainsBook: false,
     })
     this.#parts.onTick(track)
     return 'mapped'

@@ -1,7 +1,7 @@
 // Text off a socket to Polymarket's messages, or a counted rejection; nothing here throws.
 // Numbers stay strings. What a message means for our books and trades is map.ts and trades.ts.
 
-import { isRecord, wordOf } from '../../json-record.ts'
+import { isRecord, labelOf } from '../../json-record.ts'
 import { tokenId } from './condition-id.ts'
 import {
   type ActivityMessage,
@@ -140,7 +140,7 @@ function readMessage(value: Json): MarketMessage | ParseRejection {
       // What has the form of a book or of its changes was one, under another name.
       const hasForm = isOfBook(value)
       const refused = reject('unknown_event_type', hasForm ? tokensOf(value) : [])
-      return { ...refused, isOfBook: hasForm, unknownType: wordOf(value.event_type) }
+      return { ...refused, isOfBook: hasForm, unknownType: labelOf(value.event_type) }
     }
   }
 }
@@ -174,7 +174,7 @@ export function parseActivity(text: string): ParsedActivity {
   const isOurs = topic === 'activity' || isUnnamed(topic)
   const isShown = isTrade(row) || !(kind === 'unnamed' || isUnnamed(topic))
   if (!isOurs || !isShown || kind === undefined) {
-    return { kind: 'other', name: `${wordOf(topic)} ${wordOf(type)}` }
+    return { kind: 'other', name: `${labelOf(topic)} ${labelOf(type)}` }
   }
   if (!isTrade(row)) return reject('bad_activity', [])
   return { kind: 'activity', message: { kind, row } }

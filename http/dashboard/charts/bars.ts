@@ -52,7 +52,7 @@ export const volumeOf = ({ volume, trades_count: count }: Bar): number | null =>
   count === 0 ? null : volume
 
 /** Where a bar went: behind all others or in place of the last; among the older; nowhere, as it says nothing new. */
-export type Placed = 'newest' | 'older' | 'known'
+export type PutResult = 'newest' | 'older' | 'known'
 
 /** More than a chart shows; beyond it the oldest go. */
 const BARS_MAX = 2_000
@@ -69,17 +69,17 @@ export class MarketBars {
     return this.#bars.at(-1) ?? null
   }
 
-  put(bar: Bar): Placed {
+  put(bar: Bar): PutResult {
     const last = this.last
     if (last === null || bar.timestamp_ms > last.timestamp_ms) {
       this.#bars.push(bar)
       if (this.#bars.length > BARS_MAX) this.#bars = this.#bars.slice(-BARS_MAX)
       return 'newest'
     }
-    const at = this.#bars.findLastIndex((known) => known.timestamp_ms <= bar.timestamp_ms)
-    const known = this.#bars[at]
-    if (known?.timestamp_ms === bar.timestamp_ms) {
-      if (!isNewer(bar, known)) return 'known'
+    const at = this.#bars.findLastIndex((existing) => existing.timestamp_ms <= bar.timestamp_ms)
+    const existing = this.#bars[at]
+    if (existing?.timestamp_ms === bar.timestamp_ms) {
+      if (!isNewer(bar, existing)) return 'known'
       this.#bars[at] = bar
       return at === this.#bars.length - 1 ? 'newest' : 'older'
     }
@@ -89,9 +89,9 @@ export class MarketBars {
 }
 
 /** A bar only grows, and closes once. */
-function isNewer(one: Bar, known: Bar): boolean {
-  if (one.trades_count !== known.trades_count) return one.trades_count > known.trades_count
-  return one.closed && !known.closed
+function isNewer(one: Bar, existing: Bar): boolean {
+  if (one.trades_count !== existing.trades_count) return one.trades_count > existing.trades_count
+  return one.closed && !existing.closed
 }
 
 /** The bar in a message of the channel `candles`, when it has one and it is of this interval; null otherwise. */

@@ -14,7 +14,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts'
 import { priceText, timeText } from '../format.ts'
-import { type Bar, type Placed, volumeOf } from './bars.ts'
+import { type Bar, type PutResult, volumeOf } from './bars.ts'
 import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
 
 /** The part of the height that volume has. */
@@ -25,7 +25,7 @@ const SPACING_MAX = 30
 /** Pixels of room at an edge: half of a date below the first bars, half of a time below the last. */
 const LABEL = 20
 /** Bars of room at the right edge. */
-const ROOM = 4
+const RIGHT_MARGIN_BARS = 4
 /** Dollars that the height spans at least: a price that stands still is a line in its middle. */
 const SPAN_MIN = 0.01
 
@@ -35,8 +35,8 @@ export class CandleCanvas {
   readonly #candles
   readonly #line
   readonly #volumes
-  readonly #stopListening: () => void
-  readonly #stopMeasuring: () => void
+  readonly #removeSchemeListener: () => void
+  readonly #removeSizeListener: () => void
   /** What is drawn, by the moment at which each opens. */
   #bars = new Map<number, Bar>()
   #colors: ChartColors
@@ -65,11 +65,11 @@ export class CandleCanvas {
       scaleMargins: { top: 0.08, bottom: VOLUME_SHARE + 0.06 },
     })
     this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 1 - VOLUME_SHARE, bottom: 0 } })
-    this.#stopListening = onSchemeChange(() => this.#recolor())
+    this.#removeSchemeListener = onSchemeChange(() => this.#recolor())
     const scale = this.#chart.timeScale()
-    const place = () => this.#place()
-    scale.subscribeSizeChange(place)
-    this.#stopMeasuring = () => scale.unsubscribeSizeChange(place)
+    const layout = () => this.#layout()
+    scale.subscribeSizeChange(layout)
+    this.#removeSizeListener = () => scale.unsubscribeSizeChange(layout)
   }
 
   /** Draws these alone. */
@@ -89,37 +89,37 @@ export class CandleCanvas {
   /** Shows all bars, the last one near the right edge; a short history begins at the left one. */
   goToNow(): void {
     const scale = this.#chart.timeScale()
-    const slots = this.#bars.size + ROOM
+    const slots = this.#bars.size + RIGHT_MARGIN_BARS
     const width = scale.width()
-    const room = width === 0 ? 0 : (LABEL * slots) / width
+    const margin = width === 0 ? 0 : (LABEL * slots) / width
     scale.setVisibleLogicalRange({
-      from: -Math.max(0.5, room),
-      to: this.#bars.size - 0.5 + Math.max(ROOM, room),
+      from: -Math.max(0.5, margin),
+      to: this.#bars.size - 0.5 + Math.max(RIGHT_MARGIN_BARS, margin),
     })
-    this.#place()
+    this.#layout()
   }
 
   /** Draws one bar more, or one anew. */
-  put(bar: Bar, placed: Exclude<Placed, 'known'>): void {
-    this.#candles.update(candleOf(bar), placed === 'older')
-    this.#line.update(closeOf(bar), placed === 'older')
-    this.#volumes.update(this.#volumeOf(bar), placed === 'older')
+  put(bar: Bar, result: Exclude<PutResult, 'known'>): void {
+    this.#candles.update(candleOf(bar), result === 'older')
+    this.#line.update(closeOf(bar), result === 'older')
+    this.#volumes.update(this.#volumeOf(bar), result === 'older')
     const isNew = !this.#bars.has(bar.timestamp_ms)
     this.#bars.set(bar.timestamp_ms, bar)
-    if (isNew) this.#place()
+    if (isNew) this.#layout()
   }
 
   remove(): void {
-    this.#stopListening()
-    this.#stopMeasuring()
+    this.#removeSchemeListener()
+    this.#removeSizeListener()
     this.#chart.remove()
   }
 
   /** A history too short for the width is spread over it, from the left; a longer one stays as the viewer has it. */
-  #place(): void {
+  #layout(): void {
     const scale = this.#chart.timeScale()
     const width = scale.width()
-    const wanted = this.#bars.size + ROOM
+    const wanted = this.#bars.size + RIGHT_MARGIN_BARS
     if (width === 0 || this.#bars.size === 0 || wanted * SPACING > width) return
     const slots = Math.max(wanted, Math.floor(width / SPACING_MAX))
     scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
@@ -162,7 +162,7 @@ const OPTIONS = {
   },
   rightPriceScale: { entireTextOnly: true },
   timeScale: {
-    rightOffset: ROOM,
+    rightOffset: RIGHT_MARGIN_BARS,
     barSpacing: SPACING,
     timeVisible: true,
     secondsVisible: false,

@@ -93,7 +93,7 @@ function legend(bar: Bar | null, decimals: number) {
 interface BarListener {
   /** `isFirst`: nothing of this interval was shown before. */
   readonly onPage: (bars: MarketBars, isFirst: boolean, isOwnAlone: boolean) => void
-  readonly onBar: (bar: Bar, placed: 'newest' | 'older', bars: MarketBars) => void
+  readonly onBar: (bar: Bar, result: 'newest' | 'older', bars: MarketBars) => void
   /** `isFirst`: nothing of this interval was shown before. */
   readonly onFailure: (error: unknown, isFirst: boolean) => void
 }
@@ -146,8 +146,8 @@ function useDrawnBars(
         setLast(bars.last)
         setPhase({ kind: 'shown' })
       },
-      onBar: (bar, placed, bars) => {
-        canvas.current?.put(bar, placed)
+      onBar: (bar, result, bars) => {
+        canvas.current?.put(bar, result)
         setLast(bars.last)
       },
       onFailure: (error, isFirst) => {
@@ -172,7 +172,7 @@ function followBars(
   const ending = new AbortController()
   let isRead = false
   const read = () => {
-    askBars(marketId, { interval, limit }, ending.signal).then(
+    fetchBars(marketId, { interval, limit }, ending.signal).then(
       ({ candles, isOwnAlone }) => {
         if (ending.signal.aborted) return
         for (const candle of candles) bars.put(candle)
@@ -188,9 +188,9 @@ function followBars(
       onMessage: (message) => {
         const bar = message.type === 'candle' ? barOfMessage(message.data, interval) : null
         if (bar === null) return
-        const placed = bars.put(bar)
+        const result = bars.put(bar)
         // Before the past ones are there it is only kept: both are drawn together.
-        if (isRead && placed !== 'known') listener.onBar(bar, placed, bars)
+        if (isRead && result !== 'known') listener.onBar(bar, result, bars)
       },
       onGap: read,
     },
@@ -203,18 +203,18 @@ function followBars(
 }
 
 /** With the venue's history; where it does not answer, what was traded since Twinbook watches. Rejects with ApiError. */
-async function askBars(
+async function fetchBars(
   marketId: string,
-  asked: { readonly interval: Interval; readonly limit: number },
+  query: { readonly interval: Interval; readonly limit: number },
   signal: AbortSignal,
 ): Promise<{ readonly candles: readonly Bar[]; readonly isOwnAlone: boolean }> {
   const path = `/v1/markets/${encodeURIComponent(marketId)}/candles`
-  const ask = (history: boolean) =>
-    request<CandlePage>(path, { query: { ...asked, history }, signal })
+  const fetchPage = (history: boolean) =>
+    request<CandlePage>(path, { query: { ...query, history }, signal })
   try {
-    return { candles: (await ask(true)).candles, isOwnAlone: false }
+    return { candles: (await fetchPage(true)).candles, isOwnAlone: false }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 503) throw error
-    return { candles: (await ask(false)).candles, isOwnAlone: true }
+    return { candles: (await fetchPage(false)).candles, isOwnAlone: true }
   }
 }

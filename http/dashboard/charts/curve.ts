@@ -42,7 +42,7 @@ export function openCurve(host: HTMLElement): Curve {
   // All of it, also after the phone was turned.
   const fit = () => scale.fitContent()
   scale.subscribeSizeChange(fit)
-  const stopListening = onSchemeChange(() => {
+  const removeSchemeListener = onSchemeChange(() => {
     chart.applyOptions(options(chartColors(host), texts))
     series.applyOptions(lineOptions(chartColors(host)))
   })
@@ -58,7 +58,7 @@ export function openCurve(host: HTMLElement): Curve {
       fit()
     },
     close() {
-      stopListening()
+      removeSchemeListener()
       scale.unsubscribeSizeChange(fit)
       chart.remove()
     },

@@ -79,23 +79,23 @@ export function DepthChart({ marketId }: { readonly marketId: string }) {
   const [book, setBook] = useState<BookView | null>(null)
   useEffect(() => {
     let shown = ''
-    const look = () => {
+    const refresh = () => {
       const now = bookOf(marketId)
       const version = now === null ? '' : `${now.epoch} ${now.seq} ${now.isInSync}`
       if (version === shown) return
       shown = version
       setBook(now)
     }
-    look()
-    return every(PERIOD_MS, look)
+    refresh()
+    return every(PERIOD_MS, refresh)
   }, [marketId])
   const drawing = book === null ? null : depthOf(book)
   if (drawing === null) return null
   const { from, to, bidPath, askPath, bidSize, askSize } = drawing
-  const words = `${sizeText(bidSize)} contracts bid down to ${priceText(from)}, ${sizeText(askSize)} asked up to ${priceText(to)}`
+  const label = `${sizeText(bidSize)} contracts bid down to ${priceText(from)}, ${sizeText(askSize)} asked up to ${priceText(to)}`
   return html`<section class="card depth" aria-labelledby="depth-title" data-seq=${book?.seq}>
     <h2 id="depth-title">Depth</h2>
-    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${words}>
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${label}>
       <path class="bid" d=${bidPath} /><path class="ask" d=${askPath} />
     </svg>
     <div class="row edges" aria-hidden="true">

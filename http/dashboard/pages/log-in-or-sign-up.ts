@@ -12,14 +12,14 @@ import { usePolled } from '../parts/asked.ts'
 import { useAction } from '../parts/forms/action.ts'
 import { described, Field, FormProblem, focusProblem } from '../parts/forms/field.ts'
 import { type Entry, entryRefusal, type Refusal } from '../parts/forms/refusal.ts'
-import { venueText, wholeVenueText } from '../parts/lists/venues.ts'
+import { fullVenueText, venueText } from '../parts/lists/venues.ts'
 import { Failure } from '../parts/states.ts'
 import { Figures } from '../parts/wallets/profile.ts'
 import type { Health } from '../records.ts'
 import { type Ending, logIn, openLocal, signUp } from '../session.ts'
 
 /** Why the last session ended. */
-const WORDS: Readonly<Record<Ending, string | null>> = {
+const ENDING_TEXTS: Readonly<Record<Ending, string | null>> = {
   never: null,
   left: 'You have logged out. This browser no longer holds anything of your account.',
   deleted: 'Your account is deleted, with its keys and its webhooks.',
@@ -33,7 +33,7 @@ interface LogInOrSignUpProps {
 }
 
 export function LogInOrSignUpPage({ ending, isLocalOffered }: LogInOrSignUpProps) {
-  const words = WORDS[ending]
+  const text = ENDING_TEXTS[ending]
   return html`<div class="welcome">
     <div class="stack">
       <${Welcome} />
@@ -43,7 +43,7 @@ export function LogInOrSignUpPage({ ending, isLocalOffered }: LogInOrSignUpProps
       </p>
     </div>
     <div class="stack">
-      ${words === null ? null : html`<p class="notice" role="status">${words}</p>`}
+      ${text === null ? null : html`<p class="notice" role="status">${text}</p>`}
       ${isLocalOffered ? html`<${LocalEntry} />` : null}
       <${EntryForms} />
     </div>
@@ -106,10 +106,10 @@ function EntryForm({ entry }: { readonly entry: Entry }) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (waitSeconds > 0 || form.current === null) return
-    const said = new FormData(form.current)
-    const email = String(said.get('email') ?? '').trim()
-    const password = String(said.get('password') ?? '')
-    const left = leftOut(email, password)
+    const formData = new FormData(form.current)
+    const email = String(formData.get('email') ?? '').trim()
+    const password = String(formData.get('password') ?? '')
+    const left = findMissing(email, password)
     setMissing(left)
     if (left !== null) return
     action.run(() => (entry === 'log-in' ? logIn : signUp)(email, password))
@@ -160,7 +160,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
 }
 
 /** Null: nothing. */
-function leftOut(email: string, password: string): Refusal | null {
+function findMissing(email: string, password: string): Refusal | null {
   const fields = new Map<string, string>()
   if (email === '') fields.set('email', 'Enter your email.')
   if (password === '') fields.set('password', 'Enter a password.')
@@ -184,10 +184,10 @@ const NO_FIELDS: ReadonlyMap<string, string> = new Map()
 
 /** Asked of everyone, and counted against nobody. */
 const PERIOD_MS = 5_000
-const askHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
+const fetchHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
 
 function Welcome() {
-  const { answer } = usePolled(askHealth, { periodMs: PERIOD_MS })
+  const { answer } = usePolled(fetchHealth, { periodMs: PERIOD_MS })
   return html`
     <h1>Twinbook</h1>
     <p>
@@ -200,7 +200,7 @@ function Welcome() {
         ? null
         : html`<section aria-label="Right now"><${Figures} of=${[
             ...Object.entries(answer.exchanges).map(
-              ([venue, isLive]) => [wholeVenueText(venue), isLive ? 'Live' : 'Connecting'] as const,
+              ([venue, isLive]) => [fullVenueText(venue), isLive ? 'Live' : 'Connecting'] as const,
             ),
             ['Server delay', durationText(answer.delay_ms)],
             ['Uptime', durationText(answer.uptime_s * 1_000)],

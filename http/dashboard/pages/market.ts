@@ -8,44 +8,44 @@ import { CandleChart } from '../charts/candles.ts'
 import { DepthChart } from '../charts/depth.ts'
 import { stepDecimals } from '../format.ts'
 import { html } from '../html.ts'
-import { useAsked } from '../parts/asked.ts'
+import { useRequest } from '../parts/asked.ts'
 import { BookPanel } from '../parts/market/book.ts'
 import { MarketOutcomes, MarketRules, MarketTitle } from '../parts/market/facts.ts'
 import { TradePanel } from '../parts/market/trade-panel.ts'
-import { TwinPanel } from '../parts/market/twin.ts'
+import { MatchedMarketPanel } from '../parts/market/twin.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { Market } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 import { follow } from '../stream.ts'
 
-export function MarketPage({ place }: PageProps) {
-  const { subject } = place
-  if (subject === null || subject === '') return html`<${Unknown} marketId=${null} />`
+export function MarketPage({ route }: PageProps) {
+  const { subject } = route
+  if (subject === null || subject === '') return html`<${MarketNotFound} marketId=${null} />`
   return html`<${OneMarket} key=${subject} marketId=${subject} />`
 }
 
 function OneMarket({ marketId }: { readonly marketId: string }) {
-  const asked = useAsked(
+  const result = useRequest(
     (signal) => request<Market>(`/v1/markets/${encodeURIComponent(marketId)}`, { signal }),
     [marketId],
   )
-  const known = useRef<Market | null>(null)
-  if (asked.kind === 'answered') known.current = asked.answer
+  const latest = useRef<Market | null>(null)
+  if (result.kind === 'answered') latest.current = result.answer
   // Asked anew in vain, it is still the market that it was.
-  if (known.current !== null) {
-    return html`<${KnownMarket} market=${known.current} again=${asked.again} />`
+  if (latest.current !== null) {
+    return html`<${LoadedMarket} market=${latest.current} again=${result.again} />`
   }
-  if (asked.kind === 'failed') {
-    const { error } = asked
+  if (result.kind === 'failed') {
+    const { error } = result
     if (error instanceof ApiError && error.status === 404) {
-      return html`<${Unknown} marketId=${marketId} />`
+      return html`<${MarketNotFound} marketId=${marketId} />`
     }
-    return html`<h1>Market</h1><${Failure} error=${error} retry=${asked.again} />`
+    return html`<h1>Market</h1><${Failure} error=${error} retry=${result.again} />`
   }
   return html`<${Waiting} what="the market" />`
 }
 
-function Unknown({ marketId }: { readonly marketId: string | null }) {
+function MarketNotFound({ marketId }: { readonly marketId: string | null }) {
   return html`<h1>No such market</h1>
     <${Empty}>
       ${marketId === null ? 'The address names no market.' : `Neither venue lists a market with the id ${marketId}.`}${' '}
@@ -53,7 +53,7 @@ function Unknown({ marketId }: { readonly marketId: string | null }) {
     <//>`
 }
 
-function KnownMarket({
+function LoadedMarket({
   market,
   again,
 }: {
@@ -92,7 +92,7 @@ function KnownMarket({
             : html`<${BookPanel} marketId=${id} platform=${own?.platform ?? ''} decimals=${decimals} />
               <${DepthChart} marketId=${id} />`
         }
-        <${TwinPanel} market=${market} />
+        <${MatchedMarketPanel} market=${market} />
       </div>
     </div>
   </article>`

@@ -26,22 +26,22 @@ const ROWS = 50
 /** With ten markets each at most. */
 const EVENTS = 10
 
-export function MarketsPage({ place }: PageProps) {
-  const query = queryOf(place.query)
+export function MarketsPage({ route }: PageProps) {
+  const query = queryOf(route.query)
   const heads = useRef(new Map<string, EventHead>())
   const finder = useMemo(() => {
     const { current } = heads
-    const either = (wanted: MarketQuery, cursor: string | null, signal: AbortSignal) =>
+    const fetchPage = (wanted: MarketQuery, cursor: string | null, signal: AbortSignal) =>
       wanted.isGrouped
-        ? askEvents(wanted, cursor, { signal, heads: current })
-        : ask(wanted, cursor, signal)
-    return new MarketFinder({ ask: either, delay: after })
+        ? fetchEvents(wanted, cursor, { signal, heads: current })
+        : fetchMarkets(wanted, cursor, signal)
+    return new MarketFinder({ fetchMarkets: fetchPage, delay: after })
   }, [])
   const venues = useVenues()
   const state = useSignal(finder.state)
   const categories = useSeenCategories(state.pages)
   // Runs at every drawing: the finder knows whether anything else is wanted.
-  useEffect(() => finder.look(query))
+  useEffect(() => finder.search(query))
   useEffect(() => () => finder.close(), [])
   const isBusy = state.phase === 'searching' || state.phase === 'adding'
   return html`
@@ -62,7 +62,7 @@ export function MarketsPage({ place }: PageProps) {
 }
 
 /** Markets by volume, or what else was chosen; of a search what fits best. */
-async function ask(
+async function fetchMarkets(
   query: MarketQuery,
   cursor: string | null,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ async function ask(
 }
 
 /** The markets of events, the busiest event first; `heads` learns which event each is of. */
-async function askEvents(
+async function fetchEvents(
   query: MarketQuery,
   cursor: string | null,
   { signal, heads }: { readonly signal: AbortSignal; readonly heads: Map<string, EventHead> },
@@ -109,9 +109,9 @@ function list(
     const text = searchText(query)
     const { status } = query
     const what = status === null ? 'No market' : `No ${status} market`
-    const words = text === '' ? `${what} is like that.` : `${what} has “${text}” in it.`
+    const message = text === '' ? `${what} is like that.` : `${what} has “${text}” in it.`
     return html`<${Empty} again=${again}>
-      ${isNarrowed(query) ? `${words} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the venues are being read.'}
+      ${isNarrowed(query) ? `${message} Try fewer words or filters, or markets of any status.` : 'No open markets yet: the venues are being read.'}
     <//>`
   }
   return html`<div class=${phase === 'searching' ? 'scroll-x aging' : 'scroll-x'}>

@@ -14,7 +14,7 @@ import {
 } from '../parts/lists/filter-fields.ts'
 import { More, usePages } from '../parts/lists/pages.ts'
 import { useQuotes } from '../parts/lists/quotes.ts'
-import { askVenues } from '../parts/lists/venues.ts'
+import { fetchVenues } from '../parts/lists/venues.ts'
 import { MatchCard, pairsOf } from '../parts/matches/pair.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { MatchList } from '../records.ts'
@@ -23,14 +23,14 @@ import type { PageProps } from '../route.ts'
 const PAGE_PAIRS = 20
 const CONFIDENCES = ['', 'high', 'medium', 'low'] as const
 const ORDERS = ['score', 'price_gap'] as const
-const ORDER_WORDS = { score: 'Score', price_gap: 'Price gap' } as const
+const ORDER_LABELS = { score: 'Score', price_gap: 'Price gap' } as const
 const SCORES = { min: 0, max: 100, otherwise: 0 }
 
-export function MatchesPage({ place }: PageProps) {
-  const confidence = chosen(place, 'confidence', CONFIDENCES)
-  const scoreMin = chosenNumber(place, 'score', SCORES)
-  const search = place.query.get('q') ?? ''
-  const order = chosen(place, 'sort', ORDERS)
+export function MatchesPage({ route }: PageProps) {
+  const confidence = chosen(route, 'confidence', CONFIDENCES)
+  const scoreMin = chosenNumber(route, 'score', SCORES)
+  const search = route.query.get('q') ?? ''
+  const order = chosen(route, 'sort', ORDERS)
   const paged = usePages(
     async (cursor, signal) => {
       const query = {
@@ -42,7 +42,7 @@ export function MatchesPage({ place }: PageProps) {
         cursor,
       }
       const [venues, list] = await Promise.all([
-        askVenues(signal),
+        fetchVenues(signal),
         request<MatchList>('/v1/matching-markets', { query, signal }),
       ])
       return {
@@ -63,16 +63,16 @@ export function MatchesPage({ place }: PageProps) {
     <p class="muted">The same question on both venues. The score is the probability, in percent, that both settle
       alike: read the explanation and any warnings before you trade on a match.</p>
     <form class="row view-filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Search" type="search" value=${search} choose=${(q: string) => changeQuery(place, { q })} />
+      <${InputField} label="Search" type="search" value=${search} choose=${(q: string) => changeQuery(route, { q })} />
       <${ChoiceField} label="Confidence" value=${confidence}
-        choices=${CONFIDENCES.map((word) => [word, word === '' ? 'Any' : word])}
-        choose=${(word: string) => changeQuery(place, { confidence: word })} />
-      <${ChoiceField} label="Sort by" value=${order} choices=${ORDERS.map((word) => [word, ORDER_WORDS[word]])}
-        choose=${(sort: string) => changeQuery(place, { sort })} />
-      <${InputField} label="Minimum score" ...${numberField(place, 'score', SCORES)}
-        choose=${(score: string) => changeQuery(place, { score })} />
+        choices=${CONFIDENCES.map((value) => [value, value === '' ? 'Any' : value])}
+        choose=${(value: string) => changeQuery(route, { confidence: value })} />
+      <${ChoiceField} label="Sort by" value=${order} choices=${ORDERS.map((value) => [value, ORDER_LABELS[value]])}
+        choose=${(sort: string) => changeQuery(route, { sort })} />
+      <${InputField} label="Minimum score" ...${numberField(route, 'score', SCORES)}
+        choose=${(score: string) => changeQuery(route, { score })} />
     </form>
-    ${first === undefined && paged.isAsking ? html`<${Waiting} what="matches" />` : null}
+    ${first === undefined && paged.isLoading ? html`<${Waiting} what="matches" />` : null}
     ${first === undefined && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
     ${
       first === undefined

@@ -3,7 +3,7 @@
 
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'
-import { onRow } from '../browser.ts'
+import { onRowClick } from '../browser.ts'
 import { countText, gapText, percentText, sizeText, usdText, writtenDecimals } from '../format.ts'
 import { html } from '../html.ts'
 import {
@@ -31,7 +31,7 @@ import {
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Ago, Time } from '../parts/time.ts'
 import type { Opportunity } from '../records.ts'
-import type { PageProps, Place } from '../route.ts'
+import type { PageProps, PageRoute } from '../route.ts'
 
 const COLUMNS = [
   [null, 'Question', ''],
@@ -53,16 +53,16 @@ const KINDS = [
 const WAYS = ['down', 'up'] as const
 const PROFITS = { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }
 
-export function OpportunitiesPage({ place }: PageProps) {
+export function OpportunitiesPage({ route }: PageProps) {
   const filter = {
-    profitMin: chosenNumber(place, 'profit', PROFITS),
-    kind: chosen(place, 'kind', ['', 'cross_venue', 'single_venue']),
+    profitMin: chosenNumber(route, 'profit', PROFITS),
+    kind: chosen(route, 'kind', ['', 'cross_venue', 'single_venue']),
   }
   const order = {
-    column: chosen(place, 'sort', OPPORTUNITY_ORDERS),
-    isDown: chosen(place, 'way', WAYS) === 'down',
+    column: chosen(route, 'sort', OPPORTUNITY_ORDERS),
+    isDown: chosen(route, 'way', WAYS) === 'down',
   }
-  const opened = place.query.get('open')
+  const opened = route.query.get('open')
   const { kind, error, rows, again } = useOpportunities(filter, opened)
   const [held, setHeld] = useState<readonly string[] | null>(null)
   const sorted = shownRows(rows, filter, order, opened)
@@ -72,21 +72,21 @@ export function OpportunitiesPage({ place }: PageProps) {
     if (body instanceof Element && !body.matches(':hover, :focus-within')) setHeld(null)
   }
   const openCount = shown.filter(({ ended }) => ended === null).length
-  const isGone = kind === 'answered' && opened !== null && !rows.has(opened)
+  const isOver = kind === 'answered' && opened !== null && !rows.has(opened)
   return html`
     <h1>Opportunities</h1>
     <p class="muted">Outcomes that cost less than they pay when bought together, after fees and at the depth of the live
       books. Not included: what others take until your orders arrive, differences in settlement rules, the cost of capital
       until the close, deposits and withdrawals.</p>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Minimum profit (USD)" ...${numberField(place, 'profit', PROFITS)}
-        choose=${(profit: string) => changeQuery(place, { profit })} />
+      <${InputField} label="Minimum profit (USD)" ...${numberField(route, 'profit', PROFITS)}
+        choose=${(profit: string) => changeQuery(route, { profit })} />
       <${ChoiceField} label="Kind" value=${filter.kind} choices=${KINDS}
-        choose=${(kind: string) => changeQuery(place, { kind })} />
+        choose=${(kind: string) => changeQuery(route, { kind })} />
     </form>
     ${kind === 'waiting' && shown.length === 0 ? html`<${Waiting} what="opportunities" />` : null}
     ${kind === 'failed' ? html`<${Failure} error=${error} retry=${again} />` : null}
-    ${isGone ? html`<p class="state incomplete">The opportunity of this address is over.</p>` : null}
+    ${isOver ? html`<p class="state incomplete">The opportunity of this address is over.</p>` : null}
     ${
       kind === 'answered' && shown.length === 0
         ? html`<${Empty}>${
@@ -106,9 +106,9 @@ export function OpportunitiesPage({ place }: PageProps) {
           : `The ${countText(OPPORTUNITY_ROWS_MAX)} that earn most: raise the profit to narrow the list`
       }</caption>
       ${sortHeads<OpportunityColumn>(COLUMNS, order, ({ column, isDown }) =>
-        changeQuery(place, { sort: column, way: isDown ? 'down' : 'up' }),
+        changeQuery(route, { sort: column, way: isDown ? 'down' : 'up' }),
       )}
-      <tbody onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} place=${place} names=${protocols.value} />`)}</tbody>
+      <tbody onPointerEnter=${hold} onPointerLeave=${release} onFocusIn=${hold} onFocusOut=${release}>${shown.map((row) => html`<${Row} key=${row.one.id} row=${row} isOpen=${row.one.id === opened} route=${route} names=${protocols.value} />`)}</tbody>
     </table></div></div>`
     }
   `
@@ -117,27 +117,27 @@ export function OpportunitiesPage({ place }: PageProps) {
 interface RowProps {
   readonly row: OpportunityRow
   readonly isOpen: boolean
-  readonly place: Place
+  readonly route: PageRoute
   /** What people call the venues. */
   readonly names: ReadonlyMap<string, string>
 }
 
 class Row extends Component<RowProps> {
   /** Of hundreds of rows few change between two pictures. */
-  override shouldComponentUpdate({ row, isOpen, place, names }: RowProps): boolean {
+  override shouldComponentUpdate({ row, isOpen, route, names }: RowProps): boolean {
     const { props } = this
     if (names !== props.names) return true
-    return row !== props.row || isOpen !== props.isOpen || place !== props.place
+    return row !== props.row || isOpen !== props.isOpen || route !== props.route
   }
 
-  override render({ row, isOpen, place }: RowProps) {
+  override render({ row, isOpen, route }: RowProps) {
     const { one, ended, isFresh } = row
     const { id, question, category, match_score: score, closes_at: closes } = one
-    const toggle = () => changeQuery(place, { open: isOpen ? '' : id })
+    const toggle = () => changeQuery(route, { open: isOpen ? '' : id })
     const detailId = `detail-${id}`
     const gap = gapOf(one)
     return html`
-      <tr class=${isFresh ? 'opens fresh' : 'opens'} data-row=${id} onClick=${onRow(toggle)}>
+      <tr class=${isFresh ? 'opens fresh' : 'opens'} data-row=${id} onClick=${onRowClick(toggle)}>
         <td class="question">
           <button type="button" class="inline" aria-expanded=${isOpen} aria-controls=${isOpen ? detailId : null} onClick=${toggle}>${question}</button>
           ${ended === null ? null : html` <span class="tag bad">ended</span>`}

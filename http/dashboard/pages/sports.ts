@@ -7,10 +7,10 @@ import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { countText, dayAfter, easternDay, isDay } from '../format.ts'
 import { html } from '../html.ts'
-import { useAsked } from '../parts/asked.ts'
+import { useRequest } from '../parts/asked.ts'
 import { ChoiceField, changeQuery, InputField } from '../parts/lists/filter-fields.ts'
 import { useQuotes } from '../parts/lists/quotes.ts'
-import { askGames, GameCard } from '../parts/sports/games.ts'
+import { fetchGames, GameCard } from '../parts/sports/games.ts'
 import { Empty, Unanswered } from '../parts/states.ts'
 import type { Games } from '../records.ts'
 import type { PageProps } from '../route.ts'
@@ -28,28 +28,28 @@ const SPORTS = [
   ['tennis', 'Tennis'],
 ] as const
 
-export function SportsPage({ place }: PageProps) {
-  const word = place.query.get('sport')
-  const date = place.query.get('date') ?? easternDay(nowMs())
-  const found = useFirstSport(word === null && isDay(date) ? date : null)
-  const [sport, name] = SPORTS.find(([path]) => path === (word ?? found)) ?? SPORTS[0]
-  const { asked, games, live } = useGames(sport, date)
-  const counts = useCounts(sport, isDay(date) && asked.kind === 'answered' ? date : null)
-  const counted = SPORTS.map(([path, words]) => {
+export function SportsPage({ route }: PageProps) {
+  const sportParam = route.query.get('sport')
+  const date = route.query.get('date') ?? easternDay(nowMs())
+  const found = useFirstSport(sportParam === null && isDay(date) ? date : null)
+  const [sport, name] = SPORTS.find(([path]) => path === (sportParam ?? found)) ?? SPORTS[0]
+  const { asked: result, games, live } = useGames(sport, date)
+  const counts = useCounts(sport, isDay(date) && result.kind === 'answered' ? date : null)
+  const counted = SPORTS.map(([path, label]) => {
     const count = counts.get(`${path} ${date}`) ?? 0
-    return [path, count === 0 ? words : `${words} (${countText(count)})`] as const
+    return [path, count === 0 ? label : `${label} (${countText(count)})`] as const
   })
-  const go = (days: number) => () => changeQuery(place, { date: dayAfter(date, days) })
+  const go = (days: number) => () => changeQuery(route, { date: dayAfter(date, days) })
   return html`
     <h1>Sports</h1>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
       <${ChoiceField} label="Sport" value=${sport} choices=${counted}
-        choose=${(path: string) => changeQuery(place, { sport: path })} />
+        choose=${(path: string) => changeQuery(route, { sport: path })} />
       <${InputField} label="Day (US Eastern)" type="date" value=${isDay(date) ? date : ''} bounds=${{ required: 'required' }}
-        choose=${(day: string) => changeQuery(place, { date: day })} />
+        choose=${(day: string) => changeQuery(route, { date: day })} />
       <div class="row days">
         <button type="button" class="quiet" onClick=${go(-1)}>Previous day</button>
-        <button type="button" class="quiet" onClick=${() => changeQuery(place, { date: '' })}>Today</button>
+        <button type="button" class="quiet" onClick=${() => changeQuery(route, { date: '' })}>Today</button>
         <button type="button" class="quiet" onClick=${go(1)}>Next day</button>
       </div>
     </form>
@@ -57,27 +57,27 @@ export function SportsPage({ place }: PageProps) {
       ${daysAround(date).map((day) => {
         const count = counts.get(`${sport} ${day}`) ?? 0
         return html`<button type="button" class="quiet" key=${day} aria-pressed=${day === date} data-count=${count}
-          onClick=${() => changeQuery(place, { date: day })}>${dayText(day)}${
+          onClick=${() => changeQuery(route, { date: day })}>${dayText(day)}${
             count === 0
               ? null
               : html` <span class="tag">${countText(count)}<span class="visually-hidden"> games</span></span>`
           }</button>`
       })}
     </div>
-    <${Unanswered} asked=${asked} what="games" />
+    <${Unanswered} result=${result} what="games" />
     ${
-      asked.kind !== 'answered'
+      result.kind !== 'answered'
         ? null
         : html`
       ${
         games.length === 0
-          ? html`<${Empty} again=${asked.again}>Neither venue lists ${name} games on ${date}. Try another day or sport.<//>`
+          ? html`<${Empty} again=${result.again}>Neither venue lists ${name} games on ${date}. Try another day or sport.<//>`
           : html`<p class="muted" role="status">${countText(games.length)} ${games.length === 1 ? 'game' : 'games'} on ${dayText(date)}, a day in US Eastern time</p>`
       }
       <div class="pairs">
         ${games.map(
           (game) =>
-            html`<${GameCard} key=${game.key} game=${game} venues=${asked.answer.venues} live=${live} />`,
+            html`<${GameCard} key=${game.key} game=${game} venues=${result.answer.venues} live=${live} />`,
         )}
       </div>`
     }
@@ -86,16 +86,16 @@ export function SportsPage({ place }: PageProps) {
 
 /** The games with their live prices; they are asked for anew when one of their markets changes. */
 function useGames(sport: string, date: string) {
-  const asked = useAsked((signal) => askGames(sport, date, signal), [sport, date])
-  const games = asked.kind === 'answered' ? asked.answer.games : []
+  const result = useRequest((signal) => fetchGames(sport, date, signal), [sport, date])
+  const games = result.kind === 'answered' ? result.answer.games : []
   const ids = games.flatMap(({ sides, pairs, others }) => [
     ...sides.flatMap(({ a, b }) => [a?.market.id ?? [], b?.market.id ?? []].flat()),
     ...pairs.flatMap(({ a, b }) => [a.id, b.id]),
     ...others.map(({ id }) => id),
   ])
   const live = useQuotes(ids)
-  useEffect(() => followEnds(ids, asked.again), [ids.join(' ')])
-  return { asked, games, live }
+  useEffect(() => followEnds(ids, result.again), [ids.join(' ')])
+  return { asked: result, games, live }
 }
 
 /**
@@ -115,13 +115,13 @@ function useFirstSport(date: string | null): string | null {
   useEffect(() => {
     if (date === null) return undefined
     const ending = new AbortController()
-    const look = async () => {
+    const findSport = async () => {
       for (const [path] of SPORTS) {
         if ((await countOf(path, date, ending.signal)) > 0) return setSport(path)
       }
     }
     // Without counts the first sport is shown, and its list says what fails.
-    look().catch(() => undefined)
+    findSport().catch(() => undefined)
     return () => ending.abort()
   }, [date])
   return sport
@@ -139,14 +139,14 @@ const dayText = (day: string): string =>
   weekday.format(Date.parse(`${day}T00:00:00Z`)).replace(/ (?=\d)/, '\u00a0')
 
 /** Games by sport and day, counted since the dashboard was opened: lists change rarely. */
-const known = new Map<string, number>()
+const countCache = new Map<string, number>()
 
 /**
  * How many games every sport has on a day, and the sport around it: asked for one after the other, once the page's own
  * list is there, and no further when the server does not answer. Null: nothing is asked.
  */
 function useCounts(sport: string, date: string | null): ReadonlyMap<string, number> {
-  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(known)
+  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(countCache)
   useEffect(() => {
     if (date === null) return undefined
     const ending = new AbortController()
@@ -154,9 +154,9 @@ function useCounts(sport: string, date: string | null): ReadonlyMap<string, numb
     const days = daysAround(date).map((day) => [sport, day] as const)
     const count = async () => {
       for (const [path, day] of [...days, ...sports]) {
-        if (known.has(`${path} ${day}`)) continue
+        if (countCache.has(`${path} ${day}`)) continue
         await countOf(path, day, ending.signal)
-        setCounts(new Map(known))
+        setCounts(new Map(countCache))
       }
     }
     // Without its count a day is not marked, and the list itself says what fails.
@@ -168,12 +168,12 @@ function useCounts(sport: string, date: string | null): ReadonlyMap<string, numb
 
 async function countOf(sport: string, date: string, signal: AbortSignal): Promise<number> {
   const key = `${sport} ${date}`
-  const answered = known.get(key)
+  const answered = countCache.get(key)
   if (answered !== undefined) return answered
   const { total_events: count } = await request<Games>(`/v1/sports/${sport}`, {
     query: { date },
     signal,
   })
-  known.set(key, count)
+  countCache.set(key, count)
   return count
 }

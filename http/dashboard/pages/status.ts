@@ -21,15 +21,15 @@ const HEALTH_MS = 5_000
 const STATS_MS = 20_000
 const RATE_MS = 1_000
 
-const askHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
-const askStats = (signal: AbortSignal) => request<Stats>('/v1/stats', { signal })
+const fetchHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
+const fetchStats = (signal: AbortSignal) => request<Stats>('/v1/stats', { signal })
 
 export function StatusPage() {
   const isIn = useSignal(session).kind === 'in'
-  const health = usePolled(askHealth, { periodMs: HEALTH_MS })
-  const stats = usePolled(askStats, { periodMs: STATS_MS, isWanted: isIn })
+  const health = usePolled(fetchHealth, { periodMs: HEALTH_MS })
+  const stats = usePolled(fetchStats, { periodMs: STATS_MS, isWanted: isIn })
   const connections = useConnections()
-  const told = useSignal(feeds)
+  const feedStates = useSignal(feeds)
   // Every trade of both venues: something is always under way, and the stream reports the feeds.
   useEffect(
     () =>
@@ -47,7 +47,7 @@ export function StatusPage() {
         : html`<div class="stack" data-status=${answer.status}>
       <section class="card stack" aria-labelledby="feeds">
         <h2 id="feeds">Feeds</h2>
-        <${FeedTable} rows=${feedRows(answer, stats.answer, told, health.error === null)} />
+        <${FeedTable} rows=${feedRows(answer, stats.answer, feedStates, health.error === null)} />
       </section>
       ${
         answer.cluster === undefined
@@ -85,14 +85,14 @@ function ThisTab({
   const [rate, setRate] = useState<number | null>(null)
   const meter = useRef(new MessageRate())
   useEffect(() => {
-    const look = () => setRate(meter.current.look(monotonicMs(), received.count))
-    look()
-    return every(RATE_MS, look)
+    const sample = () => setRate(meter.current.sample(monotonicMs(), received.count))
+    sample()
+    return every(RATE_MS, sample)
   }, [])
   return html`<section class="card stack" aria-labelledby="tab">
     <h2 id="tab">This tab</h2>
     <${Figures} of=${[
-      ['Stream', isIn ? STATE_WORDS[state] : 'Not connected: log in first'],
+      ['Stream', isIn ? STATE_LABELS[state] : 'Not connected: log in first'],
       ['Messages a second', rate === null ? '–' : rate.toFixed(1)],
       ['Messages so far', countText(received.count)],
       ['Last request took', durationText(latencyMs)],
@@ -100,7 +100,7 @@ function ThisTab({
   </section>`
 }
 
-const STATE_WORDS = {
+const STATE_LABELS = {
   off: 'Not connected',
   resting: 'Not connected: nothing is followed',
   offline: 'Browser is offline',
@@ -151,13 +151,13 @@ export function gaugeIn(text: string, name: string): number | null {
   return null
 }
 
-const askConnections = async (signal: AbortSignal) =>
+const fetchConnections = async (signal: AbortSignal) =>
   gaugeIn(await requestText('/metrics', { signal }), 'stream_connections')
 
 /** Open streams of all clients; null where the server does not say, which is then not asked again. */
 function useConnections(): number | null {
   const [isShown, setShown] = useState(true)
-  const { answer, error } = usePolled(askConnections, { periodMs: HEALTH_MS, isWanted: isShown })
+  const { answer, error } = usePolled(fetchConnections, { periodMs: HEALTH_MS, isWanted: isShown })
   useEffect(() => {
     if (error !== null) setShown(false)
   }, [error])
@@ -171,17 +171,17 @@ const SPAN_MIN_MS = 2_000
 
 export class MessageRate {
   /** The count at moments of the monotonic clock, the oldest first. */
-  #looks: readonly { readonly atMs: number; readonly count: number }[] = []
+  #samples: readonly { readonly atMs: number; readonly count: number }[] = []
 
   /** Notes the count of all messages so far; the rate a second since the oldest look within the span, null at first. */
-  look(atMs: number, count: number): number | null {
+  sample(atMs: number, count: number): number | null {
     // One look before the span stays: the span's own beginning is seldom looked at.
-    const kept = this.#looks.filter((_, index) => {
-      const next = this.#looks[index + 1]
+    const recent = this.#samples.filter((_, index) => {
+      const next = this.#samples[index + 1]
       return next === undefined || next.atMs > atMs - SPAN_MS
     })
-    this.#looks = [...kept, { atMs, count }]
-    const [first] = this.#looks
+    this.#samples = [...recent, { atMs, count }]
+    const [first] = this.#samples
     if (first === undefined || atMs - first.atMs < SPAN_MIN_MS) return null
     return ((count - first.count) * 1_000) / (atMs - first.atMs)
   }

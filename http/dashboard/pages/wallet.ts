@@ -5,47 +5,47 @@ import { useId, useState } from 'preact/hooks'
 import { requestWithFacts } from '../api.ts'
 import { setAddressHash } from '../browser.ts'
 import { html } from '../html.ts'
-import { useAsked } from '../parts/asked.ts'
-import { useVenues, wholeVenueText } from '../parts/lists/venues.ts'
+import { useRequest } from '../parts/asked.ts'
+import { fullVenueText, useVenues } from '../parts/lists/venues.ts'
 import { Failure, sentence, Waiting } from '../parts/states.ts'
 import { WalletPnlCard } from '../parts/wallets/pnl.ts'
 import { WalletPositions } from '../parts/wallets/positions.ts'
 import { WalletProfileCard } from '../parts/wallets/profile.ts'
 import { WalletRanking } from '../parts/wallets/ranking.ts'
 import { WalletTrades } from '../parts/wallets/trades.ts'
-import { addressIn, NO_ADDRESS, wordsOfRefusal } from '../parts/wallets/words.ts'
+import { addressIn, describeRefusal, NO_ADDRESS } from '../parts/wallets/words.ts'
 import type { WalletProfile } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
-export function WalletPage({ place }: PageProps) {
-  const { subject } = place
+export function WalletPage({ route }: PageProps) {
+  const { subject } = route
   const address = subject === '' ? null : subject
   return html`
     <h1>Wallets</h1>
     <${WalletForm} address=${address ?? ''} />
-    ${address === null ? html`<${WalletRanking} place=${place} />` : html`<${Wallet} address=${address} />`}
+    ${address === null ? html`<${WalletRanking} route=${route} />` : html`<${Wallet} address=${address} />`}
   `
 }
 
 function Wallet({ address }: { readonly address: string }) {
   const [venue] = useVenues()
-  const asked = useAsked(
+  const result = useRequest(
     (signal) =>
       requestWithFacts<WalletProfile>(`/v1/wallets/${encodeURIComponent(address)}`, { signal }),
     [address],
   )
-  if (asked.kind === 'waiting')
+  if (result.kind === 'waiting')
     return html`<${Waiting} what="the wallet: one that is new here is read from its venue first" />`
-  if (asked.kind === 'failed') {
-    const words = wordsOfRefusal(asked.error, wholeVenueText(venue))
-    if (words === null) return html`<${Failure} error=${asked.error} retry=${asked.again} />`
+  if (result.kind === 'failed') {
+    const refusal = describeRefusal(result.error, fullVenueText(venue))
+    if (refusal === null) return html`<${Failure} error=${result.error} retry=${result.again} />`
     return html`<div class="state failure" role="alert" data-address=${address}>
-      <strong>${words.title}</strong> <span>${words.detail}</span>
+      <strong>${refusal.title}</strong> <span>${refusal.detail}</span>
     </div>`
   }
-  const { answer: profile, facts } = asked.answer
+  const { answer: profile, facts } = result.answer
   return html`
-    ${facts.isComplete ? null : html`<${Incomplete} why=${facts.incomplete} again=${asked.again} />`}
+    ${facts.isComplete ? null : html`<${Incomplete} why=${facts.incomplete} again=${result.again} />`}
     <div class="stack" key=${profile.updated_at}>
       <${WalletProfileCard} profile=${profile} />
       <${WalletPnlCard} address=${profile.address} />
@@ -63,15 +63,15 @@ const Incomplete = ({
   readonly again: () => void
 }) => html`<div class="state incomplete" role="status">
   <strong>Not everything of this wallet is known.</strong>
-  <span>Sums may be wrong. ${doubtsText(why ?? '')}</span>
+  <span>Sums may be wrong. ${incompleteReasonsText(why ?? '')}</span>
   <button type="button" onClick=${again}>Ask again</button>
 </div>`
 
 /** The server's reasons without their codes, which are for programs: `code: sentence; code: sentence`. */
-export const doubtsText = (why: string): string =>
+export const incompleteReasonsText = (why: string): string =>
   why
     .split('; ')
-    .map((doubt) => sentence(doubt.replace(/^[a-z_]+: /, '')))
+    .map((reason) => sentence(reason.replace(/^[a-z_]+: /, '')))
     .join(' ')
 
 /** The form for an address; a text that is none is refused beside the field, and nothing is asked. */

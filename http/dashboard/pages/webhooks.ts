@@ -5,7 +5,7 @@ import { useCallback, useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { html } from '../html.ts'
-import { useAsked, usePolled } from '../parts/asked.ts'
+import { usePolled, useRequest } from '../parts/asked.ts'
 import { SecretOnce } from '../parts/forms/secret-once.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
@@ -22,8 +22,8 @@ const COLLECTION = '/v1/webhooks'
 const PERIOD_MS = 10_000
 const nothing = () => undefined
 
-export function WebhooksPage({ place }: PageProps) {
-  const { subject } = place
+export function WebhooksPage({ route }: PageProps) {
+  const { subject } = route
   return subject === null ? html`<${AllWebhooks} />` : html`<${OneWebhook} id=${subject} />`
 }
 
@@ -31,11 +31,11 @@ function AllWebhooks() {
   const [made, setMade] = useState<CreatedWebhook | null>(null)
   const [tested, setTested] = useState<Delivery | null>(null)
   // A new one is among those that are asked for next, at once.
-  const ask = useCallback(
+  const fetchWebhooks = useCallback(
     (signal: AbortSignal) => request<Webhooks>(COLLECTION, { signal }),
     [made?.id],
   )
-  const { answer: list, error } = usePolled(ask, { periodMs: PERIOD_MS })
+  const { answer: list, error } = usePolled(fetchWebhooks, { periodMs: PERIOD_MS })
   const create = async (body: DraftBody, isWithTest: boolean) => {
     const created = await request<CreatedWebhook>(COLLECTION, { method: 'POST', body })
     // It is created, whatever comes of the test: its deliveries say it.
@@ -79,32 +79,32 @@ function AllWebhooks() {
 
 function OneWebhook({ id }: { readonly id: string }) {
   const path = `${COLLECTION}/${encodeURIComponent(id)}`
-  const asked = useAsked((signal) => request<Webhook>(path, { signal }), [path])
+  const result = useRequest((signal) => request<Webhook>(path, { signal }), [path])
   const [sent, setSent] = useState<Delivery | null>(null)
   const [isDeleted, setDeleted] = useState(false)
   const back = html`<p><a href=${hrefOf('webhooks')}>← All webhooks</a></p>`
   if (isDeleted) return html`${back}<h1>Webhook</h1><p class="notice" role="status">Deleted.</p>`
-  if (asked.kind !== 'answered') {
+  if (result.kind !== 'answered') {
     return html`${back}<h1>Webhook</h1>
       ${
-        asked.kind === 'waiting'
+        result.kind === 'waiting'
           ? html`<${Waiting} what="the webhook" />`
-          : isNone(asked.error)
+          : isNone(result.error)
             ? html`<${Empty}>No webhook of yours has the id ${id}.<//>`
-            : html`<${Failure} error=${asked.error} retry=${asked.again} />`
+            : html`<${Failure} error=${result.error} retry=${result.again} />`
       }`
   }
-  const webhook = asked.answer
+  const webhook = result.answer
   return html`${back}
     <h1 class="address">${webhook.url}</h1>
     <section class="card stack" aria-label="The webhook">
       <${WebhookFacts} webhook=${webhook} />
       <${WebhookControls}
-        webhook=${webhook} path=${path} onSent=${setSent} onChanged=${asked.again}
+        webhook=${webhook} path=${path} onSent=${setSent} onChanged=${result.again}
         onDeleted=${() => setDeleted(true)}
       />
     </section>
-    <${WebhookDeliveries} path=${path} url=${webhook.url} sent=${sent} onSettled=${asked.again} />`
+    <${WebhookDeliveries} path=${path} url=${webhook.url} sent=${sent} onSettled=${result.again} />`
 }
 
 /** Another account's, a deleted one, or no id at all. */
@@ -114,7 +114,7 @@ const isNone = (error: unknown): boolean =>
 function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
   const { description, event_types: types, counts, throttled, created_at: created } = webhook
   const until = webhook.previous_secret_until
-  return html`<p><${WebhookTag} webhook=${webhook} /> ${stateOf(webhook, nowMs()).words}</p>
+  return html`<p><${WebhookTag} webhook=${webhook} /> ${stateOf(webhook, nowMs()).text}</p>
     <dl class="account-facts">
       ${description === null ? null : html`<div><dt>Description</dt><dd>${description}</dd></div>`}
       <div><dt>Events</dt><dd>${types.join(', ')}</dd></div>
@@ -165,8 +165,8 @@ function WebhookRow({ webhook }: { readonly webhook: Webhook }) {
 
 /** On, failing or off; the reason is its tooltip. */
 function WebhookTag({ webhook }: { readonly webhook: Webhook }) {
-  const { name, words } = stateOf(webhook, nowMs())
-  return html`<span class=${`tag ${COLOURS[name]}`} title=${words}>${name}</span>`
+  const { name, text } = stateOf(webhook, nowMs())
+  return html`<span class=${`tag ${COLOURS[name]}`} title=${text}>${name}</span>`
 }
 
 const COLOURS = { on: 'good', failing: 'wait', off: '' } as const

@@ -11,46 +11,46 @@ import {
   InputField,
   numberField,
 } from '../parts/lists/filter-fields.ts'
-import { useVenues, venueText, wholeVenueText } from '../parts/lists/venues.ts'
+import { fullVenueText, useVenues, venueText } from '../parts/lists/venues.ts'
 import { Price } from '../parts/market/live-price.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Time } from '../parts/time.ts'
-import { TradedWords, tradedOf } from '../parts/traded.ts'
+import { TradedText, tradedOf } from '../parts/traded.ts'
 import { useWhales, WHALE_ROWS_MAX, type WhaleRow } from '../parts/whales/feed.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
 /** The server keeps trades from 1,000 dollars on, and sends those from 5,000 dollars on the stream. */
-const KEPT_USD = 1_000
-const TOLD_USD = 5_000
-const VALUES = { min: KEPT_USD, max: Number.MAX_SAFE_INTEGER, otherwise: TOLD_USD }
+const STORED_USD_MIN = 1_000
+const STREAMED_USD_MIN = 5_000
+const VALUES = { min: STORED_USD_MIN, max: Number.MAX_SAFE_INTEGER, otherwise: STREAMED_USD_MIN }
 const SIDES = ['', 'buy', 'sell'] as const
-const SIDE_WORDS = {
+const SIDE_LABELS = {
   '': 'All',
   buy: 'For Yes: bought Yes or sold No',
   sell: 'For No: bought No or sold Yes',
 } as const
 
-export function WhalesPage({ place }: PageProps) {
-  const usdMin = chosenNumber(place, 'usd', VALUES)
-  const platform = place.query.get('venue') ?? ''
-  const side = chosen(place, 'side', SIDES)
+export function WhalesPage({ route }: PageProps) {
+  const usdMin = chosenNumber(route, 'usd', VALUES)
+  const platform = route.query.get('venue') ?? ''
+  const side = chosen(route, 'side', SIDES)
   const venues = useVenues()
   const { kind, error, rows, again } = useWhales({ usdMin, platform, side })
   return html`
     <h1>Whales</h1>
     <form class="row view-filters" onSubmit=${(event: Event) => event.preventDefault()}>
-      <${InputField} label="Minimum value (USD)" ...${numberField(place, 'usd', VALUES)}
-        choose=${(usd: string) => changeQuery(place, { usd })} />
+      <${InputField} label="Minimum value (USD)" ...${numberField(route, 'usd', VALUES)}
+        choose=${(usd: string) => changeQuery(route, { usd })} />
       <${ChoiceField} label="Venue" value=${platform}
-        choices=${[['', 'All'], ...venues.map((name) => [name, wholeVenueText(name)])]}
-        choose=${(venue: string) => changeQuery(place, { venue })} />
+        choices=${[['', 'All'], ...venues.map((name) => [name, fullVenueText(name)])]}
+        choose=${(venue: string) => changeQuery(route, { venue })} />
       <${ChoiceField} label="Side" value=${side}
-        choices=${SIDES.map((word) => [word, SIDE_WORDS[word]])}
-        choose=${(word: string) => changeQuery(place, { side: word })} />
+        choices=${SIDES.map((value) => [value, SIDE_LABELS[value]])}
+        choose=${(value: string) => changeQuery(route, { side: value })} />
     </form>
     <p class="muted">${
-      usdMin < TOLD_USD
-        ? html`New trades appear by themselves from ${usdText(TOLD_USD)} on; smaller ones when you${' '}
+      usdMin < STREAMED_USD_MIN
+        ? html`New trades appear by themselves from ${usdText(STREAMED_USD_MIN)} on; smaller ones when you${' '}
             <button type="button" class="inline" onClick=${again}>ask again</button>.`
         : 'New trades appear by themselves.'
     }</p>
@@ -84,7 +84,7 @@ function Row({ row }: { readonly row: WhaleRow }) {
     <td class="when" data-label="Time"><${Time} atMs=${row.atMs} style="clock" /></td>
     <td class="question"><a href=${hrefOf('market', marketId)}>${question}</a>
       <span class="muted below">${venueText(row.platform)}</span></td>
-    <td class="what wide"><${TradedWords} of=${done} /></td>
+    <td class="what wide"><${TradedText} of=${done} /></td>
     <td class="num price" data-label="Price"><${Price} price=${done.price} /></td>
     <td class="num size" data-label="Contracts">${sizeText(row.size)}</td>
     <td class="num usd" data-label="Value">${usdText(row.usd)}</td>

@@ -10,24 +10,24 @@ type State<Answer> =
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /** `again` asks once more; meanwhile the old answer stays. */
-export type Asked<Answer = unknown> = State<Answer> & { readonly again: () => void }
+export type RequestState<Answer = unknown> = State<Answer> & { readonly again: () => void }
 
-export function useAsked<Answer>(
-  ask: (signal: AbortSignal) => Promise<Answer>,
+export function useRequest<Answer>(
+  fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],
-): Asked<Answer> {
-  const [asked, setAsked] = useState<State<Answer>>({ kind: 'waiting' })
+): RequestState<Answer> {
+  const [state, setState] = useState<State<Answer>>({ kind: 'waiting' })
   const [round, setRound] = useState(0)
-  useEffect(() => setAsked({ kind: 'waiting' }), inputs)
+  useEffect(() => setState({ kind: 'waiting' }), inputs)
   useEffect(() => {
     const ending = new AbortController()
-    ask(ending.signal).then(
-      (answer) => ending.signal.aborted || setAsked({ kind: 'answered', answer }),
-      (error: unknown) => ending.signal.aborted || setAsked({ kind: 'failed', error }),
+    fetchAnswer(ending.signal).then(
+      (answer) => ending.signal.aborted || setState({ kind: 'answered', answer }),
+      (error: unknown) => ending.signal.aborted || setState({ kind: 'failed', error }),
     )
     return () => ending.abort()
   }, [...inputs, round])
-  return { ...asked, again: () => setRound((count) => count + 1) }
+  return { ...state, again: () => setRound((count) => count + 1) }
 }
 
 interface Polled<Answer> {
@@ -43,7 +43,7 @@ interface Polled<Answer> {
  * fails. `ask` must be the same function each time.
  */
 export function usePolled<Answer>(
-  ask: (signal: AbortSignal) => Promise<Answer>,
+  fetchAnswer: (signal: AbortSignal) => Promise<Answer>,
   { periodMs, isWanted = true }: { readonly periodMs: number; readonly isWanted?: boolean },
 ): Polled<Answer> {
   const [polled, setPolled] = useState<Polled<Answer>>({
@@ -54,19 +54,19 @@ export function usePolled<Answer>(
   useEffect(() => {
     if (!isWanted) return undefined
     const ending = new AbortController()
-    const look = () => {
+    const poll = () => {
       const beganMs = monotonicMs()
-      ask(ending.signal).then(
+      fetchAnswer(ending.signal).then(
         (answer) => setPolled({ answer, error: null, latencyMs: monotonicMs() - beganMs }),
         (error: unknown) => ending.signal.aborted || setPolled((before) => ({ ...before, error })),
       )
     }
-    look()
-    const stop = every(periodMs, look)
+    poll()
+    const stop = every(periodMs, poll)
     return () => {
       stop()
       ending.abort()
     }
-  }, [ask, periodMs, isWanted])
+  }, [fetchAnswer, periodMs, isWanted])
   return polled
 }

@@ -14,9 +14,9 @@ export function ConnectionLine() {
   const state = useSignal(streamState)
   const venues = useSignal(feeds)
   const troubled = [...venues].filter(([, feed]) => feed.state !== 'live')
-  const words = wordsOf(state)
+  const text = statusText(state)
   return html`<div class="connection" role="status" aria-live="polite" data-state=${state.state}>
-    ${words === null ? null : html`<p class=${`line ${state.state}`}>${words} <${Countdown} untilMs=${state.retryAtMs} /></p>`}
+    ${text === null ? null : html`<p class=${`line ${state.state}`}>${text} <${Countdown} untilMs=${state.retryAtMs} /></p>`}
     ${troubled.map(
       ([name, feed]) => html`<p class="line stale" key=${name}>
         ${feed.state === 'down' ? `${venueText(name)} cannot be reached` : `Nothing new comes from ${venueText(name)}`}: what is shown of it may be old.
@@ -48,12 +48,12 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 ]
 
 function whyOf(reason: string): string {
-  const words = REASONS.find(([pattern]) => pattern.test(reason))?.[1]
-  return words === undefined ? '' : ` (${words})`
+  const text = REASONS.find(([pattern]) => pattern.test(reason))?.[1]
+  return text === undefined ? '' : ` (${text})`
 }
 
 /** Null: nothing is the matter. */
-function wordsOf({ state, reason, isLost }: StreamState): string | null {
+function statusText({ state, reason, isLost }: StreamState): string | null {
   const why = whyOf(reason)
   switch (state) {
     case 'off':

@@ -7,18 +7,24 @@ import { after, every, isTabHidden } from '../browser.ts'
 import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
-import type { Asked } from './asked.ts'
+import type { RequestState } from './asked.ts'
 
 /** Being asked for; quiet for the eye, read out by a screen reader. */
 export const Waiting = ({ what }: { readonly what: string }) =>
   html`<p class="state waiting" role="status">Loading ${what}…</p>`
 
 /** For a part that asks once: that its answer is waited for, or why there is none. */
-export function Unanswered({ asked, what }: { readonly asked: Asked; readonly what: string }) {
-  if (asked.kind === 'waiting') return html`<${Waiting} what=${what} />`
-  return asked.kind === 'answered'
+export function Unanswered({
+  result,
+  what,
+}: {
+  readonly result: RequestState
+  readonly what: string
+}) {
+  if (result.kind === 'waiting') return html`<${Waiting} what=${what} />`
+  return result.kind === 'answered'
     ? null
-    : html`<${Failure} error=${asked.error} retry=${asked.again} />`
+    : html`<${Failure} error=${result.error} retry=${result.again} />`
 }
 
 /** How often a list is asked for that may have something by then. */
@@ -53,7 +59,7 @@ export function Failure({
   readonly error: unknown
   readonly retry?: () => void
 }) {
-  const { title, detail } = wordsOf(error)
+  const { title, detail } = describeError(error)
   useEffect(() => {
     if (retry === undefined || !(error instanceof ApiError)) return undefined
     if (error.status === 0) return onceLive(retry)
@@ -69,7 +75,7 @@ export function Failure({
 /** Calls `action` when the stream is live again after it was not; returns how to give up. */
 function onceLive(action: () => void): () => void {
   let wasLive = streamState.value.state === 'live'
-  return streamState.listen(() => {
+  return streamState.subscribe(() => {
     const isLive = streamState.value.state === 'live'
     if (isLive && !wasLive) action()
     wasLive = isLive
@@ -77,7 +83,7 @@ function onceLive(action: () => void): () => void {
 }
 
 /** What went wrong, for a person. */
-export function wordsOf(error: unknown): { readonly title: string; readonly detail: string } {
+export function describeError(error: unknown): { readonly title: string; readonly detail: string } {
   if (!(error instanceof ApiError)) return { title: 'This page failed.', detail: String(error) }
   if (error.status === 0) return { title: 'No connection.', detail: error.message }
   if (error.status === 401) return { title: 'Not logged in.', detail: error.message }
@@ -91,16 +97,19 @@ export function wordsOf(error: unknown): { readonly title: string; readonly deta
     }
   }
   if (error.status >= 500) return { title: 'The server could not answer.', detail: error.message }
-  const said = [...error.fields.values()].map(problemText).join(' ')
-  return { title: 'The server did not accept this.', detail: said === '' ? error.message : said }
+  const summary = [...error.fields.values()].map(problemText).join(' ')
+  return {
+    title: 'The server did not accept this.',
+    detail: summary === '' ? error.message : summary,
+  }
 }
 
 /** What the server says of a field, in words for a person: its own are for programs. */
-export function problemText(said: string): string {
-  const text = said.replace(/^value error, |^value is not a valid email address: /i, '')
-  for (const [pattern, words] of PLAIN) {
+export function problemText(message: string): string {
+  const text = message.replace(/^value error, |^value is not a valid email address: /i, '')
+  for (const [pattern, toText] of PLAIN) {
     const found = pattern.exec(text)
-    if (found !== null) return words(found[1] ?? '', found[2] ?? '')
+    if (found !== null) return toText(found[1] ?? '', found[2] ?? '')
   }
   return sentence(text)
 }
@@ -124,6 +133,6 @@ const PLAIN: readonly (readonly [RegExp, (first: string, second: string) => stri
 
 /** With a capital at its beginning and a full stop at its end; nothing stays nothing. */
 export function sentence(text: string): string {
-  const whole = capital(text)
-  return /^$|[.!?]$/.test(whole) ? whole : `${whole}.`
+  const capitalized = capital(text)
+  return /^$|[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`
 }

@@ -34,12 +34,12 @@ const NAMES = { yes: false, no: true } as const
 /** `outcomes`: the market's, the first one first; null: they are not known here. */
 export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null): Traded {
   const { price, outcome } = trade
-  const told = trade.side === 'buy' ? 'buy' : 'sell'
+  const quotedSide = trade.side === 'buy' ? 'buy' : 'sell'
   const isSecond = isSecondOutcome(trade, outcomes)
   if (isSecond === null) return { side: null, price, outcome }
-  if (!isSecond) return { side: told, price, outcome: outcome ?? outcomes?.[0] ?? null }
+  if (!isSecond) return { side: quotedSide, price, outcome: outcome ?? outcomes?.[0] ?? null }
   const other = Math.round((1 - price) * 1e6) / 1e6
-  return { side: told === 'buy' ? 'sell' : 'buy', price: other, outcome }
+  return { side: quotedSide === 'buy' ? 'sell' : 'buy', price: other, outcome }
 }
 
 /** By its name; where the market's names are not known, by what was paid. */
@@ -49,17 +49,17 @@ function isSecondOutcome(
 ): boolean | null {
   const name = outcome?.toLowerCase()
   if (name === undefined) return false
-  const place = outcomes?.findIndex((label) => label.toLowerCase() === name) ?? -1
-  if (place >= 0) return place > 0
+  const index = outcomes?.findIndex((label) => label.toLowerCase() === name) ?? -1
+  if (index >= 0) return index > 0
   if (name === 'yes' || name === 'no') return NAMES[name]
   if (Math.abs(1 - 2 * price) < SAME) return null
   return Math.abs(usd - (1 - price) * size) < Math.abs(usd - price * size)
 }
 
-const WORDS = { buy: 'Bought', sell: 'Sold' } as const
+const VERBS = { buy: 'Bought', sell: 'Sold' } as const
 
 /** `Bought Nationals`, the verb in its colour. */
-export const TradedWords = ({ of: { side, outcome } }: { readonly of: Traded }) =>
+export const TradedText = ({ of: { side, outcome } }: { readonly of: Traded }) =>
   html`<span class=${side === null ? 'verb' : side === 'buy' ? 'verb up' : 'verb down'}>${
-    side === null ? 'Traded' : WORDS[side]
+    side === null ? 'Traded' : VERBS[side]
   }</span>${' '}<span class="traded">${outcome ?? ''}</span>`

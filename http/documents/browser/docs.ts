@@ -29,13 +29,13 @@ let isIn = false
 // Search and addresses
 
 function applySearch(): void {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const terms = search.value.toLowerCase().split(/\s+/).filter(Boolean)
   let count = 0
   const matching = new Set<string>()
   for (const entry of document.querySelectorAll<HTMLElement>('[data-entry]')) {
     const id = entry.dataset.entry ?? ''
     const text = `${id} ${entry.querySelector('summary')?.textContent ?? ''}`.toLowerCase()
-    entry.hidden = !words.every((word) => text.includes(word))
+    entry.hidden = !terms.every((term) => text.includes(term))
     if (entry.hidden) continue
     count += 1
     matching.add(id)
@@ -43,8 +43,8 @@ function applySearch(): void {
   for (const item of document.querySelectorAll<HTMLElement>('[data-of]'))
     item.hidden = !matching.has(item.dataset.of ?? '')
   for (const group of document.querySelectorAll<HTMLElement>('[data-group]'))
-    group.hidden = words.length > 0 && group.querySelector(SHOWN) === null
-  found.textContent = words.length === 0 ? '' : `${count} found`
+    group.hidden = terms.length > 0 && group.querySelector(SHOWN) === null
+  found.textContent = terms.length === 0 ? '' : `${count} found`
 }
 
 const SHOWN = '[data-entry]:not([hidden]), [data-of]:not([hidden])'
@@ -87,7 +87,7 @@ function allowed(access: string): Readonly<Record<string, string>> {
 
 const AS_USER = { 'X-Dashboard': '1' }
 
-async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
+async function fetchJson(path: string, init: RequestInit = {}): Promise<unknown> {
   const response = await fetch(new URL(path, base), init)
   const answer: unknown = await response.json().catch(() => null)
   if (response.ok) return answer
@@ -119,7 +119,7 @@ function showSession(answer: unknown): void {
       : 'Log in at the dashboard, or paste a key of yours.'
 }
 
-const whatIsWrong = (error: unknown): string =>
+const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : 'the server does not answer'
 
 async function act(button: HTMLButtonElement, action: () => Promise<void>): Promise<void> {
@@ -127,14 +127,14 @@ async function act(button: HTMLButtonElement, action: () => Promise<void>): Prom
   button.ariaDisabled = 'true'
   trouble.textContent = ''
   await action().catch((error: unknown) => {
-    trouble.textContent = whatIsWrong(error)
+    trouble.textContent = errorText(error)
   })
   button.ariaDisabled = null
 }
 
 openLocal.addEventListener('click', () =>
   act(openLocal, async () => {
-    showSession(await ask('v1/auth/session', { method: 'POST', headers: AS_USER }))
+    showSession(await fetchJson('v1/auth/session', { method: 'POST', headers: AS_USER }))
   }),
 )
 
@@ -142,23 +142,23 @@ makeKey.addEventListener('click', () =>
   act(makeKey, async () => {
     const headers = { ...AS_USER, 'Content-Type': 'application/json' }
     const body = JSON.stringify({ label: 'reference page', scopes: ['read', 'webhooks'] })
-    credential.value = textAt(await ask('v1/keys', { method: 'POST', headers, body }), 'key')
+    credential.value = textAt(await fetchJson('v1/keys', { method: 'POST', headers, body }), 'key')
     who.textContent = 'The new key is filled in; it can be revoked at the dashboard, under Account.'
     drawLines()
   }),
 )
 
-void ask('v1/auth/session', { headers: AS_USER })
+void fetchJson('v1/auth/session', { headers: AS_USER })
   .then(showSession)
   .catch((error: unknown) => {
-    trouble.textContent = whatIsWrong(error)
+    trouble.textContent = errorText(error)
   })
 
 // Requests
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
-interface Asked {
+interface FormRequest {
   readonly url: URL
   readonly init: RequestInit & { readonly headers: Readonly<Record<string, string>> }
 }
@@ -168,7 +168,7 @@ const fieldsOf = (form: HTMLFormElement): readonly Field[] => [
 ]
 
 /** The request that a form stands for. */
-function asked(form: HTMLFormElement): Asked {
+function requestOf(form: HTMLFormElement): FormRequest {
   const { method = 'GET', path = '/', access = 'caller' } = form.dataset
   const headers: Record<string, string> = { ...allowed(access) }
   const query = new URLSearchParams()
@@ -176,11 +176,11 @@ function asked(form: HTMLFormElement): Asked {
   let filled = path
   for (const field of fieldsOf(form)) {
     const value = field.value.trim()
-    const place = field.dataset.in
+    const part = field.dataset.in
     if (value === '') continue
-    if (place === 'path') filled = filled.replace(`{${field.name}}`, encodeURIComponent(value))
-    else if (place === 'query') query.set(field.name, value)
-    else if (place === 'header') headers[field.name] = value
+    if (part === 'path') filled = filled.replace(`{${field.name}}`, encodeURIComponent(value))
+    else if (part === 'query') query.set(field.name, value)
+    else if (part === 'header') headers[field.name] = value
     else body = value
   }
   if (body !== null) headers['Content-Type'] = 'application/json'
@@ -193,7 +193,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The same for a shell; a session of the browser is none there, so a key's place is named. */
 function shellLine(form: HTMLFormElement): string {
-  const { url, init } = asked(form)
+  const { url, init } = requestOf(form)
   const { method = 'GET', headers, body } = init
   const isOpen = form.dataset.access === 'public'
   const written = Object.entries(headers).flatMap(([name, value]) => {
@@ -213,8 +213,8 @@ function shellLine(form: HTMLFormElement): string {
 const forms = [...document.querySelectorAll<HTMLFormElement>('form[data-path]')]
 
 function drawLine(form: HTMLFormElement): void {
-  const place = form.querySelector('[data-line]')
-  if (place !== null) place.textContent = shellLine(form)
+  const output = form.querySelector('[data-line]')
+  if (output !== null) output.textContent = shellLine(form)
 }
 
 /** Of the forms that are to be seen; the others are drawn when they are unfolded. */
@@ -237,7 +237,7 @@ async function fillIn(form: HTMLFormElement): Promise<void> {
   for (const field of form.querySelectorAll<HTMLInputElement>('input[required]')) {
     const [path, ...names] = REAL[field.name] ?? []
     if (path === undefined || field.value !== field.defaultValue) continue
-    const answer = await ask(path, { headers: allowed('caller') }).catch(() => null)
+    const answer = await fetchJson(path, { headers: allowed('caller') }).catch(() => null)
     const real = textAt(answer, ...names)
     if (real === '' || field.value !== field.defaultValue) continue
     field.value = real
@@ -246,9 +246,9 @@ async function fillIn(form: HTMLFormElement): Promise<void> {
 }
 
 function shown(text: string, isJson: boolean): string {
-  const whole = isJson ? indented(text) : text
-  if (whole.length <= SHOWN_CHARACTERS_MAX) return whole
-  return `${whole.slice(0, SHOWN_CHARACTERS_MAX)}\n… ${whole.length - SHOWN_CHARACTERS_MAX} characters more`
+  const full = isJson ? indented(text) : text
+  if (full.length <= SHOWN_CHARACTERS_MAX) return full
+  return `${full.slice(0, SHOWN_CHARACTERS_MAX)}\n… ${full.length - SHOWN_CHARACTERS_MAX} characters more`
 }
 
 function indented(text: string): string {
@@ -260,28 +260,28 @@ function indented(text: string): string {
 }
 
 /** Headers that say what an answer is worth. */
-const TOLD = /^(?:x-|retry-after$|etag$|content-type$)/
+const SHOWN_HEADERS = /^(?:x-|retry-after$|etag$|content-type$)/
 
 async function send(form: HTMLFormElement): Promise<void> {
-  const place = form.querySelector('[data-answer]')
-  if (place === null) return
-  const { url, init } = asked(form)
+  const output = form.querySelector('[data-answer]')
+  if (output === null) return
+  const { url, init } = requestOf(form)
   const line = document.createElement('p')
   const body = document.createElement('pre')
   line.textContent = 'Asking…'
-  place.replaceChildren(line)
+  output.replaceChildren(line)
   const startMs = performance.now()
   try {
     const response = await fetch(url, init)
     const text = await response.text()
     const type = response.headers.get('content-type') ?? ''
     line.textContent = `${response.status} ${response.statusText}, ${Math.round(performance.now() - startMs)} ms`
-    const told = [...response.headers].filter(([name]) => TOLD.test(name))
-    const head = told.map(([name, value]) => `${name}: ${value}`).join('\n')
+    const shownHeaders = [...response.headers].filter(([name]) => SHOWN_HEADERS.test(name))
+    const head = shownHeaders.map(([name, value]) => `${name}: ${value}`).join('\n')
     body.textContent = `${head}\n\n${shown(text, type.includes('json'))}`
-    place.append(body)
+    output.append(body)
   } catch (error) {
-    line.textContent = whatIsWrong(error)
+    line.textContent = errorText(error)
   }
 }
 
@@ -314,9 +314,9 @@ const stream = document.querySelector<HTMLFormElement>('form[data-stream]')
 let socket: WebSocket | null = null
 
 /** Connects by a ticket, so that no credential stands in an address, and sends what the field holds. */
-async function connect(form: HTMLFormElement, tell: (text: string) => void): Promise<void> {
+async function connect(form: HTMLFormElement, onMessage: (text: string) => void): Promise<void> {
   socket?.close()
-  const answer = await ask('v1/ws/ticket', { method: 'POST', headers: allowed('caller') })
+  const answer = await fetchJson('v1/ws/ticket', { method: 'POST', headers: allowed('caller') })
   const url = new URL((form.dataset.stream ?? '').slice(1), base)
   url.protocol = url.protocol.replace('http', 'ws')
   url.searchParams.set('ticket', textAt(answer, 'ticket'))
@@ -325,25 +325,25 @@ async function connect(form: HTMLFormElement, tell: (text: string) => void): Pro
   opened.addEventListener('open', () => {
     opened.send(form.querySelector('textarea')?.value ?? '')
   })
-  opened.addEventListener('message', ({ data }) => tell(String(data)))
-  opened.addEventListener('close', ({ code, reason }) => tell(`closed: ${code} ${reason}`))
+  opened.addEventListener('message', ({ data }) => onMessage(String(data)))
+  opened.addEventListener('close', ({ code, reason }) => onMessage(`closed: ${code} ${reason}`))
 }
 
 if (stream !== null) {
-  const place = stream.querySelector('[data-answer]')
+  const output = stream.querySelector('[data-answer]')
   const list = document.createElement('pre')
   const lines: string[] = []
-  const tell = (text: string) => {
+  const appendLine = (text: string) => {
     lines.push(text.slice(0, SHOWN_CHARACTERS_MAX / SHOWN_MESSAGES_MAX))
     if (lines.length > SHOWN_MESSAGES_MAX) lines.shift()
     list.textContent = lines.join('\n')
   }
   stream.addEventListener('submit', (event) => {
     event.preventDefault()
-    place?.replaceChildren(list)
+    output?.replaceChildren(list)
     lines.length = 0
-    tell('Connecting…')
-    connect(stream, tell).catch((error: unknown) => tell(whatIsWrong(error)))
+    appendLine('Connecting…')
+    connect(stream, appendLine).catch((error: unknown) => appendLine(errorText(error)))
   })
   stream.querySelector('[data-stop]')?.addEventListener('click', () => socket?.close())
 }

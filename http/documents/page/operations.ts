@@ -105,7 +105,7 @@ function tryForm(entry: Entry, operation: JsonObject, shapes: Shapes): Markup {
 function parameterField(operation: string, parameter: JsonObject, shapes: Shapes): Markup {
   const {
     name: given = '',
-    in: place = '',
+    in: location = '',
     required,
     description = '',
     schema,
@@ -118,20 +118,20 @@ function parameterField(operation: string, parameter: JsonObject, shapes: Shapes
   return markup`<div class="parameter"><div><label for="${id}"><code>${name}</code></label> <span class="muted">${kind(rule, shapes)}${
     required === true ? ', required' : null
   }</span><p id="${id}-meaning">${line(text(description))} Example: <code>${shown}</code></p></div>
-${input(id, name, text(place), rule, shown, required === true)}</div>
+${input(id, name, text(location), rule, shown, required === true)}</div>
 `
 }
 
 function input(
   id: string,
   name: string,
-  place: string,
+  location: string,
   { enum: choices, type }: JsonObject,
   example: string,
   isRequired: boolean,
 ): Markup {
   const options = type === 'boolean' ? ['true', 'false'] : choices
-  const common = markup`id="${id}" name="${name}" data-in="${place}" aria-describedby="${id}-meaning"`
+  const common = markup`id="${id}" name="${name}" data-in="${location}" aria-describedby="${id}-meaning"`
   if (Array.isArray(options)) {
     const first = isRequired ? null : markup`<option value="">not given</option>`
     return markup`<select ${common}>${first}${options.map((option) => markup`<option>${text(option)}</option>`)}</select>`

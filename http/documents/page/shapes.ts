@@ -20,7 +20,11 @@ export function kind(schema: JsonObject, shapes: Shapes): Markup {
   return markup`${kindOf(schema, shapes)}${boundsOf(schema)}`
 }
 
-const WORDS: Readonly<Record<string, string>> = { string: 'text', array: 'list', object: 'record' }
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'text',
+  array: 'list',
+  object: 'record',
+}
 
 function kindOf(schema: JsonObject, shapes: Shapes): Part {
   const { $ref, anyOf, allOf, enum: choices, items } = schema
@@ -50,23 +54,23 @@ function kindOf(schema: JsonObject, shapes: Shapes): Part {
     )
   }
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'anything']
-  const words = types.map((type): Part => {
+  const names = types.map((type): Part => {
     if (type === 'array' && isObject(items)) return markup`list of ${kindOf(items, shapes)}`
-    return WORDS[text(type)] ?? text(type)
+    return TYPE_NAMES[text(type)] ?? text(type)
   })
-  return joined(words, ' or ')
+  return joined(names, ' or ')
 }
 
 function boundsOf({ minimum, maximum, minLength, maxLength, maxItems, ...rest }: JsonObject): Part {
-  const said: string[] = []
+  const limits: string[] = []
   if (minimum !== undefined && maximum !== undefined)
-    said.push(`${text(minimum)} to ${text(maximum)}`)
-  else if (minimum !== undefined) said.push(`at least ${text(minimum)}`)
-  else if (maximum !== undefined) said.push(`at most ${text(maximum)}`)
-  if (minLength !== undefined) said.push(`at least ${text(minLength)} characters`)
-  if (maxLength !== undefined) said.push(`at most ${text(maxLength)} characters`)
-  if (maxItems !== undefined) said.push(`at most ${text(maxItems)}`)
-  const bounds = said.length === 0 ? null : `, ${said.join(', ')}`
+    limits.push(`${text(minimum)} to ${text(maximum)}`)
+  else if (minimum !== undefined) limits.push(`at least ${text(minimum)}`)
+  else if (maximum !== undefined) limits.push(`at most ${text(maximum)}`)
+  if (minLength !== undefined) limits.push(`at least ${text(minLength)} characters`)
+  if (maxLength !== undefined) limits.push(`at most ${text(maxLength)} characters`)
+  if (maxItems !== undefined) limits.push(`at most ${text(maxItems)}`)
+  const bounds = limits.length === 0 ? null : `, ${limits.join(', ')}`
   const preset =
     rest.default === undefined ? null : markup`; <code>${text(rest.default)}</code> unless given`
   return [bounds, preset]

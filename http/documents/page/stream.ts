@@ -27,9 +27,9 @@ export function streamGroups(document: JsonObject, onPage: Shapes): readonly Gro
   const operations = entriesOf(document.operations)
   const commands = operations.filter(([, { action }]) => action === 'receive')
   const channels = operations.filter(([, { action }]) => action === 'send')
-  const told = new Set(channels.flatMap(([, channel]) => messageNames(channel.messages)))
+  const sentNames = new Set(channels.flatMap(([, channel]) => messageNames(channel.messages)))
   const replies = entriesOf(stream.messages).filter(([name]) => {
-    return !told.has(name) && !name.endsWith('Command')
+    return !sentNames.has(name) && !name.endsWith('Command')
   })
   return [
     connecting(stream),
@@ -87,8 +87,8 @@ const messageNames = (messages: Json | undefined): readonly string[] =>
 function command(operation: JsonObject, stream: Stream): Markup {
   const reply = isObject(operation.reply) ? operation.reply : {}
   const answers = messageNames(reply.messages).map((name, index): Part => {
-    const known = stream.messages[name]
-    const shown = isObject(known) ? text(known.name ?? name) : name
+    const referenced = stream.messages[name]
+    const shown = isObject(referenced) ? text(referenced.name ?? name) : name
     const link = shown === 'snapshot' ? 'stream-tellOrderbook' : `stream-${name}`
     return [index === 0 ? null : ', ', markup`<a href="#${link}"><code>${shown}</code></a>`]
   })

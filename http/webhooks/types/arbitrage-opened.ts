@@ -1,7 +1,7 @@
 // The event type `arbitrage.opened`: a basket of outcomes has come to earn what a webhook asks for, as long as it asks
 // for.
 
-import type { ArbitrageUpdate, LastingArbitrage } from '../../../engine/events.ts'
+import type { ArbitrageRefresh, ArbitrageUpdate } from '../../../engine/events.ts'
 import {
   EXAMPLE_OPPORTUNITY,
   OpportunitySchema,
@@ -19,15 +19,20 @@ import {
 export const OPPORTUNITY_TYPE = {
   ...PLAIN_TYPE,
   filters: [...MARKET_FILTERS, 'min_profit_usd', 'min_edge', 'min_age_ms'],
-  hears: ['arbitrage'],
+  updateKinds: ['arbitrage'],
 } as const
 
 /** One event, whichever of its legs' markets a webhook names. */
 export function opportunityHappenings(
-  { opportunity, receivedAtMs, reached }: LastingArbitrage,
-  reachedBefore: ArbitrageUpdate['reachedBefore'],
+  { opportunity, receivedAtMs, peak }: ArbitrageRefresh,
+  previousPeak: ArbitrageUpdate['previousPeak'],
 ) {
-  const shared = { originMs: receivedAtMs, reached, reachedBefore, idParts: () => [opportunity.id] }
+  const shared = {
+    originMs: receivedAtMs,
+    reached: peak,
+    reachedBefore: previousPeak,
+    idParts: () => [opportunity.id],
+  }
   return opportunity.legs.map(({ market }) => ({ ...PLAIN_HAPPENING, market, ...shared }))
 }
 
@@ -40,7 +45,7 @@ export const arbitrageOpened: EventDescriptor = {
   expires: 'unposted',
   happenings(update) {
     if (update.kind !== 'arbitrage' || update.event === 'closed') return []
-    return opportunityHappenings(update, update.reachedBefore)
+    return opportunityHappenings(update, update.previousPeak)
   },
   shapes: { OpportunitySchema },
   data: () => OpportunitySchema,

@@ -80,8 +80,8 @@ export const PLAIN_HAPPENING = {
   side: null,
   takerSide: null,
   price: null,
-  reached: null,
-  reachedBefore: null,
+  peak: null,
+  previousPeak: null,
 } as const
 
 /** What most types are like: no default, no comparison, posted however late. */
@@ -90,7 +90,7 @@ export const PLAIN_TYPE = {
   comparesPrice: false,
   needsFilter: false,
   expires: null,
-  isAskedFor: false,
+  isManual: false,
   shapes: {},
 } as const
 

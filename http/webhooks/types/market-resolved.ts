@@ -28,7 +28,7 @@ export const marketResolved: EventDescriptor = {
   shortNames: ['resolved', 'market_resolved'],
   summary: 'A market was resolved, or its settlement price became known after that',
   filters: MARKET_FILTERS,
-  hears: ['lifecycle'],
+  updateKinds: ['lifecycle'],
   happenings(update) {
     if (update.kind !== 'lifecycle' || !RESOLUTIONS.has(update.event)) return []
     const { market, facts, receivedAtMs } = update

@@ -17,14 +17,14 @@ export const matchCreated: EventDescriptor = {
   shortNames: ['match', 'match_created'],
   summary: 'A market was found to ask the same as one on the other venue',
   filters: MARKET_FILTERS,
-  hears: ['lifecycle'],
+  updateKinds: ['lifecycle'],
   // A pair is one event, whichever of the two a webhook names, and however often it is published.
   happenings(update) {
     if (update.kind !== 'lifecycle' || update.event !== 'matched') return []
-    const { market, twin, receivedAtMs } = update
-    if (twin === null) return []
-    const idParts = () => [market.id, twin.id].sort()
-    return [market, twin].map((side) => {
+    const { market, matchedMarket, receivedAtMs } = update
+    if (matchedMarket === null) return []
+    const idParts = () => [market.id, matchedMarket.id].sort()
+    return [market, matchedMarket].map((side) => {
       return { ...PLAIN_HAPPENING, market: side, originMs: receivedAtMs, idParts }
     })
   },
@@ -33,13 +33,13 @@ export const matchCreated: EventDescriptor = {
     Object.fromEntries(platforms.slice(0, 2).map((platform) => [platform, null])),
   write(cause, { catalog, recordOf }) {
     if (cause.kind !== 'lifecycle') return null
-    const { market, twin, venueTimeMs } = cause
+    const { market, matchedMarket, venueTimeMs } = cause
     const { names } = catalog
     // A field for each venue of the pair.
-    const isOfPair = (venue: VenueKey) => venue === market.venue || venue === twin?.venue
-    const shown = twin === null ? names.keys : names.keys.filter(isOfPair)
+    const isOfPair = (venue: VenueKey) => venue === market.venue || venue === matchedMarket?.venue
+    const shown = matchedMarket === null ? names.keys : names.keys.filter(isOfPair)
     const fields = shown.map((venue) => {
-      const side = market.venue === venue ? market : twin
+      const side = market.venue === venue ? market : matchedMarket
       const record = side?.venue === venue ? recordOf(side) : 'null'
       return `${JSON.stringify(names.platform(venue))}:${record}`
     })

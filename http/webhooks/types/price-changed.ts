@@ -34,7 +34,7 @@ export const priceChanged: EventDescriptor = {
   shortNames: ['price', 'price_change', 'price_changed'],
   summary: 'A price moved away from the one last sent',
   filters: [...MARKET_FILTERS, 'min_change'],
-  hears: ['price'],
+  updateKinds: ['price'],
   comparesPrice: true,
   expires: 'unposted',
   happenings(update) {

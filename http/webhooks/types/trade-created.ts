@@ -11,7 +11,7 @@ export const tradeCreated: EventDescriptor = {
   name: 'trade.created',
   shortNames: ['trade', 'trade_created'],
   summary: 'A trade happened',
-  hears: ['trade'],
+  updateKinds: ['trade'],
   needsFilter: true,
   happenings: (update) => (update.kind === 'trade' ? [tradeHappening(update, update.trade)] : []),
   data: () => TradeSchema,

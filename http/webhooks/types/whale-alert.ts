@@ -12,7 +12,7 @@ export const whaleAlert: EventDescriptor = {
   name: 'whale.alert',
   shortNames: ['whale', 'whale_alert'],
   summary: 'A large trade happened, summed up over its fills',
-  hears: ['whale'],
+  updateKinds: ['whale'],
   minUsdDefault: usdMicros(5_000_000_000),
   happenings(update) {
     if (update.kind !== 'whale') return []

@@ -15,7 +15,7 @@ import {
 } from '../../records/opportunities.ts'
 import { choice, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { type Lane, laneOf } from '../fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { LoggedUpdate } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
@@ -29,10 +29,10 @@ const DATA = keyOf('data')
 const MIN_PROFITS_USD = [0, 1, 5, 10, 50, 100] as const
 /** Dollars a contract. */
 const MIN_EDGES = [0, 0.005, 0.01, 0.02, 0.05] as const
-const LANES = MIN_PROFITS_USD.flatMap((min_profit_usd) =>
-  MIN_EDGES.map((min_edge) => laneOf(NAME, { min_profit_usd, min_edge })),
+const VARIANTS = MIN_PROFITS_USD.flatMap((min_profit_usd) =>
+  MIN_EDGES.map((min_edge) => variantOf(NAME, { min_profit_usd, min_edge })),
 )
-const OPTIONS_OF = new Map(LANES.map(({ lane, options }) => [lane, options]))
+const OPTIONS_OF = new Map(VARIANTS.map(({ variant, options }) => [variant, options]))
 
 const ARBITRAGE = new MessageKind<ArbitrageUpdate>(NAME, NAME, {
   json: (head, update) => `${head},"data":${JSON.stringify(dataOf(update))}}`,
@@ -63,15 +63,15 @@ export const ArbitrageSchema = Type.Object({
 export const EXAMPLE_ARBITRAGE = { event: 'opened', close_reason: null, ...EXAMPLE_OPPORTUNITY }
 
 /** Whether an opportunity has come to what a lane asks for; once it has, its every message is in it. */
-function isIn(lane: Lane, update: LoggedUpdate): boolean {
-  const asked = OPTIONS_OF.get(lane)
-  if (asked === undefined || update.kind !== 'arbitrage') return false
-  const { profit, edge } = update.reached
-  return profit >= asked.min_profit_usd * MICROS && edge >= asked.min_edge
+function isIn(variant: ChannelVariant, update: LoggedUpdate): boolean {
+  const options = OPTIONS_OF.get(variant)
+  if (options === undefined || update.kind !== 'arbitrage') return false
+  const { profit, edge } = update.peak
+  return profit >= options.min_profit_usd * MICROS && edge >= options.min_edge
 }
 
 /** Of a pair the first leg is the first venue's; another venue's market is first only in a basket of its own event. */
-function whyMute({ catalog }: EngineView, { venue, number }: MarketRef): string | null {
+function unsupportedReason({ catalog }: EngineView, { venue, number }: MarketRef): string | null {
   const [first] = catalog.names.keys
   if (first === undefined || venue === first) return null
   const slug = catalog.byNumber(number)?.summary.event ?? null
@@ -89,8 +89,8 @@ export const arbitrage: Channel = {
     min_profit_usd: { allowed: MIN_PROFITS_USD, default: 0 },
     min_edge: { allowed: MIN_EDGES, default: 0 },
   },
-  lanes: LANES,
-  hears: ['arbitrage'],
+  variants: VARIANTS,
+  updateKinds: ['arbitrage'],
   messages: {
     arbitrage: {
       summary: 'An opportunity opened, changed or closed',
@@ -110,10 +110,10 @@ export const arbitrage: Channel = {
       name: NAME,
       capacity: ringArbitrageMax,
       table: null,
-      lanes: LANES.map(({ lane }) => lane),
+      variants: VARIANTS.map(({ variant }) => variant),
       isIn,
       isOfEarlier: (update) => update.kind === 'arbitrage' && update.reason === 'restarted',
-      whyMute: (market) => whyMute(parts.engine, market),
+      unsupportedReason: (market) => unsupportedReason(parts.engine, market),
       write: (encoder, update, epoch) =>
         update.kind === 'arbitrage' ? arbitrageMessage(encoder, update, epoch) : null,
     }),

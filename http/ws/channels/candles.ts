@@ -25,16 +25,16 @@ import { candleText } from '../../records/render.ts'
 import { CandleSchema, choice, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import { type Lane, laneOf } from '../fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
 const NAME = 'candles'
 
 export const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d']
-const LANES = INTERVALS.map((interval) => {
+const VARIANTS = INTERVALS.map((interval) => {
   const lengthMs = CANDLE_MS[interval]
-  return { ...laneOf(NAME, { interval }), lengthMs, kind: candleKind(interval, lengthMs) }
+  return { ...variantOf(NAME, { interval }), lengthMs, kind: candleKind(interval, lengthMs) }
 })
 
 /** A bar, which is closed when its end is not later than `nowMs`. */
@@ -54,14 +54,14 @@ export function candleKind(interval: CandleInterval, lengthMs: number): MessageK
       to.bytes(data)
       to.map(11)
       to.textField('interval', interval)
-      to.wholeField('timestamp_ms', bar.startMs)
-      to.wholeField('end_period_ts', endMs / 1000)
+      to.integerField('timestamp_ms', bar.startMs)
+      to.integerField('end_period_ts', endMs / 1000)
       to.numberField('open', bar.open / MICROS)
       to.numberField('high', bar.high / MICROS)
       to.numberField('low', bar.low / MICROS)
       to.numberField('close', bar.close / MICROS)
       to.numberField('volume', bar.usd / MICROS)
-      to.wholeField('trades_count', bar.count)
+      to.integerField('trades_count', bar.count)
       to.numberField('vwap', vwapOf(bar) / MICROS)
       to.text('closed')
       to.boolean(endMs <= nowMs)
@@ -96,8 +96,8 @@ export const candles: Channel = {
       synonyms: new Map(INTERVALS.map((interval) => [CANDLE_MS[interval] / 60_000, interval])),
     },
   },
-  lanes: LANES,
-  hears: ['trade'],
+  variants: VARIANTS,
+  updateKinds: ['trade'],
   messages: {
     candle: {
       summary: 'The bar that just changed or closed',
@@ -130,7 +130,7 @@ export const candles: Channel = {
 }
 
 /** Which bars of a market changed or ended, by where they start, and the times of the newest. */
-interface BarNews {
+interface BarChanges {
   readonly starts: readonly TimeMs[]
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
@@ -138,7 +138,7 @@ interface BarNews {
 
 /** All intervals. Offsets count the messages of all of them, seq those of a market in one. */
 class Candles implements OpenChannel {
-  readonly #intervals: ReadonlyMap<Lane, Interval>
+  readonly #intervals: ReadonlyMap<ChannelVariant, Interval>
   readonly #parts: ChannelParts
   readonly stop: StopTimer
   #offset = 0
@@ -149,10 +149,12 @@ class Candles implements OpenChannel {
       this.#offset += 1
       return this.#offset
     }
-    this.#intervals = new Map(LANES.map((facts) => [facts.lane, new Interval(facts, parts, next)]))
+    this.#intervals = new Map(
+      VARIANTS.map((facts) => [facts.variant, new Interval(facts, parts, next)]),
+    )
     this.stop = parts.clock.every(candleCloseCheckMs, () => {
       for (const interval of this.#intervals.values()) {
-        interval.tellLate()
+        interval.sendLate()
         interval.close()
       }
     })
@@ -162,57 +164,57 @@ class Candles implements OpenChannel {
   onUpdate(update: Update): void {
     // A block trade is in no bar.
     if (update.kind !== 'trade' || update.trade.isBlock) return
-    for (const [lane, interval] of this.#intervals) {
-      if (this.#parts.fanOut.isAwake(lane)) interval.noteTrade(update)
+    for (const [variant, interval] of this.#intervals) {
+      if (this.#parts.fanOut.isActive(variant)) interval.noteTrade(update)
     }
   }
 
   /** A market's newest bar with its newest stamp; null when it never traded. */
-  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
-    return this.#intervals.get(lane)?.state(view, this.#offset, encoder) ?? null
+  state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
+    return this.#intervals.get(variant)?.state(view, this.#offset, encoder) ?? null
   }
 
-  emptyState(lane: Lane, { ref }: MarketView, encoder: Encoder): Frame {
+  emptyState(variant: ChannelVariant, { ref }: MarketView, encoder: Encoder): Frame {
     const times = { venueTimeMs: null, receivedAtMs: null }
-    return encoder.message(NO_CANDLE, ref, { ...this.latest(lane, ref.number), ...times }, null)
+    return encoder.message(NO_CANDLE, ref, { ...this.latest(variant, ref.number), ...times }, null)
   }
 
   arrival(view: MarketView): Promise<void> | null {
     return view.barsArrival?.() ?? null
   }
 
-  latest(lane: Lane, market: MarketNumber): Stamp {
-    return { offset: this.#offset, seq: this.#intervals.get(lane)?.seqOf(market) ?? 0 }
+  latest(variant: ChannelVariant, market: MarketNumber): Stamp {
+    return { offset: this.#offset, seq: this.#intervals.get(variant)?.seqOf(market) ?? 0 }
   }
 
-  forget(market: MarketNumber): void {
-    for (const interval of this.#intervals.values()) interval.forget(market)
+  removeMarket(market: MarketNumber): void {
+    for (const interval of this.#intervals.values()) interval.removeMarket(market)
   }
 }
 
 /** One interval. */
 class Interval {
-  readonly #facts: (typeof LANES)[number]
+  readonly #facts: (typeof VARIANTS)[number]
   readonly #parts: ChannelParts
   readonly #nextOffset: () => number
-  readonly #windows: Conflation<BarNews>
+  readonly #windows: Conflation<BarChanges>
   /** Bounded by the catalogue. */
   readonly #seqs = new Map<MarketNumber, number>()
   /** Bars that were sent and have not ended: at most two a market, and none once they have. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
   /** In a gateway: whose bars have not come from the engine yet. */
-  readonly #late = new Map<MarketNumber, { market: MarketRef; news: BarNews }>()
+  readonly #late = new Map<MarketNumber, { market: MarketRef; changes: BarChanges }>()
   #closedUntilMs = 0
 
-  constructor(facts: (typeof LANES)[number], parts: ChannelParts, nextOffset: () => number) {
+  constructor(facts: (typeof VARIANTS)[number], parts: ChannelParts, nextOffset: () => number) {
     this.#facts = facts
     this.#parts = parts
     this.#nextOffset = nextOffset
-    this.#windows = new Conflation<BarNews>({
+    this.#windows = new Conflation<BarChanges>({
       windowMs: candleEveryMs,
-      hasListeners: (market) => parts.fanOut.hasListeners(facts.lane, market),
+      hasSubscribers: (market) => parts.fanOut.hasSubscribers(facts.variant, market),
       merge: merged,
-      send: (market, news) => this.#tell(market, news),
+      send: (market, changes) => this.#send(market, changes),
     })
   }
 
@@ -224,9 +226,9 @@ class Interval {
     this.#note(market, { starts: [startMs], venueTimeMs, receivedAtMs })
   }
 
-  #note(market: MarketRef, news: BarNews): void {
-    this.#windows.note(market, news, this.#parts.clock.monotonicMs())
-    this.#parts.slices.plan(this.#windows)
+  #note(market: MarketRef, changes: BarChanges): void {
+    this.#windows.note(market, changes, this.#parts.clock.monotonicMs())
+    this.#parts.scheduler.plan(this.#windows)
   }
 
   close(): void {
@@ -262,19 +264,19 @@ class Interval {
     return this.#seqs.get(market) ?? 0
   }
 
-  forget(market: MarketNumber): void {
-    this.#windows.forget(market)
+  removeMarket(market: MarketNumber): void {
+    this.#windows.removeMarket(market)
     this.#seqs.delete(market)
     this.#open.delete(market)
     this.#late.delete(market)
   }
 
   /** What could not be told since bars were on their way. */
-  tellLate(): void {
-    for (const [number, { market, news }] of this.#late) {
+  sendLate(): void {
+    for (const [number, { market, changes }] of this.#late) {
       if (this.#isComing(number)) continue
       this.#late.delete(number)
-      this.#note(market, news)
+      this.#note(market, changes)
     }
   }
 
@@ -283,18 +285,18 @@ class Interval {
     return (view?.barsArrival?.() ?? null) !== null
   }
 
-  #tell(market: MarketRef, news: BarNews): void {
+  #send(market: MarketRef, changes: BarChanges): void {
     const view = this.#parts.engine.catalog.byNumber(market.number)
     if (view === null) return
     // A gateway was told of a market since the subscription to all of them began.
     if (this.#isComing(market.number)) {
       const late = this.#late.get(market.number)
-      const whole = late === undefined ? news : merged(late.news, news)
-      this.#late.set(market.number, { market, news: whole })
+      const combined = late === undefined ? changes : merged(late.changes, changes)
+      this.#late.set(market.number, { market, changes: combined })
       return
     }
-    const { starts, venueTimeMs, receivedAtMs } = news
-    const { lane, kind, lengthMs } = this.#facts
+    const { starts, venueTimeMs, receivedAtMs } = changes
+    const { variant, kind, lengthMs } = this.#facts
     const nowMs = this.#parts.clock.nowMs()
     for (const startMs of starts) {
       const bar = barAt(view, startMs, lengthMs)
@@ -303,7 +305,7 @@ class Interval {
       const seq = this.seqOf(market.number) + 1
       this.#seqs.set(market.number, seq)
       const stamp = { offset: this.#nextOffset(), seq, venueTimeMs, receivedAtMs }
-      this.#parts.fanOut.send(lane, market, 'state', (encoder) =>
+      this.#parts.fanOut.send(variant, market, 'state', (encoder) =>
         encoder.message(kind, market, stamp, { bar, nowMs }),
       )
     }
@@ -312,14 +314,14 @@ class Interval {
   /** A bar was sent as open: its end must be sent too. */
   #watch(market: MarketRef, startMs: TimeMs, nowMs: TimeMs): void {
     if (startMs + this.#facts.lengthMs <= nowMs) return
-    const known = this.#open.get(market.number)?.starts ?? []
-    if (!known.includes(startMs)) {
-      this.#open.set(market.number, { market, starts: united(known, [startMs]) })
+    const openStarts = this.#open.get(market.number)?.starts ?? []
+    if (!openStarts.includes(startMs)) {
+      this.#open.set(market.number, { market, starts: united(openStarts, [startMs]) })
     }
   }
 }
 
-const merged = (older: BarNews, newer: BarNews): BarNews => ({
+const merged = (older: BarChanges, newer: BarChanges): BarChanges => ({
   ...newer,
   starts: united(older.starts, newer.starts),
 })
@@ -341,8 +343,8 @@ function barAt(view: MarketView, startMs: TimeMs, lengthMs: number): Bar | null 
 
 function newestBar(view: MarketView, lengthMs: number): Bar | null {
   const size = barSizeOf(lengthMs)
-  const asked = { size, fromMs: TIME_ZERO, toMs: END_OF_TIME, order: 'desc', limit: 1 } as const
-  const newest = view.bars(asked)[0]
+  const query = { size, fromMs: TIME_ZERO, toMs: END_OF_TIME, order: 'desc', limit: 1 } as const
+  const newest = view.bars(query)[0]
   return newest === undefined ? null : barAt(view, barStart(newest.startMs, lengthMs), lengthMs)
 }
 

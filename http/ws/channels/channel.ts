@@ -9,8 +9,8 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
-import type { Lane, LanedChannel } from '../fan-out/lanes.ts'
-import type { Slices } from '../fan-out/slices.ts'
+import type { ChannelVariant, ChannelWithVariants } from '../fan-out/lanes.ts'
+import type { ConflationScheduler } from '../fan-out/slices.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
 import type { Resume } from '../session/hub-access.ts'
 
@@ -27,10 +27,10 @@ export interface MessageDocument {
 }
 
 /** A channel, described once. */
-export interface Channel extends LanedChannel {
+export interface Channel extends ChannelWithVariants {
   readonly delivery: Delivery
   /** The kinds of updates that {@link OpenChannel.onUpdate} gets. */
-  readonly hears: readonly Update['kind'][]
+  readonly updateKinds: readonly Update['kind'][]
   /** Its messages, by `type`. */
   readonly messages: Readonly<Record<string, MessageDocument>>
   /** Parts of those messages that have a name in the documents: the key without `Schema`. */
@@ -47,7 +47,7 @@ export interface ChannelParts {
   readonly publisher: Publisher
   readonly clock: Clock
   readonly fanOut: FanOut
-  readonly slices: Slices
+  readonly scheduler: ConflationScheduler
 }
 
 /** A channel at work in one server. */
@@ -55,11 +55,11 @@ export interface OpenChannel {
   /** An update of a kind that the channel hears; on the hot path, so it returns at once. */
   onUpdate(update: Update): void
   /** The newest stamp of a market in a lane, using none up; the offset is the channel's. */
-  latest(lane: Lane, market: MarketNumber): Stamp
+  latest(variant: ChannelVariant, market: MarketNumber): Stamp
   /** A market's present state, of a channel that has one; null: there is none yet. */
-  state?(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
+  state?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
   /** Says that a market has no state, behind a `resync` of it; absent where each market has one. */
-  emptyState?(lane: Lane, view: MarketView, encoder: Encoder): Frame
+  emptyState?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame
   /** In a gateway: when the market's state can be told, or never will be; null: it can. */
   arrival?(view: MarketView): Promise<void> | null
   /** The newest offset that has come by, of a channel that sends every change. */
@@ -69,9 +69,9 @@ export interface OpenChannel {
   /** How `since` is answered, of a channel that neither has a log nor begins with its states. */
   readonly resume?: Resume
   /** Why nothing is ever told under a market, and what to ask for instead; null: something may be. */
-  readonly whyMute?: ((market: MarketRef) => string | null) | undefined
+  readonly unsupportedReason?: ((market: MarketRef) => string | null) | undefined
   /** The market is gone for good: what is kept under its number goes too. */
-  forget?(market: MarketNumber): void
+  removeMarket?(market: MarketNumber): void
   /** Stops its timers. */
   stop?(): void
 }

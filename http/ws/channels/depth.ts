@@ -13,7 +13,7 @@ import {
   type ResyncReason,
 } from '../encode/encoder.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import { type Lane, laneOf } from '../fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
@@ -31,9 +31,9 @@ const NAME = 'depth'
 
 const LEVELS = [5, 10, 20] as const
 const CONFLATE_MS = [100, 250, 1_000] as const
-const LANES = LEVELS.flatMap((levels) =>
+const VARIANTS = LEVELS.flatMap((levels) =>
   CONFLATE_MS.map((conflate_ms) => ({
-    ...laneOf(NAME, { levels, conflate_ms }),
+    ...variantOf(NAME, { levels, conflate_ms }),
     kind: depthKind(levels),
   })),
 )
@@ -65,8 +65,8 @@ export const depth: Channel = {
     levels: { allowed: LEVELS, default: 10 },
     conflate_ms: { allowed: CONFLATE_MS, default: 250 },
   },
-  lanes: LANES,
-  hears: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
+  variants: VARIANTS,
+  updateKinds: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     depth: {
       summary: 'The best levels of a book, whole each time',
@@ -84,79 +84,83 @@ export const depth: Channel = {
 }
 
 /** The newest change of a book, and why the state before it was out of sync, if it was. */
-interface BookNews {
+interface BookChange {
   readonly update: BookUpdate | BookReplaced
   readonly reason: ResyncReason | null
 }
 
-type DepthLane = (typeof LANES)[number]
+type DepthVariant = (typeof VARIANTS)[number]
 
 class DepthChannel implements OpenChannel {
   readonly #parts: ChannelParts
-  readonly #windows: ReadonlyMap<Lane, Conflation<BookNews>>
+  readonly #windows: ReadonlyMap<ChannelVariant, Conflation<BookChange>>
 
   constructor(parts: ChannelParts) {
     this.#parts = parts
-    this.#windows = new Map(LANES.map((facts) => [facts.lane, this.#openWindows(facts)]))
+    this.#windows = new Map(VARIANTS.map((facts) => [facts.variant, this.#openWindows(facts)]))
   }
 
-  #openWindows(facts: DepthLane): Conflation<BookNews> {
-    return new Conflation<BookNews>({
+  #openWindows(facts: DepthVariant): Conflation<BookChange> {
+    return new Conflation<BookChange>({
       windowMs: facts.options.conflate_ms,
-      hasListeners: (market) => this.#parts.fanOut.hasListeners(facts.lane, market),
+      hasSubscribers: (market) => this.#parts.fanOut.hasSubscribers(facts.variant, market),
       // A state that was out of sync stays so until the message that replaces it.
       merge: (older, newer) =>
         older.reason === null || newer.reason !== null
           ? newer
           : { update: newer.update, reason: older.reason },
-      send: (market, news) => this.#tell(facts, market, news),
+      send: (market, change) => this.#send(facts, market, change),
     })
   }
 
   onUpdate(update: Update): void {
-    if (!this.#parts.fanOut.isChannelAwake(NAME)) return
+    if (!this.#parts.fanOut.isChannelActive(NAME)) return
     if (update.kind === 'book') this.#note(update, null)
     else if (update.kind === 'bookReplaced') this.#note(update, resyncReason(update.reason))
     else if (update.kind === 'bookStale' && !update.isOfVenue) {
-      for (const { lane } of LANES) sendStale(this.#parts.fanOut, lane, NAME, update)
+      for (const { variant } of VARIANTS) sendStale(this.#parts.fanOut, variant, NAME, update)
     } else if (update.kind === 'bookConfirmed' && update.wasStale) {
-      for (const { lane } of LANES) sendFresh(this.#parts.fanOut, lane, NAME, update)
+      for (const { variant } of VARIANTS) sendFresh(this.#parts.fanOut, variant, NAME, update)
     }
   }
 
   /** A book changed; `reason`: it was replaced, and what was sent before it is out of sync. */
-  #note(update: BookNews['update'], reason: ResyncReason | null): void {
-    const { clock, fanOut, slices } = this.#parts
+  #note(update: BookChange['update'], reason: ResyncReason | null): void {
+    const { clock, fanOut, scheduler: slices } = this.#parts
     const nowMs = clock.monotonicMs()
-    for (const [lane, windows] of this.#windows) {
-      if (!fanOut.isAwake(lane)) continue
+    for (const [variant, windows] of this.#windows) {
+      if (!fanOut.isActive(variant)) continue
       windows.note(update.market, { update, reason }, nowMs)
       slices.plan(windows)
     }
   }
 
   /** Depth sends the changes that `orderbook` counts. */
-  latest(_lane: Lane, market: MarketNumber): Stamp {
+  latest(_variant: ChannelVariant, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest(ORDERBOOK, market)
   }
 
-  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null {
-    const facts = LANES.find((each) => each.lane === lane)
+  state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
+    const facts = VARIANTS.find((each) => each.variant === variant)
     if (facts === undefined) return null
     const book = view.levels(facts.options.levels)
     return encoder.message(facts.kind, view.ref, book, book)
   }
 
-  forget(market: MarketNumber): void {
-    for (const windows of this.#windows.values()) windows.forget(market)
+  removeMarket(market: MarketNumber): void {
+    for (const windows of this.#windows.values()) windows.removeMarket(market)
   }
 
-  #tell({ lane, options, kind }: DepthLane, market: MarketRef, { update, reason }: BookNews): void {
+  #send(
+    { variant, options, kind }: DepthVariant,
+    market: MarketRef,
+    { update, reason }: BookChange,
+  ): void {
     const { engine, fanOut } = this.#parts
     const view = engine.catalog.byNumber(market.number)
     if (view === null) return
     const book = view.levels(options.levels)
-    fanOut.send(lane, market, 'state', (encoder) => {
+    fanOut.send(variant, market, 'state', (encoder) => {
       const message = encoder.message(kind, market, update, book)
       return reason === null ? message : [encoder.resync(NAME, market, reason), message]
     })

@@ -10,7 +10,7 @@ import { feesRecord } from '../../records/fees.ts'
 import { lifecycleRecord } from '../../records/render.ts'
 import { choice, FeesSchema, nullable, resolutionStatus, settlementPrice } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { laneOf } from '../fan-out/lanes.ts'
+import { variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { Channel } from './channel.ts'
 import { LoggedChannel } from './logged.ts'
@@ -73,8 +73,8 @@ export const lifecycle: Channel = {
   delivery: 'every',
   hasState: false,
   options: {},
-  lanes: [laneOf(NAME, {})],
-  hears: ['lifecycle'],
+  variants: [variantOf(NAME, {})],
+  updateKinds: ['lifecycle'],
   messages: {
     lifecycle: {
       summary: 'Something happened to the market itself',

@@ -5,18 +5,18 @@ import type { Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { CountedChannel } from '../../../engine/publisher.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { Lane } from '../fan-out/lanes.ts'
+import type { ChannelVariant } from '../fan-out/lanes.ts'
 import { type ChannelLog, isLogged, MessageLog, type MessageTable } from '../resume/message-log.ts'
 import type { ChannelParts, OpenChannel } from './channel.ts'
 
 /** A channel with a log, in one server. */
 export class LoggedChannel implements OpenChannel {
   readonly log: ChannelLog
-  readonly whyMute: OpenChannel['whyMute']
+  readonly unsupportedReason: OpenChannel['unsupportedReason']
   seen: number
   readonly #parts: ChannelParts
   readonly #name: CountedChannel
-  readonly #lanes: readonly Lane[]
+  readonly #variants: readonly ChannelVariant[]
 
   constructor(
     parts: ChannelParts,
@@ -29,17 +29,17 @@ export class LoggedChannel implements OpenChannel {
       /** Null: the update is none of this channel. */
       write: ChannelLog['write']
       /** The lanes, of a channel with options, and which messages each gets. */
-      lanes?: readonly Lane[]
+      variants?: readonly ChannelVariant[]
       isIn?: ChannelLog['isIn']
       isOfEarlier?: ChannelLog['isOfEarlier']
-      whyMute?: OpenChannel['whyMute']
+      unsupportedReason?: OpenChannel['unsupportedReason']
     },
   ) {
     const { name, capacity, table, write, isIn, isOfEarlier } = set
     this.#parts = parts
     this.#name = name
-    this.#lanes = set.lanes ?? [name]
-    this.whyMute = set.whyMute
+    this.#variants = set.variants ?? [name]
+    this.unsupportedReason = set.unsupportedReason
     this.seen = parts.publisher.offset(name)
     const { present } = parts.engine.tradeLog
     const log = new MessageLog({ channel: name, present, offset: this.seen, capacity, table })
@@ -59,19 +59,19 @@ export class LoggedChannel implements OpenChannel {
     // The lanes send the same bytes.
     const frames = new Map<Encoder, Frame | null>()
     const written = (encoder: Encoder): Frame | null => {
-      const known = frames.get(encoder)
-      if (known !== undefined) return known
+      const cached = frames.get(encoder)
+      if (cached !== undefined) return cached
       const frame = write(encoder, update)
       frames.set(encoder, frame)
       return frame
     }
-    for (const lane of this.#lanes) {
-      if (isIn?.(lane, update) === false) continue
-      fanOut.send(lane, update.market, 'change', written)
+    for (const variant of this.#variants) {
+      if (isIn?.(variant, update) === false) continue
+      fanOut.send(variant, update.market, 'change', written)
     }
   }
 
-  latest(_lane: Lane, market: MarketNumber): Stamp {
+  latest(_variant: ChannelVariant, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest(this.#name, market)
   }
 }

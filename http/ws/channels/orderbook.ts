@@ -26,7 +26,7 @@ import {
   staleMessage,
 } from '../encode/encoder.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
-import { type ChannelName, type Lane, laneOf } from '../fan-out/lanes.ts'
+import { type ChannelName, type ChannelVariant, variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resumeBooks } from '../resume/book-resume.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'
@@ -71,7 +71,7 @@ const UPDATE = new MessageKind<BookUpdate>('update', ORDERBOOK, {
   msgpack(to, { changes, checksum }, { platform }) {
     if (checksum !== null) {
       to.bytes(KEYS.checksum)
-      to.whole(checksum)
+      to.integer(checksum)
     }
     to.bytes(KEYS.data)
     to.bytes(SIDES)
@@ -94,7 +94,7 @@ const SNAPSHOT = new MessageKind<BookView>('snapshot', ORDERBOOK, {
     to.text('stale')
     to.boolean(book.isStale)
     to.bytes(KEYS.checksum)
-    to.whole(book.checksum)
+    to.integer(book.checksum)
     to.bytes(KEYS.data)
     writeBook(to, book, platform)
   },
@@ -140,8 +140,8 @@ export const orderbook: Channel = {
   delivery: 'every',
   hasState: true,
   options: {},
-  lanes: [laneOf(ORDERBOOK, {})],
-  hears: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
+  variants: [variantOf(ORDERBOOK, {})],
+  updateKinds: ['book', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     snapshot: {
       summary: 'A whole book; a stale one is followed by `resync` and another, or by `fresh`',
@@ -201,16 +201,16 @@ class Orderbook implements OpenChannel {
     else if (update.kind === 'bookConfirmed') this.#confirm(update)
   }
 
-  latest(_lane: string, market: MarketNumber): Stamp {
+  latest(_variant: string, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest(ORDERBOOK, market)
   }
 
-  state(_lane: string, view: MarketView, encoder: Encoder): Frame {
+  state(_variant: string, view: MarketView, encoder: Encoder): Frame {
     return bookSnapshot(encoder, view, view.book())
   }
 
-  forget(market: MarketNumber): void {
-    this.#recent.forget(market)
+  removeMarket(market: MarketNumber): void {
+    this.#recent.removeMarket(market)
   }
 
   /** A book was replaced: `resync`, then its snapshot, to every subscriber. */
@@ -244,23 +244,23 @@ class Orderbook implements OpenChannel {
 /** `stale` of a market to every subscriber of a lane. */
 export function sendStale(
   fanOut: FanOut,
-  lane: Lane,
+  variant: ChannelVariant,
   channel: ChannelName,
   stale: BookStale,
 ): void {
   const write = (encoder: Encoder) => encoder.reply(staleMessage(channel, stale))
-  fanOut.send(lane, stale.market, 'change', write)
+  fanOut.send(variant, stale.market, 'change', write)
 }
 
 /** `fresh` of a market to every subscriber of a lane. */
 export function sendFresh(
   fanOut: FanOut,
-  lane: Lane,
+  variant: ChannelVariant,
   channel: ChannelName,
   { market, seq }: { readonly market: MarketRef; readonly seq: number },
 ): void {
   const write = (encoder: Encoder) => encoder.reply(freshMessage(channel, market, seq))
-  fanOut.send(lane, market, 'change', write)
+  fanOut.send(variant, market, 'change', write)
 }
 
 type Sides = Pick<BookView, 'bids' | 'asks'>
@@ -292,9 +292,9 @@ export function writeSpread(
   bid: PriceMicros | null,
   ask: PriceMicros | null,
 ): void {
-  const isWhole = bid !== null && ask !== null
-  to.numberField('spread', isWhole ? (ask - bid) / MICROS : null)
-  to.numberField('mid_price', isWhole ? midPrice(bid, ask) / MICROS : null)
+  const hasBoth = bid !== null && ask !== null
+  to.numberField('spread', hasBoth ? (ask - bid) / MICROS : null)
+  to.numberField('mid_price', hasBoth ? midPrice(bid, ask) / MICROS : null)
 }
 
 function writeLevels(

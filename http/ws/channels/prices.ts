@@ -16,7 +16,7 @@ import { priceText } from '../../records/render.ts'
 import { nullable, PriceSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import { type Lane, laneOf } from '../fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
@@ -25,9 +25,9 @@ import { sendFresh, sendStale, writeSpread } from './orderbook.ts'
 const NAME = 'prices'
 
 const CONFLATE_MS = [0, 250, 1_000] as const
-const LANES = CONFLATE_MS.map((conflate_ms) => laneOf(NAME, { conflate_ms }))
+const VARIANTS = CONFLATE_MS.map((conflate_ms) => variantOf(NAME, { conflate_ms }))
 /** Every change, at once. */
-const { lane: EVERY } = laneOf(NAME, { conflate_ms: 0 })
+const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
 const DATA = keyOf('data')
 
@@ -46,7 +46,7 @@ const PRICE = new MessageKind<Priced>('price', NAME, {
     to.bytes(DATA)
     to.map(7)
     to.numberField('price', price / MICROS)
-    to.wholeField('price_cents', priceCents(price))
+    to.integerField('price_cents', priceCents(price))
     to.numberField('best_bid', bid === null ? null : bid / MICROS)
     to.numberField('best_ask', ask === null ? null : ask / MICROS)
     writeSpread(to, bid, ask)
@@ -93,8 +93,8 @@ export const prices: Channel = {
   delivery: 'everyOrConflated',
   hasState: true,
   options: { conflate_ms: { allowed: CONFLATE_MS, default: 0 } },
-  lanes: LANES,
-  hears: ['price', 'bookReplaced', 'bookStale', 'bookConfirmed'],
+  variants: VARIANTS,
+  updateKinds: ['price', 'bookReplaced', 'bookStale', 'bookConfirmed'],
   messages: {
     price: {
       summary: 'The present price; `stale`: the book behind it may be out of date',
@@ -125,21 +125,21 @@ export const prices: Channel = {
 class Prices implements OpenChannel {
   readonly #parts: ChannelParts
   /** Of the lanes that conflate. */
-  readonly #windows: ReadonlyMap<Lane, Conflation<PriceUpdate>>
+  readonly #windows: ReadonlyMap<ChannelVariant, Conflation<PriceUpdate>>
 
   constructor(parts: ChannelParts) {
     this.#parts = parts
     const { fanOut } = parts
-    const conflated = LANES.filter(({ lane }) => lane !== EVERY)
+    const conflated = VARIANTS.filter(({ variant }) => variant !== EVERY)
     this.#windows = new Map(
-      conflated.map(({ lane, options }) => {
+      conflated.map(({ variant, options }) => {
         const windows = new Conflation<PriceUpdate>({
           windowMs: options.conflate_ms,
-          hasListeners: (market) => fanOut.hasListeners(lane, market),
+          hasSubscribers: (market) => fanOut.hasSubscribers(variant, market),
           merge: (_older, newer) => newer,
-          send: (_market, update) => this.#send(lane, update),
+          send: (_market, update) => this.#send(variant, update),
         })
-        return [lane, windows]
+        return [variant, windows]
       }),
     )
   }
@@ -147,57 +147,57 @@ class Prices implements OpenChannel {
   onUpdate(update: Update): void {
     const { fanOut } = this.#parts
     if (update.kind === 'price') return this.#note(update)
-    if (!fanOut.isChannelAwake(NAME)) return
-    for (const { lane } of LANES) {
-      if (update.kind === 'bookReplaced') this.#replace(lane, update)
+    if (!fanOut.isChannelActive(NAME)) return
+    for (const { variant } of VARIANTS) {
+      if (update.kind === 'bookReplaced') this.#replace(variant, update)
       else if (update.kind === 'bookStale' && !update.isOfVenue) {
-        sendStale(fanOut, lane, NAME, update)
+        sendStale(fanOut, variant, NAME, update)
       } else if (update.kind === 'bookConfirmed' && update.wasStale) {
         const { market } = update
-        sendFresh(fanOut, lane, NAME, { market, seq: this.latest(lane, market.number).seq })
+        sendFresh(fanOut, variant, NAME, { market, seq: this.latest(variant, market.number).seq })
       }
     }
   }
 
   /** The price had a stale book behind it: `resync`, then the present one. */
-  #replace(lane: Lane, { market, reason }: BookReplaced): void {
+  #replace(variant: ChannelVariant, { market, reason }: BookReplaced): void {
     const { engine, fanOut } = this.#parts
-    fanOut.send(lane, market, 'state', (encoder) => {
+    fanOut.send(variant, market, 'state', (encoder) => {
       const view = engine.catalog.byNumber(market.number)
       if (view === null) return null
       const resync = encoder.resync(NAME, market, resyncReason(reason))
-      return [resync, this.state(lane, view, encoder)]
+      return [resync, this.state(variant, view, encoder)]
     })
   }
 
-  #send(lane: Lane, update: PriceUpdate): void {
+  #send(variant: ChannelVariant, update: PriceUpdate): void {
     const { engine, fanOut } = this.#parts
-    fanOut.send(lane, update.market, 'state', (encoder) =>
+    fanOut.send(variant, update.market, 'state', (encoder) =>
       priceMessage(encoder, update, isStale(engine.catalog.byNumber(update.market.number))),
     )
   }
 
   #note(update: PriceUpdate): void {
-    const { clock, fanOut, slices } = this.#parts
+    const { clock, fanOut, scheduler: slices } = this.#parts
     this.#send(EVERY, update)
     const nowMs = clock.monotonicMs()
-    for (const [lane, windows] of this.#windows) {
-      if (!fanOut.isAwake(lane)) continue
+    for (const [variant, windows] of this.#windows) {
+      if (!fanOut.isActive(variant)) continue
       windows.note(update.market, update, nowMs)
       slices.plan(windows)
     }
   }
 
-  latest(_lane: Lane, market: MarketNumber): Stamp {
+  latest(_variant: ChannelVariant, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest(NAME, market)
   }
 
-  state(lane: Lane, view: MarketView, encoder: Encoder): Frame {
+  state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame {
     const priced = { price: view.price(), isStale: isStale(view) }
-    return presentPrice(encoder, view.ref, priced, this.latest(lane, view.ref.number))
+    return presentPrice(encoder, view.ref, priced, this.latest(variant, view.ref.number))
   }
 
-  forget(market: MarketNumber): void {
-    for (const windows of this.#windows.values()) windows.forget(market)
+  removeMarket(market: MarketNumber): void {
+    for (const windows of this.#windows.values()) windows.removeMarket(market)
   }
 }

@@ -3,7 +3,7 @@
 
 import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
-import { replayLookedRows, replayReadRows, ringTradesMax } from '../../../engine/limits.ts'
+import { replayReadRows, replayScannedRows, ringTradesMax } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { takerPrice, takerSide } from '../../../engine/market/taker.ts'
 import type { MsgpackWriter } from '../../../engine/msgpack-writer.ts'
@@ -11,7 +11,7 @@ import { MICROS } from '../../../engine/units.ts'
 import { tradeText } from '../../records/render.ts'
 import { EXAMPLE_IDS, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { laneOf } from '../fan-out/lanes.ts'
+import { variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
@@ -50,7 +50,7 @@ export function writeTrade(
   to.textField('side', trade.side)
   to.textField('outcome', outcome)
   to.numberField('size_usd', trade.usd / MICROS)
-  to.wholeField('timestamp_ms', trade.timeMs)
+  to.integerField('timestamp_ms', trade.timeMs)
   to.textField('native_trade_id', trade.nativeId)
   to.textField('maker', trade.maker)
   to.textField('taker', trade.taker)
@@ -100,8 +100,8 @@ export const trades: Channel = {
   delivery: 'every',
   hasState: false,
   options: {},
-  lanes: [laneOf(NAME, {})],
-  hears: ['trade'],
+  variants: [variantOf(NAME, {})],
+  updateKinds: ['trade'],
   messages: {
     trade: {
       summary: 'A trade',
@@ -140,7 +140,7 @@ export function tradeTable({
     present: tradeLog.present,
     runs: () => tradeLog.runs(),
     losses: (query) => tradeLog.losses(query),
-    arrival: (place) => tradeLog.arrival?.(place) ?? null,
+    arrival: (position) => tradeLog.arrival?.(position) ?? null,
     range({ run, offset, markets }) {
       if (markets === null) {
         const rows = tradeLog.range({ run, offset, limit: replayReadRows })
@@ -149,10 +149,10 @@ export function tradeTable({
         })
       }
       const isWanted = (market: MarketNumber) => markets.has(market)
-      const rows = tradeLog.rangeOf({ run, offset, limit: replayLookedRows, isWanted })
-      return rows.map(({ offset: place, market, trade }): LogEntry => {
-        if (trade === null) return { offset: place, update: 'unread' }
-        return { offset: place, update: trade === undefined ? 'lost' : updateOf(market, trade) }
+      const rows = tradeLog.rangeOf({ run, offset, limit: replayScannedRows, isWanted })
+      return rows.map(({ offset: rowOffset, market, trade }): LogEntry => {
+        if (trade === null) return { offset: rowOffset, update: 'unread' }
+        return { offset: rowOffset, update: trade === undefined ? 'lost' : updateOf(market, trade) }
       })
     },
   }

@@ -8,7 +8,7 @@ import { replayReadRows, ringWhalesMax } from '../../../engine/limits.ts'
 import { whaleText } from '../../records/render.ts'
 import { EXAMPLE_IDS, nullable, TradeSchema } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { laneOf } from '../fan-out/lanes.ts'
+import { variantOf } from '../fan-out/lanes.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { LogEntry, MessageTable } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'
@@ -31,7 +31,7 @@ const WHALE = new MessageKind<Whale>('whale', NAME, {
     to.textField('event_slug', whale.eventSlug)
     to.textField('category', whale.category)
     to.textField('wallet', whale.wallet)
-    to.wholeField('fills', whale.fills)
+    to.integerField('fills', whale.fills)
     writeTaker(to, whale, whale.outcome)
   },
 })
@@ -75,8 +75,8 @@ export const whales: Channel = {
   delivery: 'every',
   hasState: false,
   options: {},
-  lanes: [laneOf(NAME, {})],
-  hears: ['whale'],
+  variants: [variantOf(NAME, {})],
+  updateKinds: ['whale'],
   messages: {
     whale: {
       summary: 'A large trade, summed up over its fills',

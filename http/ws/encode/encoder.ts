@@ -145,5 +145,5 @@ export interface Encoder {
   heartbeat(beat: Heartbeat): Frame
   reply(reply: Reply): Frame
   /** Forgets what it remembers of a market's texts. */
-  forget(market: MarketNumber): void
+  removeMarket(market: MarketNumber): void
 }

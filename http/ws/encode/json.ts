@@ -72,7 +72,7 @@ export class JsonEncoder implements forms.Encoder {
     return JSON.stringify({ ...reply, published_ms: this.#nowMs() })
   }
 
-  forget(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     this.#heads.delete(market)
   }
 

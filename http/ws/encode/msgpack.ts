@@ -50,15 +50,15 @@ export class MsgpackEncoder implements forms.Encoder {
     to.bytes(EPOCH)
     to.text(epoch)
     to.bytes(OFFSET)
-    to.whole(stamp.offset)
+    to.integer(stamp.offset)
     to.bytes(SEQ)
-    to.whole(stamp.seq)
+    to.integer(stamp.seq)
     to.bytes(TIMESTAMP)
-    to.wholeOrNil(stamp.venueTimeMs)
+    to.integerOrNil(stamp.venueTimeMs)
     to.bytes(RECEIVED)
-    to.wholeOrNil(stamp.receivedAtMs)
+    to.integerOrNil(stamp.receivedAtMs)
     to.bytes(PUBLISHED)
-    to.whole(this.#nowMs())
+    to.integer(this.#nowMs())
     kind.msgpack(to, content, market, this.#catalog)
     return to.end()
   }
@@ -88,5 +88,5 @@ export class MsgpackEncoder implements forms.Encoder {
     return this.#rare.end()
   }
 
-  forget(_market: MarketNumber): void {}
+  removeMarket(_market: MarketNumber): void {}
 }

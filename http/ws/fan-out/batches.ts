@@ -19,7 +19,7 @@ import type { Socket, Topics } from './library.ts'
 const ANCHOR = 'batched'
 
 /** Messages that wait to go out as one frame. */
-class Joined {
+class FrameBatch {
   readonly #form: Form
   #frames: Frame[] = []
   bytes = 0
@@ -58,7 +58,7 @@ interface Group {
   readonly topics: Set<string>
   readonly members: Set<BatchedSocket>
   /** What was published to it and is not out. */
-  readonly pending: Joined
+  readonly pending: FrameBatch
   /** Members with something of their own that is not out: older than what is pending. */
   readonly own: Set<BatchedSocket>
   /** Its topic in the library and the sum of its topics, where sockets with the same ones may join it; null: one socket's. */
@@ -66,21 +66,21 @@ interface Group {
 }
 
 /** The groups that are on a topic, and how many sockets they are. */
-interface Listeners {
+interface Subscribers {
   readonly groups: Set<Group>
   count: number
 }
 
 export class Batches implements Topics {
   readonly #library: Topics
-  readonly #listeners = new Map<string, Listeners>()
+  readonly #subscribers = new Map<string, Subscribers>()
   /** Groups that may be joined, by the sum of their topics: seldom more than one each. */
   readonly #shared = new Map<number, Set<Group>>()
   /** Groups with something that is not out. */
   readonly #dirty = new Set<Group>()
   /** Groups of one socket whose topics have changed. */
   readonly #unsettled = new Set<Group>()
-  #isTurnPlanned = false
+  #isFlushPlanned = false
   #groupCount = 0
 
   constructor(library: Topics) {
@@ -101,7 +101,7 @@ export class Batches implements Topics {
       form,
       topics: new Set(),
       members: new Set(),
-      pending: new Joined(form),
+      pending: new FrameBatch(form),
       own: new Set(),
       shared: null,
     }
@@ -112,18 +112,18 @@ export class Batches implements Topics {
   }
 
   numSubscribers(topic: string): number {
-    return this.#library.numSubscribers(topic) + (this.#listeners.get(topic)?.count ?? 0)
+    return this.#library.numSubscribers(topic) + (this.#subscribers.get(topic)?.count ?? 0)
   }
 
   publish(topic: string, frame: Frame, isBinary: boolean): boolean {
-    const listeners = this.#listeners.get(topic)
-    if (listeners !== undefined) {
+    const subscribers = this.#subscribers.get(topic)
+    if (subscribers !== undefined) {
       // The encoder writes its next message over these bytes.
-      const kept = typeof frame === 'string' ? frame : Buffer.from(frame)
-      for (const group of listeners.groups) {
-        if (group.pending.isFullFor(kept)) this.#flushGroup(group)
-        group.pending.add(kept)
-        this.#soil(group)
+      const copy = typeof frame === 'string' ? frame : Buffer.from(frame)
+      for (const group of subscribers.groups) {
+        if (group.pending.isFullFor(copy)) this.#flushGroup(group)
+        group.pending.add(copy)
+        this.#markDirty(group)
       }
       if (this.#library.numSubscribers(topic) === 0) return true
     }
@@ -131,17 +131,17 @@ export class Batches implements Topics {
   }
 
   /** A member has something of its own, which goes out by the end of the turn. */
-  keepOwn(socket: BatchedSocket): void {
+  queueOwn(socket: BatchedSocket): void {
     socket.group.own.add(socket)
-    this.#soil(socket.group)
+    this.#markDirty(socket.group)
   }
 
-  #soil(group: Group): void {
+  #markDirty(group: Group): void {
     this.#dirty.add(group)
-    if (this.#isTurnPlanned) return
-    this.#isTurnPlanned = true
+    if (this.#isFlushPlanned) return
+    this.#isFlushPlanned = true
     setImmediate(() => {
-      this.#isTurnPlanned = false
+      this.#isFlushPlanned = false
       this.flush()
     })
   }
@@ -170,18 +170,18 @@ export class Batches implements Topics {
   /** Puts a socket on a topic, from the next message on. */
   subscribe(socket: BatchedSocket, topic: string): void {
     if (socket.group.topics.has(topic)) return
-    const group = this.#alone(socket)
+    const group = this.#separate(socket)
     group.topics.add(topic)
-    this.#listen(group, topic).count += 1
+    this.#addGroup(group, topic).count += 1
   }
 
   /** Takes a socket off a topic, behind all that was published so far. */
   unsubscribe(socket: BatchedSocket, topic: string): void {
     if (!socket.group.topics.has(topic)) return
-    const group = this.#alone(socket)
+    const group = this.#separate(socket)
     group.topics.delete(topic)
     this.#count(topic, -1)
-    this.#ignore(group, topic)
+    this.#removeGroup(group, topic)
   }
 
   /** The socket is gone: nothing of it is touched. */
@@ -201,25 +201,25 @@ export class Batches implements Topics {
       if (socket === undefined) continue
       this.#flushGroup(group)
       const sum = sumOf(group.topics)
-      const known = this.#shared.get(sum) ?? new Set()
-      const twin = [...known].find((other) => isSame(other, group))
-      if (twin === undefined) {
+      const candidates = this.#shared.get(sum) ?? new Set()
+      const match = [...candidates].find((other) => isSame(other, group))
+      if (match === undefined) {
         this.#groupCount += 1
         group.shared = { name: `batch:${this.#groupCount}`, sum }
-        this.#shared.set(sum, known.add(group))
+        this.#shared.set(sum, candidates.add(group))
       } else {
         // What is pending is not for a socket that comes now.
-        this.#flushGroup(twin)
+        this.#flushGroup(match)
         this.#end(group)
-        twin.members.add(socket)
-        socket.group = twin
+        match.members.add(socket)
+        socket.group = match
       }
       socket.ws.subscribe(socket.group.shared?.name ?? ANCHOR)
     }
   }
 
   /** The group of a socket, of it alone from now on; nothing is pending in it. */
-  #alone(socket: BatchedSocket): Group {
+  #separate(socket: BatchedSocket): Group {
     const { group } = socket
     this.flushPending(socket)
     if (group.shared === null) return group
@@ -233,13 +233,20 @@ export class Batches implements Topics {
     const own = new Set(group.own.delete(socket) ? [socket] : [])
     const members = new Set([socket])
     const topics = new Set(group.topics)
-    const alone: Group = { form, topics, members, pending: new Joined(form), own, shared: null }
+    const separated: Group = {
+      form,
+      topics,
+      members,
+      pending: new FrameBatch(form),
+      own,
+      shared: null,
+    }
     group.members.delete(socket)
-    socket.group = alone
-    for (const topic of topics) this.#listen(alone, topic)
-    this.#unsettled.add(alone)
-    if (own.size > 0) this.#soil(alone)
-    return alone
+    socket.group = separated
+    for (const topic of topics) this.#addGroup(separated, topic)
+    this.#unsettled.add(separated)
+    if (own.size > 0) this.#markDirty(separated)
+    return separated
   }
 
   #unshare(group: Group): void {
@@ -256,28 +263,28 @@ export class Batches implements Topics {
     this.#unshare(group)
     this.#dirty.delete(group)
     this.#unsettled.delete(group)
-    for (const topic of group.topics) this.#ignore(group, topic)
+    for (const topic of group.topics) this.#removeGroup(group, topic)
   }
 
-  #listen(group: Group, topic: string): Listeners {
-    let listeners = this.#listeners.get(topic)
-    if (listeners === undefined) {
-      listeners = { groups: new Set(), count: 0 }
-      this.#listeners.set(topic, listeners)
+  #addGroup(group: Group, topic: string): Subscribers {
+    let subscribers = this.#subscribers.get(topic)
+    if (subscribers === undefined) {
+      subscribers = { groups: new Set(), count: 0 }
+      this.#subscribers.set(topic, subscribers)
     }
-    listeners.groups.add(group)
-    return listeners
+    subscribers.groups.add(group)
+    return subscribers
   }
 
-  #ignore(group: Group, topic: string): void {
-    const listeners = this.#listeners.get(topic)
-    listeners?.groups.delete(group)
-    if (listeners?.groups.size === 0) this.#listeners.delete(topic)
+  #removeGroup(group: Group, topic: string): void {
+    const subscribers = this.#subscribers.get(topic)
+    subscribers?.groups.delete(group)
+    if (subscribers?.groups.size === 0) this.#subscribers.delete(topic)
   }
 
   #count(topic: string, difference: number): void {
-    const listeners = this.#listeners.get(topic)
-    if (listeners !== undefined) listeners.count += difference
+    const subscribers = this.#subscribers.get(topic)
+    if (subscribers !== undefined) subscribers.count += difference
   }
 }
 
@@ -287,14 +294,14 @@ export class BatchedSocket implements Socket {
   /** Changed by {@link Batches} only. */
   group: Group
   readonly #isBinary: boolean
-  readonly #own: Joined
+  readonly #own: FrameBatch
   readonly #batches: Batches
 
   constructor(parts: { ws: Socket; form: Form; group: Group; batches: Batches }) {
     this.ws = parts.ws
     this.group = parts.group
     this.#isBinary = parts.form !== 'j'
-    this.#own = new Joined(parts.form)
+    this.#own = new FrameBatch(parts.form)
     this.#batches = parts.batches
   }
 
@@ -303,7 +310,7 @@ export class BatchedSocket implements Socket {
     this.#batches.flushPending(this)
     if (this.#own.isFullFor(frame)) this.flushOwn()
     this.#own.add(typeof frame === 'string' ? frame : Buffer.from(frame))
-    this.#batches.keepOwn(this)
+    this.#batches.queueOwn(this)
     return 1
   }
 

@@ -9,7 +9,7 @@
 //                 │ burst                  window, waiting ──► its end: ready ──► sent, window …
 //                 └────────────► ready ──► a slice of a later turn
 
-import { conflationTurnCount } from '../../../engine/limits.ts'
+import { conflationTickCount } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 
 /** What waits for a market. */
@@ -29,7 +29,7 @@ interface Window<Change> {
 interface Sender<Change> {
   readonly windowMs: number
   /** Whether the lane has listeners for this market. */
-  hasListeners(market: MarketRef): boolean
+  hasSubscribers(market: MarketRef): boolean
   /** What is left to send when a newer change comes while an older one waits. */
   merge(older: Change, newer: Change): Change
   send(market: MarketRef, change: Change): void
@@ -41,7 +41,7 @@ export class Conflation<Change> {
   readonly #windows = new Map<MarketNumber, Window<Change>>()
   readonly #ready = new Map<MarketNumber, Waiting<Change>>()
   /** Sent at once in this turn of the loop. */
-  #turnCount = 0
+  #tickCount = 0
 
   constructor(sender: Sender<Change>) {
     this.#sender = sender
@@ -60,15 +60,15 @@ export class Conflation<Change> {
       return
     }
     const waited = window?.change ?? null
-    const whole = waited === null ? change : this.#sender.merge(waited, change)
+    const merged = waited === null ? change : this.#sender.merge(waited, change)
     this.#windows.delete(market.number)
-    if (!this.#sender.hasListeners(market)) return
-    if (this.#turnCount >= conflationTurnCount) {
-      this.#ready.set(market.number, { market, change: whole })
+    if (!this.#sender.hasSubscribers(market)) return
+    if (this.#tickCount >= conflationTickCount) {
+      this.#ready.set(market.number, { market, change: merged })
       return
     }
-    this.#turnCount += 1
-    this.#send(market, whole, nowMs)
+    this.#tickCount += 1
+    this.#send(market, merged, nowMs)
   }
 
   /** Whether a market waits for a slice alone, its window being over. */
@@ -83,12 +83,12 @@ export class Conflation<Change> {
   }
 
   /** A turn of the loop began: what changes now may go at once again. */
-  beginTurn(): void {
-    this.#turnCount = 0
+  beginTick(): void {
+    this.#tickCount = 0
   }
 
-  get isTurnUsed(): boolean {
-    return this.#turnCount > 0
+  get hasSentThisTick(): boolean {
+    return this.#tickCount > 0
   }
 
   /** Sends what is due until `isEnough`; false when some is left. */
@@ -104,12 +104,12 @@ export class Conflation<Change> {
     for (const [number, { market, change }] of this.#ready) {
       if (isEnough()) return false
       this.#ready.delete(number)
-      if (this.#sender.hasListeners(market)) this.#send(market, change, nowMs)
+      if (this.#sender.hasSubscribers(market)) this.#send(market, change, nowMs)
     }
     return true
   }
 
-  forget(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     this.#windows.delete(market)
     this.#ready.delete(market)
   }

@@ -7,12 +7,12 @@ import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Count, Metrics } from '../../../engine/process/metrics.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { Row } from '../session/row.ts'
+import type { WildcardSubscription } from '../session/row.ts'
 import {
   type ChannelName,
-  channelOfLane,
+  type ChannelVariant,
+  channelOfVariant,
   type Form,
-  type Lane,
   topicOf,
   type WideKey,
 } from './lanes.ts'
@@ -35,53 +35,54 @@ type TopicKey = MarketNumber | WideKey
  * topic's listeners takes as long as writing half a message, so one without any is asked for once, and
  * again only when a connection begins to listen to it (`awaken`).
  */
-class LaneTopics {
+class VariantTopics {
   readonly encoded: Count
   readonly #form: Form
-  readonly #lane: Lane
+  readonly #variant: ChannelVariant
   readonly #wideNames: ReadonlyMap<WideKey, string>
-  readonly #silentWide = new Set<WideKey>()
+  readonly #unsubscribedWide = new Set<WideKey>()
   /** A bit a market number; those are dense, so that 100,000 markets are 25 KB at most. */
-  #silentMarkets = new Uint8Array(0)
+  #unsubscribedMarkets = new Uint8Array(0)
 
-  constructor(form: Form, lane: Lane, encoded: Count) {
+  constructor(form: Form, variant: ChannelVariant, encoded: Count) {
     this.encoded = encoded
     this.#form = form
-    this.#lane = lane
+    this.#variant = variant
     this.#wideNames = new Map(
-      ([...VENUE_KEYS, '*'] as const).map((key) => [key, topicOf(form, lane, key)]),
+      ([...VENUE_KEYS, '*'] as const).map((key) => [key, topicOf(form, variant, key)]),
     )
   }
 
   /** Null when it is known to have no listener. */
   nameOf(key: TopicKey): string | null {
     if (typeof key !== 'number') {
-      return this.#silentWide.has(key) ? null : (this.#wideNames.get(key) ?? null)
+      return this.#unsubscribedWide.has(key) ? null : (this.#wideNames.get(key) ?? null)
     }
-    const bits = this.#silentMarkets[key >>> 3] ?? 0
-    return (bits & (1 << (key & 7))) === 0 ? topicOf(this.#form, this.#lane, key) : null
+    const bits = this.#unsubscribedMarkets[key >>> 3] ?? 0
+    return (bits & (1 << (key & 7))) === 0 ? topicOf(this.#form, this.#variant, key) : null
   }
 
   /** It has no listener. */
-  silence(key: TopicKey): void {
+  markUnsubscribed(key: TopicKey): void {
     if (typeof key !== 'number') {
-      this.#silentWide.add(key)
+      this.#unsubscribedWide.add(key)
       return
     }
     const at = key >>> 3
-    if (at >= this.#silentMarkets.length) {
+    if (at >= this.#unsubscribedMarkets.length) {
       const longer = new Uint8Array(2 * (at + 1))
-      longer.set(this.#silentMarkets)
-      this.#silentMarkets = longer
+      longer.set(this.#unsubscribedMarkets)
+      this.#unsubscribedMarkets = longer
     }
-    this.#silentMarkets[at] = (this.#silentMarkets[at] ?? 0) | (1 << (key & 7))
+    this.#unsubscribedMarkets[at] = (this.#unsubscribedMarkets[at] ?? 0) | (1 << (key & 7))
   }
 
   /** A connection begins to listen to it. */
-  wake(key: TopicKey): void {
-    if (typeof key !== 'number') this.#silentWide.delete(key)
-    else if (key >>> 3 < this.#silentMarkets.length) {
-      this.#silentMarkets[key >>> 3] = (this.#silentMarkets[key >>> 3] ?? 0) & ~(1 << (key & 7))
+  markSubscribed(key: TopicKey): void {
+    if (typeof key !== 'number') this.#unsubscribedWide.delete(key)
+    else if (key >>> 3 < this.#unsubscribedMarkets.length) {
+      this.#unsubscribedMarkets[key >>> 3] =
+        (this.#unsubscribedMarkets[key >>> 3] ?? 0) & ~(1 << (key & 7))
     }
   }
 }
@@ -92,34 +93,42 @@ export class FanOut {
   /** Connections of each form; a form without any is passed over. */
   readonly #users: Record<Form, number> = { j: 0, b: 0 }
   /** Lanes with a listener since the last `restrict`; at most as many as there are. */
-  readonly #awake = new Set<Lane>()
+  readonly #active = new Set<ChannelVariant>()
   /** Wide subscriptions being filled; usually none. */
-  readonly #rows = new Set<Row>()
-  readonly #lanes: Readonly<Record<Form, ReadonlyMap<Lane, LaneTopics>>>
+  readonly #wildcards = new Set<WildcardSubscription>()
+  readonly #variants: Readonly<Record<Form, ReadonlyMap<ChannelVariant, VariantTopics>>>
   /** The channels of the lanes that are awake. */
-  readonly #awakeChannels = new Set<ChannelName>()
+  readonly #activeChannels = new Set<ChannelName>()
   /** What was published since the hub last set it to 0: at most so much came to any one connection, and
    * to all together. Characters count as bytes. */
   readonly growth = { bytes: 0, totalBytes: 0 }
   /** Called once, when a topic that half of the connections or more listen to gets a message: what it sends goes with that. */
-  rider: (() => void) | null = null
+  onBroadcast: (() => void) | null = null
 
   constructor(parts: {
     topics: Topics
-    lanes: Iterable<Lane>
+    variants: Iterable<ChannelVariant>
     encoders: readonly Encoder[]
     metrics: Metrics
   }) {
     this.#topics = parts.topics
     this.#encoders = parts.encoders
     const help = 'Messages encoded, by channel.'
-    const lanes = Array.from(parts.lanes, (lane) => {
-      const labels = { channel: channelOfLane(lane) }
-      return { lane, encoded: parts.metrics.count('stream_messages_encoded_total', help, labels) }
+    const variants = Array.from(parts.variants, (variant) => {
+      const labels = { channel: channelOfVariant(variant) }
+      return {
+        lane: variant,
+        encoded: parts.metrics.count('stream_messages_encoded_total', help, labels),
+      }
     })
     const topicsOf = (form: Form) =>
-      new Map(lanes.map(({ lane, encoded }) => [lane, new LaneTopics(form, lane, encoded)]))
-    this.#lanes = { j: topicsOf('j'), b: topicsOf('b') }
+      new Map(
+        variants.map(({ lane: variant, encoded }) => [
+          variant,
+          new VariantTopics(form, variant, encoded),
+        ]),
+      )
+    this.#variants = { j: topicsOf('j'), b: topicsOf('b') }
   }
 
   /** A connection came (1) or went (-1). */
@@ -128,120 +137,126 @@ export class FanOut {
   }
 
   /** A connection begins to listen to a topic of a lane. */
-  awaken(lane: Lane, key: TopicKey): void {
-    this.#awake.add(lane)
-    this.#awakeChannels.add(channelOfLane(lane))
-    this.#lanes.j.get(lane)?.wake(key)
-    this.#lanes.b.get(lane)?.wake(key)
+  markSubscribed(variant: ChannelVariant, key: TopicKey): void {
+    this.#active.add(variant)
+    this.#activeChannels.add(channelOfVariant(variant))
+    this.#variants.j.get(variant)?.markSubscribed(key)
+    this.#variants.b.get(variant)?.markSubscribed(key)
   }
 
-  isAwake(lane: Lane): boolean {
-    return this.#awake.has(lane)
+  isActive(variant: ChannelVariant): boolean {
+    return this.#active.has(variant)
   }
 
   /** Whether any lane of a channel is awake. */
-  isChannelAwake(channel: ChannelName): boolean {
-    return this.#awakeChannels.has(channel)
+  isChannelActive(channel: ChannelName): boolean {
+    return this.#activeChannels.has(channel)
   }
 
   /** Only these are listened to now. */
-  restrict(lanes: ReadonlySet<Lane>): void {
-    for (const lane of this.#awake) if (!lanes.has(lane)) this.#awake.delete(lane)
-    for (const row of this.#rows) this.#awake.add(row.lane)
-    this.#awakeChannels.clear()
-    for (const lane of this.#awake) this.#awakeChannels.add(channelOfLane(lane))
+  restrict(variants: ReadonlySet<ChannelVariant>): void {
+    for (const variant of this.#active) if (!variants.has(variant)) this.#active.delete(variant)
+    for (const wildcard of this.#wildcards) this.#active.add(wildcard.variant)
+    this.#activeChannels.clear()
+    for (const variant of this.#active) this.#activeChannels.add(channelOfVariant(variant))
   }
 
-  openRow(row: Row): void {
-    this.#rows.add(row)
-    this.#awake.add(row.lane)
-    this.#awakeChannels.add(channelOfLane(row.lane))
+  openWildcard(wildcard: WildcardSubscription): void {
+    this.#wildcards.add(wildcard)
+    this.#active.add(wildcard.variant)
+    this.#activeChannels.add(channelOfVariant(wildcard.variant))
   }
 
-  closeRow(row: Row): void {
-    this.#rows.delete(row)
+  closeWildcard(wildcard: WildcardSubscription): void {
+    this.#wildcards.delete(wildcard)
   }
 
   /** Forgets the rows of a connection that is gone. */
-  closeRowsOf(connection: unknown): void {
-    for (const row of this.#rows) if (row.connection === connection) this.#rows.delete(row)
+  closeWildcardsOf(connection: unknown): void {
+    for (const wildcard of this.#wildcards)
+      if (wildcard.connection === connection) this.#wildcards.delete(wildcard)
   }
 
   /** Whether a message of this market would reach a connection. */
-  hasListeners(lane: Lane, market: MarketRef): boolean {
-    if (!this.#awake.has(lane)) return false
-    for (const row of this.#rows) if (row.isFor(lane, market)) return true
+  hasSubscribers(variant: ChannelVariant, market: MarketRef): boolean {
+    if (!this.#active.has(variant)) return false
+    for (const wildcard of this.#wildcards) if (wildcard.isFor(variant, market)) return true
     return this.#encoders.some(({ form }) => {
-      const topics = this.#lanes[form].get(lane)
+      const topics = this.#variants[form].get(variant)
       if (this.#users[form] === 0 || topics === undefined) return false
       return (
-        this.#listenerCount(topics, market.number) > 0 ||
-        this.#listenerCount(topics, market.venue) > 0 ||
-        this.#listenerCount(topics, '*') > 0
+        this.#subscriberCount(topics, market.number) > 0 ||
+        this.#subscriberCount(topics, market.venue) > 0 ||
+        this.#subscriberCount(topics, '*') > 0
       )
     })
   }
 
   /** Gives a message to every listener, `make` writing it at most once per form. */
-  send(lane: Lane, market: MarketRef, weight: Weight, make: (encoder: Encoder) => Frames): void {
-    if (!this.#awake.has(lane)) return
+  send(
+    variant: ChannelVariant,
+    market: MarketRef,
+    weight: Weight,
+    make: (encoder: Encoder) => Frames,
+  ): void {
+    if (!this.#active.has(variant)) return
     for (const encoder of this.#encoders) {
-      const topics = this.#lanes[encoder.form].get(lane)
+      const topics = this.#variants[encoder.form].get(variant)
       if (this.#users[encoder.form] === 0 || topics === undefined) continue
       let frames = this.#publish(topics, market.number, encoder, make, undefined)
       frames = this.#publish(topics, market.venue, encoder, make, frames)
       frames = this.#publish(topics, '*', encoder, make, frames)
-      for (const row of this.#rows) {
-        if (row.connection.encoder !== encoder || !row.isFor(lane, market)) continue
-        if (weight === 'state') row.sent.set(market.number, market)
-        if (!row.sent.has(market.number)) continue
+      for (const wildcard of this.#wildcards) {
+        if (wildcard.connection.encoder !== encoder || !wildcard.isFor(variant, market)) continue
+        if (weight === 'state') wildcard.sent.set(market.number, market)
+        if (!wildcard.sent.has(market.number)) continue
         frames ??= this.#make(topics, encoder, make)
-        for (const frame of frames) row.connection.send(frame)
+        for (const frame of frames) wildcard.connection.send(frame)
       }
     }
   }
 
   #publish(
-    topics: LaneTopics,
+    topics: VariantTopics,
     key: TopicKey,
     encoder: Encoder,
     make: (encoder: Encoder) => Frames,
-    known: readonly Frame[] | undefined,
+    existing: readonly Frame[] | undefined,
   ): readonly Frame[] | undefined {
     const name = topics.nameOf(key)
-    if (name === null) return known
-    const listenerCount = this.#topics.numSubscribers(name)
-    if (listenerCount === 0) {
-      topics.silence(key)
-      return known
+    if (name === null) return existing
+    const subscriberCount = this.#topics.numSubscribers(name)
+    if (subscriberCount === 0) {
+      topics.markUnsubscribed(key)
+      return existing
     }
-    const frames = known ?? this.#make(topics, encoder, make)
+    const frames = existing ?? this.#make(topics, encoder, make)
     for (const frame of frames) {
       this.#topics.publish(name, frame, encoder.isBinary)
       this.growth.bytes += frame.length
-      this.growth.totalBytes += frame.length * listenerCount
+      this.growth.totalBytes += frame.length * subscriberCount
     }
-    if (this.rider !== null && frames.length > 0) this.#ride(listenerCount)
+    if (this.onBroadcast !== null && frames.length > 0) this.#runOnBroadcast(subscriberCount)
     return frames
   }
 
-  #ride(listenerCount: number): void {
-    if (2 * listenerCount < this.#users.j + this.#users.b) return
-    const { rider } = this
-    this.rider = null
-    rider?.()
+  #runOnBroadcast(subscriberCount: number): void {
+    if (2 * subscriberCount < this.#users.j + this.#users.b) return
+    const { onBroadcast } = this
+    this.onBroadcast = null
+    onBroadcast?.()
   }
 
-  #listenerCount(topics: LaneTopics, key: TopicKey): number {
+  #subscriberCount(topics: VariantTopics, key: TopicKey): number {
     const name = topics.nameOf(key)
     if (name === null) return 0
     const count = this.#topics.numSubscribers(name)
-    if (count === 0) topics.silence(key)
+    if (count === 0) topics.markUnsubscribed(key)
     return count
   }
 
   #make(
-    topics: LaneTopics,
+    topics: VariantTopics,
     encoder: Encoder,
     make: (encoder: Encoder) => Frames,
   ): readonly Frame[] {

@@ -7,8 +7,8 @@ import { assert } from '../../../engine/errors.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 
-/** The name of a lane, made by {@link laneOf} only. */
-export type Lane = string
+/** The name of a lane, made by {@link variantOf} only. */
+export type ChannelVariant = string
 
 /** The name of a channel, as its descriptor gives it. */
 export type ChannelName = string
@@ -32,42 +32,42 @@ interface Option {
 }
 
 /** A lane with the options that it stands for, by the names that commands give them. */
-interface LaneFacts<Options = Readonly<Record<string, OptionValue>>> {
-  readonly lane: Lane
+interface VariantFacts<Options = Readonly<Record<string, OptionValue>>> {
+  readonly variant: ChannelVariant
   readonly options: Options
 }
 
 /** What lanes need to know of a channel. */
-export interface LanedChannel {
+export interface ChannelWithVariants {
   readonly name: ChannelName
   /** Whether a subscription begins with the market's present state. */
   readonly hasState: boolean
   /** In the order in which their values stand in the names of lanes. */
   readonly options: Readonly<Record<string, Option>>
   /** Every combination of options. */
-  readonly lanes: readonly LaneFacts[]
+  readonly variants: readonly VariantFacts[]
 }
 
 /** The lane of a channel with these options, which stand in the order of the channel's options. */
-export function laneOf<Options extends Readonly<Record<string, OptionValue>>>(
+export function variantOf<Options extends Readonly<Record<string, OptionValue>>>(
   channel: ChannelName,
   options: Options,
-): LaneFacts<Options> {
-  return { lane: [channel, ...Object.values(options)].join(':'), options }
+): VariantFacts<Options> {
+  return { variant: [channel, ...Object.values(options)].join(':'), options }
 }
 
 /** The channel to which a lane belongs. */
-export function channelOfLane(lane: Lane): ChannelName {
-  const end = lane.indexOf(':')
-  return end < 0 ? lane : lane.slice(0, end)
+export function channelOfVariant(variant: ChannelVariant): ChannelName {
+  const end = variant.indexOf(':')
+  return end < 0 ? variant : variant.slice(0, end)
 }
 
 /**
  * The topic of a market, a venue or everything in a lane: `j:depth:10:250:77`. A connection is on at
  * most one of those that carry a given market in a channel.
  */
-export function topicOf(form: Form, lane: Lane, key: MarketNumber | WideKey): string {
-  return `${form}:${lane}:${key}`
+export function topicOf(form: Form, variant: ChannelVariant, key: MarketNumber | WideKey): string {
+  return `${form}:${variant}:${key}`
 }
 
 /** The topic of status messages, which a socket joins at its beginning and never leaves: it must not
@@ -82,26 +82,26 @@ export function heartbeatTopic(form: Form): string {
 }
 
 /** The lanes of a set of channels, and what commands may say of them. */
-export class LaneTable {
+export class VariantTable {
   /** In the order in which the channels were given. */
   readonly names: readonly ChannelName[]
   /** The names of all options, each once. */
   readonly optionNames: readonly string[]
-  readonly #channels: ReadonlyMap<ChannelName, LanedChannel>
-  readonly #facts: ReadonlyMap<Lane, LaneFacts>
+  readonly #channels: ReadonlyMap<ChannelName, ChannelWithVariants>
+  readonly #facts: ReadonlyMap<ChannelVariant, VariantFacts>
 
-  constructor(channels: readonly LanedChannel[]) {
+  constructor(channels: readonly ChannelWithVariants[]) {
     this.names = channels.map(({ name }) => name)
     this.optionNames = [...new Set(channels.flatMap(({ options }) => Object.keys(options)))]
     this.#channels = new Map(channels.map((channel) => [channel.name, channel]))
     assert(this.#channels.size === channels.length, 'each channel has a name of its own')
     this.#facts = new Map(
-      channels.flatMap(({ lanes }) => lanes.map((facts) => [facts.lane, facts])),
+      channels.flatMap(({ variants }) => variants.map((facts) => [facts.variant, facts])),
     )
   }
 
   /** Every lane, channel by channel. */
-  get lanes(): Iterable<Lane> {
+  get variants(): Iterable<ChannelVariant> {
     return this.#facts.keys()
   }
 
@@ -116,9 +116,9 @@ export class LaneTable {
   }
 
   /** The options of a lane, by the names that replies give them. */
-  optionsOf(lane: Lane): LaneFacts['options'] {
-    const facts = this.#facts.get(lane)
-    assert(facts !== undefined, `${lane} is a lane`)
+  optionsOf(variant: ChannelVariant): VariantFacts['options'] {
+    const facts = this.#facts.get(variant)
+    assert(facts !== undefined, `${variant} is a lane`)
     return facts.options
   }
 
@@ -135,10 +135,10 @@ export class LaneTable {
    * it. Refused, in words that name what is accepted: a value that one of them does not take, and an
    * option that none of them has.
    */
-  lanesOf(
+  variantsOf(
     channels: readonly ChannelName[],
     given: Readonly<Record<string, unknown>>,
-  ): readonly Lane[] | { readonly message: string } {
+  ): readonly ChannelVariant[] | { readonly message: string } {
     for (const name of this.optionNames) {
       if (given[name] === undefined) continue
       const takers = this.names.filter((channel) => this.#takes(channel, name))
@@ -146,7 +146,7 @@ export class LaneTable {
         return { message: `${name} is an option of ${takers.join(' and ')} only` }
       }
     }
-    const lanes: Lane[] = []
+    const variants: ChannelVariant[] = []
     for (const channel of channels) {
       const options: Record<string, OptionValue> = {}
       for (const [name, option] of Object.entries(this.#channels.get(channel)?.options ?? {})) {
@@ -156,9 +156,9 @@ export class LaneTable {
         }
         options[name] = value
       }
-      lanes.push(laneOf(channel, options).lane)
+      variants.push(variantOf(channel, options).variant)
     }
-    return lanes
+    return variants
   }
 
   #takes(channel: ChannelName, option: string): boolean {

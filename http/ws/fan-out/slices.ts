@@ -5,19 +5,19 @@ import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { conflationFlushMs, streamSliceMs } from '../../../engine/limits.ts'
 import type { Conflation } from './conflation.ts'
 
-type Sliced = Pick<
+type ScheduledConflation = Pick<
   Conflation<unknown>,
-  'dueAtMs' | 'hasReady' | 'beginTurn' | 'isTurnUsed' | 'flush'
+  'dueAtMs' | 'hasReady' | 'beginTick' | 'hasSentThisTick' | 'flush'
 >
 
-export class Slices {
+export class ConflationScheduler {
   readonly #clock: Clock
   /** One a lane at most: windows of a lane end in the order in which they began. */
-  readonly #timers = new Map<Sliced, StopTimer>()
+  readonly #timers = new Map<ScheduledConflation, StopTimer>()
   /** Lanes with something due, each once. */
-  readonly #due = new Set<Sliced>()
-  readonly #used = new Set<Sliced>()
-  #isTurnPlanned = false
+  readonly #due = new Set<ScheduledConflation>()
+  readonly #used = new Set<ScheduledConflation>()
+  #isTickPlanned = false
   #isStopped = false
 
   constructor(clock: Clock) {
@@ -25,32 +25,32 @@ export class Slices {
   }
 
   /** Something was noted in a lane: sees to it that it comes out. */
-  plan(lane: Sliced): void {
+  plan(conflation: ScheduledConflation): void {
     if (this.#isStopped) return
-    if (lane.isTurnUsed) this.#used.add(lane)
-    if (lane.hasReady) this.#due.add(lane)
-    if (this.#used.size + this.#due.size > 0) this.#planTurn()
-    if (!this.#due.has(lane) && !this.#timers.has(lane)) this.#arm(lane)
+    if (conflation.hasSentThisTick) this.#used.add(conflation)
+    if (conflation.hasReady) this.#due.add(conflation)
+    if (this.#used.size + this.#due.size > 0) this.#planTick()
+    if (!this.#due.has(conflation) && !this.#timers.has(conflation)) this.#arm(conflation)
   }
 
-  #arm(lane: Sliced): void {
-    const dueAtMs = lane.dueAtMs
+  #arm(conflation: ScheduledConflation): void {
+    const dueAtMs = conflation.dueAtMs
     if (dueAtMs === null) return
     const delayMs = Math.max(dueAtMs - this.#clock.monotonicMs(), conflationFlushMs)
     const stop = this.#clock.after(delayMs, () => {
-      this.#timers.delete(lane)
-      this.#due.add(lane)
+      this.#timers.delete(conflation)
+      this.#due.add(conflation)
       this.#runSlice()
     })
-    this.#timers.set(lane, stop)
+    this.#timers.set(conflation, stop)
   }
 
-  #planTurn(): void {
-    if (this.#isTurnPlanned) return
-    this.#isTurnPlanned = true
+  #planTick(): void {
+    if (this.#isTickPlanned) return
+    this.#isTickPlanned = true
     setImmediate(() => {
-      this.#isTurnPlanned = false
-      for (const lane of this.#used) lane.beginTurn()
+      this.#isTickPlanned = false
+      for (const conflation of this.#used) conflation.beginTick()
       this.#used.clear()
       this.#runSlice()
     })
@@ -60,15 +60,15 @@ export class Slices {
     if (this.#isStopped) return
     const endsAtMs = this.#clock.monotonicMs() + streamSliceMs
     const isEnough = (): boolean => this.#clock.monotonicMs() > endsAtMs
-    for (const lane of this.#due) {
-      this.#due.delete(lane)
-      const isDone = lane.flush(this.#clock.monotonicMs(), isEnough)
+    for (const conflation of this.#due) {
+      this.#due.delete(conflation)
+      const isDone = conflation.flush(this.#clock.monotonicMs(), isEnough)
       // What is left stands behind the other lanes.
-      if (!isDone) this.#due.add(lane)
-      else if (!this.#timers.has(lane)) this.#arm(lane)
+      if (!isDone) this.#due.add(conflation)
+      else if (!this.#timers.has(conflation)) this.#arm(conflation)
       if (isEnough()) break
     }
-    if (this.#due.size > 0) this.#planTurn()
+    if (this.#due.size > 0) this.#planTick()
   }
 
   stop(): void {

@@ -8,7 +8,7 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { CommandId, Since } from '../command.ts'
 import { type Encoder, type Frame, type ResyncReason, staleMessage } from '../encode/encoder.ts'
 import type { ChannelName, WideKey } from '../fan-out/lanes.ts'
-import { type Connection, skipsPerTurn } from '../session/connection.ts'
+import { type Connection, skipsPerTick } from '../session/connection.ts'
 import { subscribeSingles, subscribeWide } from '../session/fill.ts'
 import type { HubAccess } from '../session/hub-access.ts'
 import type { Resolved } from '../session/resolve.ts'
@@ -53,14 +53,14 @@ export function* resumeBooks(
     yield* startAgain(connection, hub, target, isOurs ? 'slow_consumer' : 'restart')
     return true
   }
-  leave(connection, target)
+  unsubscribeTarget(connection, target)
   const resume = new BookResume(connection, hub, { target, books, since: since.offset })
   if (!(yield* resume.run())) {
     yield* startAgain(connection, hub, target, 'slow_consumer')
     return true
   }
   resume.nameStale()
-  listen(connection, target)
+  subscribeTarget(connection, target)
   const { epoch } = hub.publisher
   const replayed = resume.count
   const { newest: offset } = recent
@@ -77,32 +77,32 @@ function* startAgain(
 ): Generator<void, void> {
   const before = ({ ref }: MarketView) =>
     connection.send(connection.encoder.resync(channel, ref, reason))
-  if (key !== null) yield* subscribeWide(connection, hub, { lane: channel, key, before })
+  if (key !== null) yield* subscribeWide(connection, hub, { variant: channel, key, before })
   else {
     const list = [...refs.values()]
-    yield* subscribeSingles(connection, hub, { lane: channel, refs: list, before })
+    yield* subscribeSingles(connection, hub, { variant: channel, refs: list, before })
   }
 }
 
 /** Out of the topics, so that live updates cannot overtake those that were missed. */
-function leave(connection: Connection, { channel, key, refs }: Target): void {
+function unsubscribeTarget(connection: Connection, { channel, key, refs }: Target): void {
   const subscriptions = connection.subscriptions.of(channel)
   const taken = key === null ? [] : subscriptions.takeContained(key)
-  for (const { lane, key: topic } of taken) connection.ignore(lane, topic)
+  for (const { variant, key: topic } of taken) connection.unsubscribe(variant, topic)
   for (const number of refs.keys()) {
-    if (subscriptions.singles.delete(number)) connection.ignore(channel, number)
+    if (subscriptions.singles.delete(number)) connection.unsubscribe(channel, number)
   }
 }
 
-function listen(connection: Connection, { channel, key, refs }: Target): void {
+function subscribeTarget(connection: Connection, { channel, key, refs }: Target): void {
   const { singles, wide } = connection.subscriptions.of(channel)
   if (key !== null) {
     wide.set(key, channel)
-    connection.listen(channel, key)
+    connection.subscribe(channel, key)
   }
   for (const ref of refs.values()) {
-    singles.set(ref.number, { ref, lane: channel })
-    connection.listen(channel, ref.number)
+    singles.set(ref.number, { ref, variant: channel })
+    connection.subscribe(channel, ref.number)
   }
 }
 
@@ -155,7 +155,7 @@ class BookResume {
           this.#connection.send(this.#books.write(this.#connection.encoder, update))
           this.count += 1
         }
-        if (isSent || skipped % skipsPerTurn === 0) yield
+        if (isSent || skipped % skipsPerTick === 0) yield
       }
     }
   }
@@ -189,12 +189,12 @@ class BookResume {
         key === null
           ? Array.from(refs.keys(), (number) => books.replacement(number))
           : [...books.replacements()]
-      let looked = 0
+      let checked = 0
       for (const replacement of candidates) {
-        looked += 1
+        checked += 1
         const isMissing = replacement !== null && this.#isMissing(replacement)
         if (isMissing && this.#isWanted(replacement.market)) this.#replace(replacement)
-        if (isMissing || looked % skipsPerTurn === 0) yield
+        if (isMissing || checked % skipsPerTick === 0) yield
       }
       this.#serial = serial
     }

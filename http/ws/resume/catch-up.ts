@@ -3,12 +3,12 @@
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import { type ChannelName, channelOfLane } from '../fan-out/lanes.ts'
-import { type Connection, skipsPerTurn, type Task } from '../session/connection.ts'
+import { type ChannelName, channelOfVariant } from '../fan-out/lanes.ts'
+import { type Connection, skipsPerTick, type Task } from '../session/connection.ts'
 import { fill, idsOf } from '../session/fill.ts'
 import type { HubAccess } from '../session/hub-access.ts'
-import { Row } from '../session/row.ts'
-import { type Audience, tellLost } from './losses.ts'
+import { WildcardSubscription } from '../session/row.ts'
+import { type Audience, sendLostRange } from './losses.ts'
 import type { ChannelLog, LostRange } from './message-log.ts'
 import { replay } from './replay.ts'
 
@@ -23,28 +23,34 @@ export interface Lag {
 export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task {
   yield* resyncAll(connection, hub)
   yield
-  for (const channel of hub.lanes.names) {
+  for (const channel of hub.variants.names) {
     const log = hub.logOf(channel)
     if (log !== null) yield* catchUpLog(connection, hub, log, lag)
   }
   for (const channel of stateChannels(hub)) {
     const { wide, singles } = connection.subscriptions.of(channel)
-    for (const { ref, lane } of singles.values()) {
+    for (const { ref, variant } of singles.values()) {
       const view = hub.engine.catalog.find(ref.id)
-      if (view !== null) connection.begin(lane, view, true)
+      if (view !== null) connection.begin(variant, view, true)
       yield
     }
-    for (const [key, lane] of wide) {
-      const row = new Row({ connection, lane, key, ids: idsOf(hub, key), isResync: true })
-      yield* fill(connection, hub, row, () => {})
+    for (const [key, variant] of wide) {
+      const wildcard = new WildcardSubscription({
+        connection,
+        variant,
+        key,
+        ids: idsOf(hub, key),
+        isResync: true,
+      })
+      yield* fill(connection, hub, wildcard, () => {})
     }
   }
   connection.resumeLive()
 }
 
 /** The channels whose subscriptions begin with a state. */
-function stateChannels({ lanes }: HubAccess): readonly ChannelName[] {
-  return lanes.names.filter((name) => lanes.hasState(name))
+function stateChannels({ variants }: HubAccess): readonly ChannelName[] {
+  return variants.names.filter((name) => variants.hasState(name))
 }
 
 /** The missed messages of all subscriptions to a channel, then live in the same turn. */
@@ -59,16 +65,17 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
   const from = log.messages.behind(lag.after.get(channel) ?? newest)
   if (from !== null) {
     // Told at once, since each message moves the client's position on.
-    const onLost = (range: LostRange) => tellLost(connection, hub, { channel, audience, range })
+    const onLost = (range: LostRange) =>
+      sendLostRange(connection, hub, { channel, audience, range })
     const countMax = Number.POSITIVE_INFINITY
-    const laneOf = (market: MarketRef) => subscriptions.laneOf(market) ?? channel
-    yield* replay(connection, hub, { log, from, audience, laneOf, onLost, countMax })
+    const variantOf = (market: MarketRef) => subscriptions.variantOf(market) ?? channel
+    yield* replay(connection, hub, { log, from, audience, variantOf, onLost, countMax })
   }
-  for (const [key, lane] of subscriptions.wide) connection.listen(lane, key)
-  for (const [number, { lane }] of subscriptions.singles) connection.listen(lane, number)
+  for (const [key, variant] of subscriptions.wide) connection.subscribe(variant, key)
+  for (const [number, { variant }] of subscriptions.singles) connection.subscribe(variant, number)
   if (from !== null) return
   const range = { fromMs: lag.sinceMs, toMs: hub.clock.nowMs(), count: null }
-  tellLost(connection, hub, { channel, audience, range })
+  sendLostRange(connection, hub, { channel, audience, range })
 }
 
 /**
@@ -76,28 +83,28 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
  * (nothing live comes between); an interrupted row begins again.
  */
 function* resyncAll(connection: Connection, hub: HubAccess): Task {
-  let told = 0
+  let sentCount = 0
   for (const channel of stateChannels(hub)) {
     const { wide, singles } = connection.subscriptions.of(channel)
-    const tell = (ref: MarketRef): void =>
+    const sendResync = (ref: MarketRef): void =>
       connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
-    for (const { ref } of singles.values()) tell(ref)
+    for (const { ref } of singles.values()) sendResync(ref)
     for (const key of wide.keys()) {
       for (const view of hub.engine.catalog.markets(key === '*' ? null : key)) {
-        tell(view.ref)
-        told += 1
-        if (told % skipsPerTurn === 0) yield
+        sendResync(view.ref)
+        sentCount += 1
+        if (sentCount % skipsPerTick === 0) yield
       }
     }
   }
-  const { row } = connection
-  if (row === null) return
-  const channel = channelOfLane(row.lane)
-  for (const ref of row.sent.values()) {
+  const { wildcard } = connection
+  if (wildcard === null) return
+  const channel = channelOfVariant(wildcard.variant)
+  for (const ref of wildcard.sent.values()) {
     connection.send(connection.encoder.resync(channel, ref, 'slow_consumer'))
-    told += 1
-    if (told % skipsPerTurn === 0) yield
+    sentCount += 1
+    if (sentCount % skipsPerTick === 0) yield
   }
-  row.restart()
-  hub.openRow(row)
+  wildcard.restart()
+  hub.openWildcard(wildcard)
 }

@@ -17,15 +17,15 @@ export interface Audience {
 /** Both ranges as one, which may hold more than they do. */
 export function joined(one: LostRange | null, other: LostRange): LostRange {
   if (one === null) return other
-  const isKnown = one.fromMs !== null && other.fromMs !== null
-  const first = isKnown && one.fromMs > other.fromMs ? other.fromMs : one.fromMs
+  const hasBothStarts = one.fromMs !== null && other.fromMs !== null
+  const first = hasBothStarts && one.fromMs > other.fromMs ? other.fromMs : one.fromMs
   const toMs = one.toMs > other.toMs ? one.toMs : other.toMs
   const count = one.count === null || other.count === null ? null : one.count + other.count
-  return { fromMs: isKnown ? first : null, toMs, count }
+  return { fromMs: hasBothStarts ? first : null, toMs, count }
 }
 
 /** Tells of a range in which anything may be lost: one `gap` a venue or market listened to. */
-export function tellLost(
+export function sendLostRange(
   connection: Connection,
   hub: HubAccess,
   lost: { channel: ChannelName; audience: Audience; range: LostRange },
@@ -44,12 +44,12 @@ export function tellLost(
 }
 
 /** Tells of one loss, if it touches anything listened to. */
-export function tellLoss(
+export function sendLoss(
   connection: Connection,
   hub: HubAccess,
-  told: { channel: ChannelName; audience: Audience; loss: Loss },
+  parts: { channel: ChannelName; audience: Audience; loss: Loss },
 ): void {
-  const { channel, audience, loss } = told
+  const { channel, audience, loss } = parts
   const { venue, market, fromMs, toMs, count } = loss
   const isTouched =
     audience.wide.some((key) => contains(key, venue)) ||

@@ -14,7 +14,7 @@ import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { ChannelName, Lane } from '../fan-out/lanes.ts'
+import type { ChannelName, ChannelVariant } from '../fan-out/lanes.ts'
 
 /** An update of a market, at its place in a channel. */
 export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
@@ -46,7 +46,7 @@ export interface ChannelLog {
   /** Whether a message of this run is for clients of an earlier one, whose messages are gone. */
   isOfEarlier?(update: LoggedUpdate): boolean
   /** Whether a message goes into a lane; without it all go into the channel's only one. */
-  isIn?(lane: Lane, update: LoggedUpdate): boolean
+  isIn?(variant: ChannelVariant, update: LoggedUpdate): boolean
 }
 
 /**
@@ -74,7 +74,7 @@ export interface MessageTable {
   /** What a run announced as lost, at or behind an offset. */
   losses(query: { run: number; offset: number }): readonly Loss[]
   /** Resolves when the messages behind an offset have come to the table or will not; null, and without this: they are there. */
-  arrival?(place: { run: number; offset: number }): Promise<void> | null
+  arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
 /** Where a reader begins: behind an offset of the first of these runs; the last is the present one. */
@@ -174,12 +174,12 @@ export class MessageLog {
 }
 
 /** What stands in a ring: anything that has an offset. */
-interface Placed {
+interface HasOffset {
   readonly offset: number
 }
 
 /** A bounded memory of messages. */
-export class MessageRing<Message extends Placed> {
+export class MessageRing<Message extends HasOffset> {
   readonly #ring: (Message | undefined)[] = []
   readonly #capacity: number
   #newest: number

@@ -94,7 +94,7 @@ export class RecentBookUpdates {
   }
 
   /** The market is gone for good. */
-  forget(market: MarketNumber): void {
+  removeMarket(market: MarketNumber): void {
     this.#replaced.delete(market)
     this.#stale.delete(market)
   }
@@ -184,8 +184,8 @@ class UpdateRing {
       this.#levelCount += 1
     }
     // The updates whose levels have just been overwritten.
-    const firstKept = this.#levelCount - this.#levelsMax
-    while (this.#oldest < offset && this.#head(this.#oldest, 4) < firstKept) this.#oldest += 1
+    const firstRetained = this.#levelCount - this.#levelsMax
+    while (this.#oldest < offset && this.#head(this.#oldest, 4) < firstRetained) this.#oldest += 1
   }
 
   /** Null when it is not kept. */

@@ -7,21 +7,27 @@ import { replayTradesMax } from '../../../engine/limits.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { CommandId, Since } from '../command.ts'
-import type { Lane, WideKey } from '../fan-out/lanes.ts'
+import type { ChannelVariant, WideKey } from '../fan-out/lanes.ts'
 import type { Connection, Task } from '../session/connection.ts'
 import type { HubAccess } from '../session/hub-access.ts'
 import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
-import { type Audience, joined, tellLoss, tellLost } from './losses.ts'
+import { type Audience, joined, sendLoss, sendLostRange } from './losses.ts'
 import type { ChannelLog, LoggedUpdate, LogPosition, LostRange, MessageLog } from './message-log.ts'
 
 /** Subscribes, after a replay when there is a `since`. False: that ended in an answer of its own. */
 export function* subscribeLogged(
   connection: Connection,
   hub: HubAccess,
-  wanted: { id: CommandId; lane: Lane; log: ChannelLog; since: Since | null; resolved: Resolved },
+  wanted: {
+    id: CommandId
+    variant: ChannelVariant
+    log: ChannelLog
+    since: Since | null
+    resolved: Resolved
+  },
 ): Generator<void, boolean> {
-  const { id, lane, log, since, resolved } = wanted
+  const { id, variant, log, since, resolved } = wanted
   const { messages } = log
   const { channel } = messages
   const { key, refs } = targetOf(connection, wanted)
@@ -29,21 +35,21 @@ export function* subscribeLogged(
   const subscriptions = connection.subscriptions.of(channel)
   const goLive = (): void => {
     if (key !== null && !subscriptions.covers(key)) {
-      subscriptions.wide.set(key, lane)
-      connection.listen(lane, key)
+      subscriptions.wide.set(key, variant)
+      connection.subscribe(variant, key)
     }
     for (const ref of refs) {
       if (subscriptions.wants(ref)) continue
-      subscriptions.singles.set(ref.number, { ref, lane })
-      connection.listen(lane, ref.number)
+      subscriptions.singles.set(ref.number, { ref, variant })
+      connection.subscribe(variant, ref.number)
     }
   }
   // Out of the topics first, so that live messages cannot overtake the replayed ones; other options end.
   for (const { number } of refs) {
-    const known = subscriptions.singles.get(number)
-    if (known === undefined) continue
+    const existing = subscriptions.singles.get(number)
+    if (existing === undefined) continue
     subscriptions.singles.delete(number)
-    connection.ignore(known.lane, number)
+    connection.unsubscribe(existing.variant, number)
   }
   if (since === null) {
     goLive()
@@ -53,14 +59,19 @@ export function* subscribeLogged(
     resolved.kind === 'wide' ? { wide: [resolved.key], refs: [] } : { wide: [], refs }
   const from = messages.find(since)
   if (from === null) {
-    yield* sendOfEarlier(connection, hub, { log, audience, lane })
+    yield* sendOfEarlier(connection, hub, { log, audience, variant })
     goLive()
     const range = { fromMs: null, toMs: hub.clock.nowMs(), count: null }
-    tellLost(connection, hub, { channel, audience, range })
+    sendLostRange(connection, hub, { channel, audience, range })
     return true
   }
   connection.isReplaying = true
-  const replayed = yield* answerSince(connection, hub, { log, from, audience, laneOf: () => lane })
+  const replayed = yield* answerSince(connection, hub, {
+    log,
+    from,
+    audience,
+    variantOf: () => variant,
+  })
   connection.isReplaying = false
   if (replayed.kind === 'limited') {
     const { epoch, offset } = replayed
@@ -78,14 +89,14 @@ export function* subscribeLogged(
 function* sendOfEarlier(
   connection: Connection,
   hub: HubAccess,
-  { log, audience, lane }: { log: ChannelLog; audience: Audience; lane: Lane },
+  { log, audience, variant }: { log: ChannelLog; audience: Audience; variant: ChannelVariant },
 ): Task {
   if (log.isOfEarlier === undefined) return
   const isOfEarlier = log.isOfEarlier
   const from = log.messages.present
-  const isIn = (asked: Lane, update: LoggedUpdate) =>
-    isOfEarlier(update) && log.isIn?.(asked, update) !== false
-  const wanted = { log: { ...log, isIn }, from, audience, laneOf: () => lane }
+  const isIn = (requested: ChannelVariant, update: LoggedUpdate) =>
+    isOfEarlier(update) && log.isIn?.(requested, update) !== false
+  const wanted = { log: { ...log, isIn }, from, audience, variantOf: () => variant }
   yield* replay(connection, hub, { ...wanted, countMax: Infinity, onLost: () => {} })
 }
 
@@ -93,28 +104,28 @@ function* sendOfEarlier(
 function targetOf(
   connection: Connection,
   {
-    lane,
+    variant,
     log,
     since,
     resolved,
-  }: { lane: Lane; log: ChannelLog; since: Since | null; resolved: Resolved },
+  }: { variant: ChannelVariant; log: ChannelLog; since: Since | null; resolved: Resolved },
 ): { readonly key: WideKey | null; readonly refs: readonly MarketRef[] } {
   const subscriptions = connection.subscriptions.of(log.messages.channel)
   if (resolved.kind === 'markets') {
-    const isAdded = (ref: MarketRef) => since !== null || subscriptions.laneOf(ref) !== lane
+    const isAdded = (ref: MarketRef) => since !== null || subscriptions.variantOf(ref) !== variant
     return { key: null, refs: resolved.refs.filter(isAdded) }
   }
   const { key } = resolved
   // A venue within `*` stays there: its messages come by the wide topic, also while it is replayed.
   const isWithin =
-    subscriptions.wideLane(key) === lane && !(since !== null && subscriptions.wide.has(key))
+    subscriptions.wideVariant(key) === variant && !(since !== null && subscriptions.wide.has(key))
   return { key: isWithin ? null : key, refs: [] }
 }
 
 /** Leaves the topics of what a wide subscription will contain. */
 function takeContained(connection: Connection, { channel }: MessageLog, key: WideKey): void {
   for (const taken of connection.subscriptions.of(channel).takeContained(key)) {
-    connection.ignore(taken.lane, taken.key)
+    connection.unsubscribe(taken.variant, taken.key)
   }
 }
 
@@ -122,11 +133,11 @@ function takeContained(connection: Connection, { channel }: MessageLog, key: Wid
 function* answerSince(
   connection: Connection,
   hub: HubAccess,
-  wanted: Pick<ReplayWanted, 'log' | 'from' | 'audience' | 'laneOf'>,
+  wanted: Pick<ReplayWanted, 'log' | 'from' | 'audience' | 'variantOf'>,
 ): Generator<void, Replayed> {
   const { log, from, audience } = wanted
   const { channel } = log.messages
-  yield* tellLosses(connection, hub, { log: log.messages, from, audience })
+  yield* sendLosses(connection, hub, { log: log.messages, from, audience })
   // One range for all that has expired: the position stands still until the answer, so that a client
   // which is cut off in between gets the range at its next resume.
   let lost: LostRange | null = null
@@ -137,18 +148,18 @@ function* answerSince(
       lost = joined(lost, range)
     },
   })
-  if (lost !== null) tellLost(connection, hub, { channel, audience, range: lost })
+  if (lost !== null) sendLostRange(connection, hub, { channel, audience, range: lost })
   return replayed
 }
 
 /** Losses announced while the client was away, and live ones from before its messages. */
-function* tellLosses(
+function* sendLosses(
   connection: Connection,
   hub: HubAccess,
   { log, from, audience }: { log: MessageLog; from: LogPosition; audience: Audience },
 ): Task {
   for (const loss of log.losses(from)) {
-    tellLoss(connection, hub, { channel: log.channel, audience, loss })
+    sendLoss(connection, hub, { channel: log.channel, audience, loss })
     yield
   }
 }
@@ -163,7 +174,7 @@ interface ReplayWanted {
   readonly from: LogPosition
   readonly audience: Audience
   /** In which lane messages of a market are wanted. */
-  readonly laneOf: (market: MarketRef) => Lane
+  readonly variantOf: (market: MarketRef) => ChannelVariant
   readonly countMax: number
   readonly onLost: (range: LostRange) => void
 }
@@ -177,7 +188,7 @@ export function* replay(
   hub: HubAccess,
   wanted: ReplayWanted,
 ): Generator<void, Replayed> {
-  const { from, audience, laneOf, countMax, onLost } = wanted
+  const { from, audience, variantOf, countMax, onLost } = wanted
   const { messages: log, write, isIn } = wanted.log
   const numbers = new Set(audience.refs.map((ref) => ref.number))
   const markets = audience.wide.length === 0 ? numbers : null
@@ -186,35 +197,37 @@ export function* replay(
     if (!numbers.has(market.number) && !audience.wide.some((key) => contains(key, market.venue))) {
       return false
     }
-    return isIn === undefined || isIn(laneOf(market), update)
+    return isIn === undefined || isIn(variantOf(market), update)
   }
   const { encoder } = connection
   let count = 0
   for (const [index, run] of from.runs.entries()) {
     const next = from.runs[index + 1]
     let offset = index === 0 ? from.offset : 0
-    let knownMs: TimeMs | null = null
+    let lastMs: TimeMs | null = null
     const lostTo = (toMs: TimeMs, count: number | null) =>
-      onLost({ fromMs: knownMs ?? timeAt(log, from, index) ?? run.startedAtMs, toMs, count })
+      onLost({ fromMs: lastMs ?? timeAt(log, from, index) ?? run.startedAtMs, toMs, count })
     yield* arrivals(connection, log, run, offset)
     let entries = log.read(run, { offset, markets })
     while (entries.length > 0) {
-      for (const { offset: place, update } of entries) {
-        const told = typeof update === 'string' ? null : update
-        const isHole = update === 'lost' || place > offset + 1
+      for (const { offset: entryOffset, update } of entries) {
+        const message = typeof update === 'string' ? null : update
+        const isHole = update === 'lost' || entryOffset > offset + 1
         // Some markets' messages alone do not show how many are missing.
-        const holeCount = markets === null ? place - offset - (told === null ? 0 : 1) : null
-        if (isHole) lostTo(told?.receivedAtMs ?? hub.clock.nowMs(), holeCount)
-        if (told !== null && wants(told)) {
-          if (count >= countMax) return { kind: 'limited', epoch: run.epoch, offset: place - 1 }
-          const frame = write(encoder, told, run.epoch)
+        const holeCount =
+          markets === null ? entryOffset - offset - (message === null ? 0 : 1) : null
+        if (isHole) lostTo(message?.receivedAtMs ?? hub.clock.nowMs(), holeCount)
+        if (message !== null && wants(message)) {
+          if (count >= countMax)
+            return { kind: 'limited', epoch: run.epoch, offset: entryOffset - 1 }
+          const frame = write(encoder, message, run.epoch)
           if (frame !== null) connection.send(frame)
           count += 1
-          offset = place
+          offset = entryOffset
           yield
         }
-        offset = place
-        knownMs = told?.venueTimeMs ?? knownMs
+        offset = entryOffset
+        lastMs = message?.venueTimeMs ?? lastMs
       }
       yield
       yield* arrivals(connection, log, run, offset)

@@ -5,21 +5,21 @@ import type { MarketView } from '../../../actors/views.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { CommandId, StreamErrorCode } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { Lane, WideKey } from '../fan-out/lanes.ts'
-import type { Row } from './row.ts'
+import type { ChannelVariant, WideKey } from '../fan-out/lanes.ts'
+import type { WildcardSubscription } from './row.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** A piece of work that pauses between markets. */
 export type Task = Generator<void, void>
 
 /** Markets looked at between two pauses where most are passed over. */
-export const skipsPerTurn = 256
+export const skipsPerTick = 256
 
 export interface Connection {
   readonly encoder: Encoder
   readonly subscriptions: Subscriptions
   /** The wide subscription that the present command is filling. */
-  row: Row | null
+  wildcard: WildcardSubscription | null
   /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
   isReplaying: boolean
   /** The present task goes on once this is resolved; it must not reject. */
@@ -29,10 +29,10 @@ export interface Connection {
   reply(type: string, fields: Readonly<Record<string, unknown>>): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
   /** Sends a market's state and makes it live, in one turn. `isResync`: also that it has none. */
-  begin(lane: Lane, view: MarketView, isResync?: boolean): void
-  sendState(lane: Lane, view: MarketView, isResync?: boolean): void
-  listen(lane: Lane, key: MarketNumber | WideKey): void
-  ignore(lane: Lane, key: MarketNumber | WideKey): void
+  begin(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
+  sendState(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
+  subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
+  unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
   /** Everything that was left out is out: the connection is as before it lagged. */
   resumeLive(): void
 }

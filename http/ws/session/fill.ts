@@ -4,10 +4,10 @@
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
-import type { Lane, WideKey } from '../fan-out/lanes.ts'
+import type { ChannelVariant, WideKey } from '../fan-out/lanes.ts'
 import type { Connection, Task } from './connection.ts'
 import type { HubAccess } from './hub-access.ts'
-import { Row } from './row.ts'
+import { WildcardSubscription } from './row.ts'
 
 /** Called before each state; null: a market that is subscribed to already is passed over. */
 type Before = ((view: MarketView) => void) | null
@@ -16,22 +16,22 @@ type Before = ((view: MarketView) => void) | null
 export function* subscribeSingles(
   connection: Connection,
   hub: HubAccess,
-  wanted: { lane: Lane; refs: readonly MarketRef[]; before: Before },
+  wanted: { variant: ChannelVariant; refs: readonly MarketRef[]; before: Before },
 ): Task {
-  const { lane, refs, before } = wanted
-  const subscriptions = connection.subscriptions.ofLane(lane)
+  const { variant, refs, before } = wanted
+  const subscriptions = connection.subscriptions.ofVariant(variant)
   for (const ref of refs) {
-    const known = subscriptions.laneOf(ref)
-    if (before === null && known === lane) continue
-    yield* arrival(connection, hub, { lane, id: ref.id })
+    const current = subscriptions.variantOf(ref)
+    if (before === null && current === variant) continue
+    yield* arrival(connection, hub, { variant, id: ref.id })
     const view = hub.engine.catalog.find(ref.id)
     if (view === null) continue
     before?.(view)
-    if (subscriptions.covers(ref.venue)) connection.sendState(lane, view)
+    if (subscriptions.covers(ref.venue)) connection.sendState(variant, view)
     else {
-      if (known !== null && known !== lane) connection.ignore(known, ref.number)
-      connection.begin(lane, view)
-      subscriptions.singles.set(ref.number, { ref, lane })
+      if (current !== null && current !== variant) connection.unsubscribe(current, ref.number)
+      connection.begin(variant, view)
+      subscriptions.singles.set(ref.number, { ref, variant })
     }
     yield
   }
@@ -41,31 +41,32 @@ export function* subscribeSingles(
 export function* subscribeWide(
   connection: Connection,
   hub: HubAccess,
-  wanted: { lane: Lane; key: WideKey; before: Before },
+  wanted: { variant: ChannelVariant; key: WideKey; before: Before },
 ): Task {
-  const { lane, key, before } = wanted
-  const subscriptions = connection.subscriptions.ofLane(lane)
+  const { variant, key, before } = wanted
+  const subscriptions = connection.subscriptions.ofVariant(variant)
   const isRepeat = subscriptions.wide.has(key) && before !== null
-  if (subscriptions.wideLane(key) === lane && !isRepeat) return
-  for (const taken of subscriptions.takeContained(key)) connection.ignore(taken.lane, taken.key)
-  const row = new Row({ connection, lane, key, ids: idsOf(hub, key) })
-  connection.row = row
-  yield* fill(connection, hub, row, before ?? (() => {}))
-  connection.row = null
-  subscriptions.wide.set(key, lane)
+  if (subscriptions.wideVariant(key) === variant && !isRepeat) return
+  for (const taken of subscriptions.takeContained(key))
+    connection.unsubscribe(taken.variant, taken.key)
+  const wildcard = new WildcardSubscription({ connection, variant, key, ids: idsOf(hub, key) })
+  connection.wildcard = wildcard
+  yield* fill(connection, hub, wildcard, before ?? (() => {}))
+  connection.wildcard = null
+  subscriptions.wide.set(key, variant)
 }
 
 /** Until a market's state is here, in a gateway that asks the engine for it. */
 function* arrival(
   connection: Connection,
   hub: HubAccess,
-  { lane, id }: { readonly lane: Lane; readonly id: MarketId },
+  { variant, id }: { readonly variant: ChannelVariant; readonly id: MarketId },
 ): Task {
   for (;;) {
     const view = hub.engine.catalog.find(id)
-    const coming = view === null ? null : hub.arrival(lane, view)
-    if (coming === null) return
-    connection.waitFor(coming)
+    const pending = view === null ? null : hub.arrival(variant, view)
+    if (pending === null) return
+    connection.waitFor(pending)
     yield
   }
 }
@@ -78,20 +79,20 @@ export function idsOf(hub: HubAccess, key: WideKey): readonly MarketId[] {
 export function* fill(
   connection: Connection,
   hub: HubAccess,
-  row: Row,
+  wildcard: WildcardSubscription,
   before: (view: MarketView) => void,
 ): Task {
-  hub.openRow(row)
-  for (let id = row.take(); id !== null; id = row.take()) {
-    yield* arrival(connection, hub, { lane: row.lane, id })
+  hub.openWildcard(wildcard)
+  for (let id = wildcard.take(); id !== null; id = wildcard.take()) {
+    yield* arrival(connection, hub, { variant: wildcard.variant, id })
     const view = hub.engine.catalog.find(id)
     // The hub may have sent it already: its book was replaced while the row was on its way.
-    if (view === null || row.sent.has(view.ref.number)) continue
+    if (view === null || wildcard.sent.has(view.ref.number)) continue
     before(view)
-    connection.sendState(row.lane, view, row.isResync)
-    row.sent.set(view.ref.number, view.ref)
+    connection.sendState(wildcard.variant, view, wildcard.isResync)
+    wildcard.sent.set(view.ref.number, view.ref)
     yield
   }
-  hub.closeRow(row)
-  connection.listen(row.lane, row.key)
+  hub.closeWildcard(wildcard)
+  connection.subscribe(wildcard.variant, wildcard.key)
 }

@@ -9,11 +9,11 @@ import type { Log } from '../../../engine/process/log.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import type { CommandId, Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { ChannelName, Lane, LaneTable, WideKey } from '../fan-out/lanes.ts'
+import type { ChannelName, ChannelVariant, VariantTable, WideKey } from '../fan-out/lanes.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
 import type { Connection } from './connection.ts'
 import type { Resolved } from './resolve.ts'
-import type { Row } from './row.ts'
+import type { WildcardSubscription } from './row.ts'
 
 /** Something whose buffer can have grown by more than what was published. */
 export interface Watched {
@@ -46,23 +46,23 @@ export interface HubAccess {
   readonly clock: Clock
   readonly log: Log
   /** The channels and their lanes. */
-  readonly lanes: LaneTable
+  readonly variants: VariantTable
   /** Where a channel's missed messages are read; null: it has no log. */
   logOf(channel: ChannelName): ChannelLog | null
   /** How a channel answers `since`; null: as every channel with a log or with states does. */
   resumeOf(channel: ChannelName): Resume | null
   /** Why a channel never tells anything under a market; null: it may. */
-  whyMute(channel: ChannelName, market: MarketRef): string | null
+  unsupportedReason(channel: ChannelName, market: MarketRef): string | null
   /** The newest stamp of a market in a lane, using none up; the offset is its channel's. */
-  latest(lane: Lane, market: MarketNumber): Stamp
+  latest(variant: ChannelVariant, market: MarketNumber): Stamp
   /** A market's present state, in a lane that has one; null: there is none yet. */
-  state(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
+  state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
   /** Behind a `resync`: that there is none. Null: each market of the channel has a state. */
-  emptyState(lane: Lane, view: MarketView, encoder: Encoder): Frame | null
+  emptyState(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
   /** In a gateway: when it can be told, or never will be; null: it can. It does not reject. */
-  arrival(lane: Lane, view: MarketView): Promise<void> | null
+  arrival(variant: ChannelVariant, view: MarketView): Promise<void> | null
   /** From now on a connection listens to this topic of the lane. */
-  awaken(lane: Lane, key: MarketNumber | WideKey): void
+  markSubscribed(variant: ChannelVariant, key: MarketNumber | WideKey): void
   /**
    * Lets it run for as long as it wants more: at once, unless its account waits or this turn of the loop had a slice of such
    * runs, and in later turns, in which accounts take turns.
@@ -71,8 +71,8 @@ export interface HubAccess {
   /** Sweeps it until it is quiet. */
   watch(watched: Watched): void
   /** From now on the row gets updates of the markets that it has sent. */
-  openRow(row: Row): void
-  closeRow(row: Row): void
+  openWildcard(wildcard: WildcardSubscription): void
+  closeWildcard(wildcard: WildcardSubscription): void
   countLagging(): void
   countClosed(code: number): void
 }

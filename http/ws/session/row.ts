@@ -5,18 +5,18 @@
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { Lane, WideKey } from '../fan-out/lanes.ts'
+import type { ChannelVariant, WideKey } from '../fan-out/lanes.ts'
 import { contains } from './subscriptions.ts'
 
 /** The connection that a row is sent to. */
-interface Audience {
+interface FrameReceiver {
   readonly encoder: Encoder
   send(frame: Frame): void
 }
 
-export class Row {
-  readonly connection: Audience
-  readonly lane: Lane
+export class WildcardSubscription {
+  readonly connection: FrameReceiver
+  readonly variant: ChannelVariant
   readonly key: WideKey
   /** Markets whose state is out. */
   readonly sent = new Map<MarketNumber, MarketRef>()
@@ -26,14 +26,14 @@ export class Row {
   #next = 0
 
   constructor(parts: {
-    connection: Audience
-    lane: Lane
+    connection: FrameReceiver
+    variant: ChannelVariant
     key: WideKey
     ids: readonly MarketId[]
     isResync?: boolean
   }) {
     this.connection = parts.connection
-    this.lane = parts.lane
+    this.variant = parts.variant
     this.key = parts.key
     this.#ids = parts.ids
     this.isResync = parts.isResync ?? false
@@ -54,7 +54,7 @@ export class Row {
   }
 
   /** Whether the row is for this market at all. */
-  isFor(lane: Lane, market: MarketRef): boolean {
-    return this.lane === lane && contains(this.key, market.venue)
+  isFor(variant: ChannelVariant, market: MarketRef): boolean {
+    return this.variant === variant && contains(this.key, market.venue)
   }
 }

@@ -29,8 +29,8 @@ import type { Command, CommandId, StreamErrorCode } from '../command.ts'
 import type { Encoder, Frame, Heartbeat } from '../encode/encoder.ts'
 import {
   type ChannelName,
+  type ChannelVariant,
   heartbeatTopic,
-  type Lane,
   statusTopic,
   topicOf,
   type WideKey,
@@ -40,7 +40,7 @@ import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, Task } from './connection.ts'
 import type { HubAccess, SliceOutcome } from './hub-access.ts'
-import type { Row } from './row.ts'
+import type { WildcardSubscription } from './row.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
 
@@ -69,7 +69,7 @@ export class Session implements Connection {
   readonly encoder: Encoder
   readonly subscriptions = new Subscriptions()
   /** The wide subscription that the present command is filling. */
-  row: Row | null = null
+  wildcard: WildcardSubscription | null = null
   /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
   isReplaying = false
   readonly #ws: Socket
@@ -81,7 +81,7 @@ export class Session implements Connection {
   /** The last one runs; a catch-up stands on top of the command it interrupts. */
   readonly #tasks: Task[] = []
   /** Lanes in which it listened since its last subscription of their channels. */
-  readonly #lanes = new Set<Lane>()
+  readonly #variants = new Set<ChannelVariant>()
   #isRunning = false
   /** Something came from it, or was sent to it alone, since its buffer was last looked at. */
   #isTouched = false
@@ -141,7 +141,7 @@ export class Session implements Connection {
   receive(bytes: Uint8Array, isBinary: boolean): void {
     if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
     if (!this.#takeCommands(1)) return
-    const command = parseCommand(bytes, isBinary, this.#hub.lanes)
+    const command = parseCommand(bytes, isBinary, this.#hub.variants)
     if (command.kind === 'refused') return this.refuse(command.id, command.code, command.message)
     if (command.kind === 'list' && !this.#takeCommands(listCommands - 1, command.id)) return
     if (this.#waiting.length >= commandsWaitingMax) {
@@ -217,32 +217,32 @@ export class Session implements Connection {
   }
 
   /** Sends a market's state and makes it live, in this one turn: nothing may be awaited within. */
-  begin(lane: Lane, view: MarketView, isResync = false): void {
-    this.sendState(lane, view, isResync)
-    this.listen(lane, view.ref.number)
+  begin(variant: ChannelVariant, view: MarketView, isResync = false): void {
+    this.sendState(variant, view, isResync)
+    this.subscribe(variant, view.ref.number)
   }
 
   /** The present state of a market in a channel that begins with one. `isResync`: or that it has none. */
-  sendState(lane: Lane, view: MarketView, isResync = false): void {
+  sendState(variant: ChannelVariant, view: MarketView, isResync = false): void {
     const hub = this.#hub
-    const state = hub.state(lane, view, this.encoder)
-    const frame = state ?? (isResync ? hub.emptyState(lane, view, this.encoder) : null)
+    const state = hub.state(variant, view, this.encoder)
+    const frame = state ?? (isResync ? hub.emptyState(variant, view, this.encoder) : null)
     if (frame !== null) this.send(frame)
   }
 
-  listen(lane: Lane, key: MarketNumber | WideKey): void {
+  subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void {
     if (this.isClosed) return
-    this.#lanes.add(lane)
-    this.#hub.awaken(lane, key)
-    this.#ws.subscribe(topicOf(this.encoder.form, lane, key))
+    this.#variants.add(variant)
+    this.#hub.markSubscribed(variant, key)
+    this.#ws.subscribe(topicOf(this.encoder.form, variant, key))
   }
 
-  ignore(lane: Lane, key: MarketNumber | WideKey): void {
-    if (!this.isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, lane, key))
+  unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void {
+    if (!this.isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, variant, key))
   }
 
   /** Tells of lost messages, where any of its subscriptions to their channel is touched. */
-  tellGap(update: GapUpdate): void {
+  sendGap(update: GapUpdate): void {
     const { channel, market, venue, platform, fromMs, toMs, count } = update
     const subscriptions = this.subscriptions.of(channel)
     const isTouched =
@@ -256,10 +256,10 @@ export class Session implements Connection {
   }
 
   /** Adds the lanes in which it may be subscribed to something. */
-  addLanes(lanes: Set<Lane>): void {
-    for (const lane of this.#lanes) {
-      if (this.subscriptions.ofLane(lane).count === 0) this.#lanes.delete(lane)
-      else lanes.add(lane)
+  addVariants(variants: Set<ChannelVariant>): void {
+    for (const variant of this.#variants) {
+      if (this.subscriptions.ofVariant(variant).count === 0) this.#variants.delete(variant)
+      else variants.add(variant)
     }
   }
 
@@ -363,7 +363,7 @@ export class Session implements Connection {
   #lag(buffered: number, nowMs: number): void {
     this.#hub.countLagging()
     const after = new Map<ChannelName, number>()
-    for (const channel of this.#hub.lanes.names) {
+    for (const channel of this.#hub.variants.names) {
       const log = this.#hub.logOf(channel)
       if (log !== null) after.set(channel, log.messages.newest)
     }
@@ -374,20 +374,20 @@ export class Session implements Connection {
       bufferedMin: buffered,
       progressAtMs: nowMs,
     }
-    this.#silence()
+    this.#unsubscribeAll()
   }
 
   /** Takes away every topic but that of status messages. */
-  #silence(): void {
-    for (const { lane, key } of this.subscriptions.all()) this.ignore(lane, key)
-    if (this.row !== null) this.#hub.closeRow(this.row)
+  #unsubscribeAll(): void {
+    for (const { variant, key } of this.subscriptions.all()) this.unsubscribe(variant, key)
+    if (this.wildcard !== null) this.#hub.closeWildcard(this.wildcard)
     this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
   }
 
   /** Ends a slow reader: as soon as it has taken what is unsent, or without a frame if it does not. */
   #leave(nowMs: number): void {
     this.#state = { kind: 'leaving', untilMs: nowMs + leavingMsMax }
-    this.#silence()
+    this.#unsubscribeAll()
   }
 
   #sweepLagging(state: State & { kind: 'lagging' }, buffered: number, nowMs: number): void {

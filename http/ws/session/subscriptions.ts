@@ -3,7 +3,12 @@
 // references of markets, never looks at them.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
-import { type ChannelName, channelOfLane, type Lane, type WideKey } from '../fan-out/lanes.ts'
+import {
+  type ChannelName,
+  type ChannelVariant,
+  channelOfVariant,
+  type WideKey,
+} from '../fan-out/lanes.ts'
 
 /** Whether a wide subscription contains a market's venue, or another wide one. */
 export function contains(wide: WideKey, key: WideKey): boolean {
@@ -13,19 +18,19 @@ export function contains(wide: WideKey, key: WideKey): boolean {
 /** A single market and the lane in which it is subscribed to. */
 interface Single {
   readonly ref: MarketRef
-  readonly lane: Lane
+  readonly variant: ChannelVariant
 }
 
 /** A subscription that was taken out. */
 interface Taken {
-  readonly lane: Lane
+  readonly variant: ChannelVariant
   readonly key: MarketNumber | WideKey
 }
 
 /** One channel's subscriptions. */
 class ChannelSubscriptions {
   /** Whole venues and `*`, with their lanes. */
-  readonly wide = new Map<WideKey, Lane>()
+  readonly wide = new Map<WideKey, ChannelVariant>()
   readonly singles = new Map<MarketNumber, Single>()
 
   get count(): number {
@@ -33,7 +38,7 @@ class ChannelSubscriptions {
   }
 
   /** The lane of the wide subscription that contains this venue, or everything; null: none does. */
-  wideLane(key: WideKey): Lane | null {
+  wideVariant(key: WideKey): ChannelVariant | null {
     return this.wide.get('*') ?? this.wide.get(key) ?? null
   }
 
@@ -43,27 +48,27 @@ class ChannelSubscriptions {
   }
 
   /** The lane in which messages of this market are wanted; null when they are not. */
-  laneOf(market: MarketRef): Lane | null {
-    return this.wideLane(market.venue) ?? this.singles.get(market.number)?.lane ?? null
+  variantOf(market: MarketRef): ChannelVariant | null {
+    return this.wideVariant(market.venue) ?? this.singles.get(market.number)?.variant ?? null
   }
 
   /** Whether messages of this market are wanted. */
   wants(market: MarketRef): boolean {
-    return this.laneOf(market) !== null
+    return this.variantOf(market) !== null
   }
 
   /** Takes out what a wide subscription will contain; returns what was taken out. */
   takeContained(key: WideKey): readonly Taken[] {
     const taken: Taken[] = []
-    for (const [known, lane] of this.wide) {
-      if (contains(key, known)) taken.push({ lane, key: known })
+    for (const [wideKey, variant] of this.wide) {
+      if (contains(key, wideKey)) taken.push({ variant, key: wideKey })
     }
-    for (const { ref, lane } of this.singles.values()) {
-      if (contains(key, ref.venue)) taken.push({ lane, key: ref.number })
+    for (const { ref, variant } of this.singles.values()) {
+      if (contains(key, ref.venue)) taken.push({ variant, key: ref.number })
     }
-    for (const { key: gone } of taken) {
-      if (typeof gone === 'number') this.singles.delete(gone)
-      else this.wide.delete(gone)
+    for (const { key: takenKey } of taken) {
+      if (typeof takenKey === 'number') this.singles.delete(takenKey)
+      else this.wide.delete(takenKey)
     }
     return taken
   }
@@ -84,15 +89,15 @@ export class Subscriptions {
   }
 
   /** The subscriptions of the channel to which a lane belongs. */
-  ofLane(lane: Lane): ChannelSubscriptions {
-    return this.of(channelOfLane(lane))
+  ofVariant(variant: ChannelVariant): ChannelSubscriptions {
+    return this.of(channelOfVariant(variant))
   }
 
   /** Every subscription of a connection, as what it listens to. */
   *all(): Iterable<Taken> {
     for (const { wide, singles } of this.#channels.values()) {
-      for (const [key, lane] of wide) yield { lane, key }
-      for (const { ref, lane } of singles.values()) yield { lane, key: ref.number }
+      for (const [key, variant] of wide) yield { variant, key }
+      for (const { ref, variant } of singles.values()) yield { variant, key: ref.number }
     }
   }
 

@@ -5,9 +5,9 @@
 import { subscriptionsMax } from '../../../engine/limits.ts'
 import { ORDERBOOK } from '../channels/orderbook.ts'
 import type { Command, CommandId, Since } from '../command.ts'
-import { channelOfLane, type Lane } from '../fan-out/lanes.ts'
+import { type ChannelVariant, channelOfVariant } from '../fan-out/lanes.ts'
 import { subscribeLogged } from '../resume/replay.ts'
-import { type Connection, skipsPerTurn, type Task } from './connection.ts'
+import { type Connection, skipsPerTick, type Task } from './connection.ts'
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
 import type { HubAccess } from './hub-access.ts'
 import { type Resolved, resolve } from './resolve.ts'
@@ -39,31 +39,31 @@ function* subscribe(
   const { id, since } = command
   const target = resolve(hub.engine.catalog, command.target)
   if (target.kind === 'refused') return connection.refuse(id, 'INVALID_FILTER', target.message)
-  for (const lane of command.lanes) {
-    const resolved = audible(hub, lane, target)
-    if (isOtherLane(connection, lane, resolved)) {
+  for (const variant of command.variants) {
+    const resolved = supportedMarkets(hub, variant, target)
+    if (isOtherVariant(connection, variant, resolved)) {
       const message = 'a market within a whole venue or * has the options of that subscription'
       return connection.refuse(id, 'INVALID_FILTER', message)
     }
-    if (!hasRoom(connection, lane, resolved)) {
+    if (!isWithinLimit(connection, variant, resolved)) {
       const message = `at most ${subscriptionsMax} subscriptions on a connection`
       return connection.refuse(id, 'SUBSCRIPTION_LIMIT', message)
     }
-    const channel = channelOfLane(lane)
-    const answered = { id, channel, ...hub.lanes.optionsOf(lane), ...accepted(hub, resolved) }
+    const channel = channelOfVariant(variant)
+    const answered = { id, channel, ...hub.variants.optionsOf(variant), ...accepted(hub, resolved) }
     connection.reply('subscribed', answered)
-    if (yield* begin(connection, hub, { id, lane, since, resolved })) {
-      synced(connection, hub, id, lane)
+    if (yield* begin(connection, hub, { id, variant, since, resolved })) {
+      synced(connection, hub, id, variant)
     }
   }
 }
 
 /** Without the markets under which the channel never tells anything: these are rejected by name. */
-function audible(hub: HubAccess, lane: Lane, resolved: Resolved): Resolved {
+function supportedMarkets(hub: HubAccess, variant: ChannelVariant, resolved: Resolved): Resolved {
   if (resolved.kind === 'wide') return resolved
   const rejected = [...resolved.rejected]
   const refs = resolved.refs.filter((ref) => {
-    const message = hub.whyMute(channelOfLane(lane), ref)
+    const message = hub.unsupportedReason(channelOfVariant(variant), ref)
     if (message !== null) rejected.push({ market_id: ref.id, code: 'NEVER_TOLD', message })
     return message === null
   })
@@ -74,10 +74,10 @@ function audible(hub: HubAccess, lane: Lane, resolved: Resolved): Resolved {
 function* begin(
   connection: Connection,
   hub: HubAccess,
-  wanted: { id: CommandId; lane: Lane; since: Since | null; resolved: Resolved },
+  wanted: { id: CommandId; variant: ChannelVariant; since: Since | null; resolved: Resolved },
 ): Generator<void, boolean> {
-  const { lane, since, resolved } = wanted
-  const channel = channelOfLane(lane)
+  const { variant, since, resolved } = wanted
+  const channel = channelOfVariant(variant)
   const log = hub.logOf(channel)
   if (log !== null) return yield* subscribeLogged(connection, hub, { ...wanted, log })
   const resume = hub.resumeOf(channel)
@@ -87,19 +87,23 @@ function* begin(
   // A client that comes back gets every present state, also of what looks like a repeat.
   const before = since === null ? null : () => {}
   if (resolved.kind === 'wide') {
-    yield* subscribeWide(connection, hub, { lane, key: resolved.key, before })
-  } else yield* subscribeSingles(connection, hub, { lane, refs: resolved.refs, before })
+    yield* subscribeWide(connection, hub, { variant, key: resolved.key, before })
+  } else yield* subscribeSingles(connection, hub, { variant, refs: resolved.refs, before })
   return true
 }
 
 /** Whether a wide subscription with other options contains any of it. */
-function isOtherLane(connection: Connection, lane: Lane, resolved: Resolved): boolean {
-  const subscriptions = connection.subscriptions.ofLane(lane)
+function isOtherVariant(
+  connection: Connection,
+  variant: ChannelVariant,
+  resolved: Resolved,
+): boolean {
+  const subscriptions = connection.subscriptions.ofVariant(variant)
   if (resolved.kind === 'wide') {
     const { key } = resolved
-    return !subscriptions.wide.has(key) && (subscriptions.wideLane(key) ?? lane) !== lane
+    return !subscriptions.wide.has(key) && (subscriptions.wideVariant(key) ?? variant) !== variant
   }
-  return resolved.refs.some((ref) => (subscriptions.wideLane(ref.venue) ?? lane) !== lane)
+  return resolved.refs.some((ref) => (subscriptions.wideVariant(ref.venue) ?? variant) !== variant)
 }
 
 function accepted(hub: HubAccess, resolved: Resolved): Record<string, unknown> {
@@ -111,14 +115,23 @@ function accepted(hub: HubAccess, resolved: Resolved): Record<string, unknown> {
   return { platform, accepted: [platform], rejected: [] }
 }
 
-function synced(connection: Connection, hub: HubAccess, id: CommandId, lane: Lane): void {
+function synced(
+  connection: Connection,
+  hub: HubAccess,
+  id: CommandId,
+  variant: ChannelVariant,
+): void {
   const { epoch } = hub.publisher
-  const { offset } = hub.latest(lane, NO_MARKET)
-  connection.reply('synced', { id, channel: channelOfLane(lane), epoch, offset })
+  const { offset } = hub.latest(variant, NO_MARKET)
+  connection.reply('synced', { id, channel: channelOfVariant(variant), epoch, offset })
 }
 
-function hasRoom(connection: Connection, lane: Lane, resolved: Resolved): boolean {
-  const subscriptions = connection.subscriptions.ofLane(lane)
+function isWithinLimit(
+  connection: Connection,
+  variant: ChannelVariant,
+  resolved: Resolved,
+): boolean {
+  const subscriptions = connection.subscriptions.ofVariant(variant)
   const fresh =
     resolved.kind === 'wide'
       ? Number(!subscriptions.covers(resolved.key))
@@ -146,13 +159,13 @@ function unsubscribe(
     }
     if (resolved.kind === 'wide') {
       const taken = subscriptions.takeContained(resolved.key)
-      for (const { lane, key } of taken) connection.ignore(lane, key)
+      for (const { variant, key } of taken) connection.unsubscribe(variant, key)
     } else {
       for (const { number } of resolved.refs) {
         const single = subscriptions.singles.get(number)
         if (single === undefined) continue
         subscriptions.singles.delete(number)
-        connection.ignore(single.lane, number)
+        connection.unsubscribe(single.variant, number)
       }
     }
     connection.reply('unsubscribed', { id, channel, ...accepted(hub, resolved) })
@@ -165,43 +178,43 @@ function* snapshots(
   hub: HubAccess,
   command: Command & { kind: 'snapshot' },
 ): Task {
-  const unknown: string[] = []
+  const unknownIds: string[] = []
   for (const id of command.marketIds) {
     const view = hub.engine.catalog.find(id)
     if (view === null) {
-      unknown.push(id)
+      unknownIds.push(id)
       continue
     }
     connection.sendState(ORDERBOOK, view)
     yield
   }
-  if (unknown.length > 0) {
-    connection.refuse(command.id, 'UNKNOWN_MARKET', `no such market: ${unknown.join(', ')}`)
+  if (unknownIds.length > 0) {
+    connection.refuse(command.id, 'UNKNOWN_MARKET', `no such market: ${unknownIds.join(', ')}`)
   } else synced(connection, hub, command.id, ORDERBOOK)
 }
 
 /** Every subscription with the newest seq of each of its markets. */
 function* list(connection: Connection, hub: HubAccess, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
-  for (const channel of hub.lanes.names) {
+  for (const channel of hub.variants.names) {
     const { wide, singles } = connection.subscriptions.of(channel)
-    for (const [key, lane] of wide) {
+    for (const [key, variant] of wide) {
       const seqs: Record<string, number> = {}
       let count = 0
       for (const marketId of idsOf(hub, key)) {
         const view = hub.engine.catalog.find(marketId)
-        const seq = view === null ? 0 : hub.latest(lane, view.ref.number).seq
+        const seq = view === null ? 0 : hub.latest(variant, view.ref.number).seq
         if (seq > 0) seqs[marketId] = seq
         count += 1
-        if (count % skipsPerTurn === 0) yield
+        if (count % skipsPerTick === 0) yield
       }
       const named =
         key === '*' ? { market_ids: ['*'] } : { platform: hub.engine.catalog.names.platform(key) }
-      subscriptions.push({ channel, ...hub.lanes.optionsOf(lane), ...named, seqs })
+      subscriptions.push({ channel, ...hub.variants.optionsOf(variant), ...named, seqs })
     }
-    for (const { ref, lane } of singles.values()) {
-      const { seq } = hub.latest(lane, ref.number)
-      subscriptions.push({ channel, ...hub.lanes.optionsOf(lane), market_id: ref.id, seq })
+    for (const { ref, variant } of singles.values()) {
+      const { seq } = hub.latest(variant, ref.number)
+      subscriptions.push({ channel, ...hub.variants.optionsOf(variant), market_id: ref.id, seq })
     }
   }
   connection.reply('subscriptions', { id, subscriptions })

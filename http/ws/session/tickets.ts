@@ -4,7 +4,7 @@
 // each, by its hash, and that it was used: within that moment, a millisecond or so, it may be used at two.
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { TicketNews } from '../../../actors/mirror/tickets.ts'
+import type { TicketMessage } from '../../../actors/mirror/tickets.ts'
 import type { AccountsView, Caller } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type { AccountId } from '../../../engine/ids.ts'
@@ -17,15 +17,15 @@ interface Issued {
 
 export class Tickets {
   readonly #clock: Clock
-  readonly #tell: (news: TicketNews) => void
+  readonly #publish: (update: TicketMessage) => void
   /** By hash, the oldest first, so that the first are over first. */
   readonly #issued = new Map<string, Issued>()
   readonly #ofAccount = new Map<AccountId, Set<string>>()
 
   /** `tell`: has the other gateways of a cluster know. */
-  constructor(clock: Clock, tell: (news: TicketNews) => void = () => undefined) {
+  constructor(clock: Clock, publish: (update: TicketMessage) => void = () => undefined) {
     this.#clock = clock
-    this.#tell = tell
+    this.#publish = publish
   }
 
   /** A new ticket; of more than an account or all may have, the oldest is good for nothing any more. */
@@ -33,27 +33,27 @@ export class Tickets {
     const ticket = randomBytes(24).toString('base64url')
     const [id, leftMs] = [hashOf(ticket), ticketSeconds * 1_000]
     this.#put(id, caller, leftMs)
-    this.#tell({ kind: 'issued', id, caller, leftMs })
+    this.#publish({ kind: 'issued', id, caller, leftMs })
     return ticket
   }
 
   /** Another gateway issued a ticket, or let somebody in with it. */
-  hear(news: TicketNews): void {
-    if (news.kind === 'taken') this.#drop(news.id)
-    else this.#put(news.id, news.caller, Math.min(news.leftMs, ticketSeconds * 1_000))
+  applyUpdate(update: TicketMessage): void {
+    if (update.kind === 'taken') this.#drop(update.id)
+    else this.#put(update.id, update.caller, Math.min(update.leftMs, ticketSeconds * 1_000))
   }
 
   #put(id: string, caller: Caller, leftMs: number): void {
     const nowMs = this.#clock.monotonicMs()
-    for (const [known, { endsAtMs }] of this.#issued) {
+    for (const [oldestId, { endsAtMs }] of this.#issued) {
       if (endsAtMs > nowMs && this.#issued.size < ticketsMax) break
-      this.#drop(known)
+      this.#drop(oldestId)
     }
     const { accountId } = caller
     const own = this.#ofAccount.get(accountId) ?? new Set()
-    for (const known of own) {
+    for (const oldestId of own) {
       if (own.size < ticketsPerAccountMax) break
-      this.#drop(known)
+      this.#drop(oldestId)
     }
     this.#issued.set(id, { caller, endsAtMs: nowMs + leftMs })
     own.add(id)
@@ -68,9 +68,9 @@ export class Tickets {
     const id = hashOf(ticket)
     const issued = this.#drop(id)
     if (issued === undefined) return null
-    this.#tell({ kind: 'taken', id })
+    this.#publish({ kind: 'taken', id })
     if (issued.endsAtMs <= this.#clock.monotonicMs()) return null
-    return accounts.isGood(issued.caller) ? issued.caller : null
+    return accounts.isValid(issued.caller) ? issued.caller : null
   }
 
   #drop(id: string): Issued | undefined {

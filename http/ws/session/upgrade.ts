@@ -31,7 +31,7 @@ import type { Tickets } from './tickets.ts'
 import { upgradeRequired } from './upgrade-required.ts'
 
 /** A place comes back when a connection ends, not when the quota's window does. */
-const PLACE_RETRY_SECONDS = 5
+const SLOT_RETRY_SECONDS = 5
 
 /** Of the parameter `batch`. */
 const BATCH_VALUES: readonly string[] = ['off', 'on']
@@ -234,7 +234,7 @@ class Handshake {
     const slot = this.#parts.accounts.openSocket(caller)
     if (slot === null) {
       const detail = `at most ${caller.socketsMax} connections at a time`
-      return this.#answer(retryAfter(failure('RATE_LIMITED', detail), PLACE_RETRY_SECONDS))
+      return this.#answer(retryAfter(failure('RATE_LIMITED', detail), SLOT_RETRY_SECONDS))
     }
     let isHeld = true
     const holder: Holder = {

@@ -22,7 +22,7 @@ const SECRET = 'a secret of at least thirty-two bytes'
 function quickPasswords(): PasswordPool & { verified: number } {
   const digest = (text: string) => createHash('sha256').update(text).digest('hex')
   return {
-    nobodys: 'of nobody',
+    decoyHash: 'of nobody',
     verified: 0,
     hash: async (password) => digest(password),
     async verify(password, encoded) {
@@ -73,8 +73,8 @@ test('a quota window is fixed from its first request, and refused requests do no
       if (isAllowed && used === 0) startedAtMs = nowMs
       if (isAllowed) used += 1
       assert.equal(window.take(nowMs, limit), isAllowed, `seed ${seed} step ${step}`)
-      assert.equal(window.look(nowMs, limit).remaining, limit - used)
-      assert.equal(window.look(nowMs, limit).endsAtMs, startedAtMs + 60_000)
+      assert.equal(window.peek(nowMs, limit).remaining, limit - used)
+      assert.equal(window.peek(nowMs, limit).endsAtMs, startedAtMs + 60_000)
     }
   }
 })

@@ -22,8 +22,8 @@ function listen(accounts: Accounts): string[] {
   const heard: string[] = []
   accounts.watch({
     onRevoked: (key) => void heard.push(`revoked ${key}`),
-    onAccountGone: (_, reason) => void heard.push(reason),
-    onAccountBack: () => void heard.push('back'),
+    onAccountDeactivated: (_, reason) => void heard.push(reason),
+    onAccountEnabled: () => void heard.push('back'),
     onLimits: (_, limits) => void heard.push(`${limits.requestsPerMinute}/${limits.socketsMax}`),
   })
   return heard
@@ -147,8 +147,8 @@ test('ends what an account has open at a gateway when its record says that the p
   const heard: string[] = []
   gateway.watch({
     onTokensEnded: (id) => heard.push(`tokens ${id === made.id}`),
-    onAccountGone: (id, reason) => heard.push(`${reason} ${id === made.id}`),
-    onAccountBack: (id) => heard.push(`back ${id === made.id}`),
+    onAccountDeactivated: (id, reason) => heard.push(`${reason} ${id === made.id}`),
+    onAccountEnabled: (id) => heard.push(`back ${id === made.id}`),
   })
   const changed = await owner.setPassword(made, 'y')
   const disabled = await owner.disable(changed)

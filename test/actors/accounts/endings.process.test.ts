@@ -39,7 +39,7 @@ test('a token that was logged out opens nothing, after a restart too, until it e
   assert.deepEqual(heard, [`ended ${caller.token?.id}`], 'told once')
   for (const one of [accounts, reopen()]) {
     assert.equal(one.callerOfToken(token), null)
-    assert.equal(one.isGood(caller), false)
+    assert.equal(one.isValid(caller), false)
     assert.equal(one.callerOfToken(other.accessToken)?.accountId, caller.accountId)
   }
   assert.equal(rows().length, 1)
@@ -174,9 +174,9 @@ test('an account that is deleted while its webhooks deliver sends nothing more, 
   const { accounts, caller } = await openAnn()
   const world = new WebhookWorld()
   accounts.watch({
-    onAccountGone: (account, reason) => {
+    onAccountDeactivated: (account, reason) => {
       world.silentAccounts.add(account)
-      world.webhooks.onAccountGone(account, reason)
+      world.webhooks.onAccountDeactivated(account, reason)
     },
   })
   const { id } = await world.create({}, caller.accountId)

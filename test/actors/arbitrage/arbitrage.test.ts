@@ -7,11 +7,11 @@ import { Arbitrage } from '../../../actors/arbitrage/arbitrage.ts'
 import type { OpportunityFilter } from '../../../actors/arbitrage/views.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
 import { MatchResults } from '../../../actors/matches/results.ts'
-import type { ArbitrageUpdate, FeedState, LastingArbitrage, Level } from '../../../engine/events.ts'
+import type { ArbitrageRefresh, ArbitrageUpdate, FeedState, Level } from '../../../engine/events.ts'
 import {
   opportunitiesMax,
   opportunityAgeMsMax,
-  opportunityLooksMax,
+  opportunityChecksMax,
 } from '../../../engine/limits.ts'
 import {
   CURVE_ZERO,
@@ -247,7 +247,7 @@ describe('opportunities', () => {
       catalog.byId.clear()
       told.length = 0
       const { a, b } = pair(set.inverted === true ? 0.5 : 0.45, set)
-      results.hear({ a: a.ref.number, b: b.ref.number, word: 'rejected' })
+      results.applyOverride({ a: a.ref.number, b: b.ref.number, decision: 'rejected' })
       clock.advance(250)
       assert.deepEqual(events(), ['opened', 'closed match_changed'])
       const legs = [a, b].map((market, index) => ({ market, outcome: index }))
@@ -453,7 +453,7 @@ describe('opportunities', () => {
   })
 
   test('of very many changes of one turn some wait for the next, and none is lost', () => {
-    const pairCount = opportunityLooksMax + 50
+    const pairCount = opportunityChecksMax + 50
     const markets = Array.from({ length: pairCount }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
@@ -468,22 +468,22 @@ describe('opportunities', () => {
   })
 
   test('it is told with the most it has come to, its age four times a second, and its end with what was told before', () => {
-    const lasting: LastingArbitrage[] = []
+    const lasting: ArbitrageRefresh[] = []
     engine.publisher.watch({
       name: 'ages',
       onUpdate: () => undefined,
-      onLasting: (update) => lasting.push(update),
+      onArbitrageRefresh: (update) => lasting.push(update),
     })
     const { b } = pair(0.45)
     clock.advance(1_000)
     assert.equal(told.length, 1)
-    const ages = lasting.map(({ reached }) => reached.ageMs)
+    const ages = lasting.map(({ peak: reached }) => reached.ageMs)
     assert.deepEqual(
       ages.map((age) => age - (ages[0] ?? 0)),
       [0, 250, 500, 750],
     )
     assert.deepEqual(
-      lasting.map(({ reachedBefore }) => reachedBefore?.ageMs),
+      lasting.map(({ previousPeak: reachedBefore }) => reachedBefore?.ageMs),
       [0, ...ages.slice(0, -1)],
     )
     put(b, [level(0.5, 50)], [])
@@ -497,7 +497,7 @@ describe('opportunities', () => {
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'changed', 'changed', 'closed prices'])
     assert.deepEqual(
-      told.map(({ reached }) => [reached.profit, reached.edge]),
+      told.map(({ peak: reached }) => [reached.profit, reached.edge]),
       [
         [2_500_000, 0.05],
         [5_000_000, 0.1],
@@ -506,7 +506,7 @@ describe('opportunities', () => {
       ],
     )
     assert.deepEqual(
-      told.map(({ reachedBefore }) => reachedBefore?.profit ?? null),
+      told.map(({ previousPeak: reachedBefore }) => reachedBefore?.profit ?? null),
       [null, 2_500_000, 5_000_000, 5_000_000],
     )
     const before = lasting.length
@@ -514,7 +514,7 @@ describe('opportunities', () => {
     assert.equal(lasting.length, before, 'it has ended')
     put(b, [level(0.45, 50)], [])
     clock.advance(opportunityAgeMsMax + 1_000)
-    const [oneBefore, oldest] = lasting.slice(-2).map(({ reached }) => reached.ageMs)
+    const [oneBefore, oldest] = lasting.slice(-2).map(({ peak: reached }) => reached.ageMs)
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 

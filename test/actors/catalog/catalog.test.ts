@@ -227,7 +227,7 @@ const over = (name: string, set: Partial<MarketListing> = {}) =>
   listing(name, { status: 'resolved', closeAtMs: daysAgo(DAYS + 1), ...set })
 
 const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
-  catalog.forget(nowMs, DAYS, countMax)
+  catalog.removeOld(nowMs, DAYS, countMax)
 
 test('a market goes when it is resolved and ended over the kept days ago, and no earlier', () => {
   const { catalog } = openCatalog([
@@ -274,7 +274,7 @@ test('a market that resolves before our eyes is kept for the whole time after it
 test('a market stays while a trade, a tick or a waiting message of it is left', () => {
   const { catalog, storage, held } = openCatalog([over('x')])
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
-  const open = catalog.knownOfNative('a', nativeMarketId('x'))
+  const open = catalog.entryOfNative('a', nativeMarketId('x'))
   const prune = (days: number) => {
     const nowMs = timeMs(NOON + days * DAY_MS)
     const limits = { nowMs, retentionDays: DAYS, sizeBytesMax: Number.MAX_SAFE_INTEGER }
@@ -283,18 +283,18 @@ test('a market stays while a trade, a tick or a waiting message of it is left', 
   storage.ticks.put(number, Math.floor(NOON / 3_600_000), { seconds: [], prices: [] })
   assert.equal(forget(catalog), 0)
   held.mustHold = true
-  open?.tell(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
+  open?.send(trade('x', 'late', { venueTimeMs: timeMs(NOON + DAY_MS), source: 'history' }))
   prune(DAYS + 1)
   assert.equal(storage.ticks.oldestHour(number), null)
   assert.equal(forget(catalog), 0, 'a message waits')
   held.mustHold = false
-  open?.tell({ kind: 'void', reason: 'disconnected', isOfVenue: false })
+  open?.send({ kind: 'void', reason: 'disconnected', isOfVenue: false })
 })
 
 test('trades that came late keep their market until they go by their own age', () => {
   const { catalog, storage } = openCatalog([over('x')])
-  const open = catalog.knownOfNative('a', nativeMarketId('x'))
-  open?.tell(trade('x', 'late', { source: 'history' }))
+  const open = catalog.entryOfNative('a', nativeMarketId('x'))
+  open?.send(trade('x', 'late', { source: 'history' }))
   assert.equal(forget(catalog, 9, timeMs(NOON + 2 * DAYS * DAY_MS)), 0)
   const nowMs = timeMs(NOON + 2 * DAYS * DAY_MS)
   storage.prune({ nowMs, retentionDays: DAYS, sizeBytesMax: 1e12, rowsMax: 100 })
@@ -310,17 +310,17 @@ test('a forgotten market is found under none of its keys, and nothing of it is s
   publisher.watch({
     name: 'heard',
     onUpdate: () => undefined,
-    onForget: (market) => gone.push(market),
+    onMarketRemoved: (market) => gone.push(market),
   })
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
   publisher.stamp('prices', number)
   const view = catalog.find('venue_a_x')
   assert.equal(forget(catalog), 1)
   assert.equal(catalog.find('venue_a_x'), null)
-  assert.equal(catalog.knownOfNative('a', nativeMarketId('x')), null)
-  assert.equal(catalog.knownOfOutcome('a', outcomeId('x-no')), null)
+  assert.equal(catalog.entryOfNative('a', nativeMarketId('x')), null)
+  assert.equal(catalog.entryOfOutcome('a', outcomeId('x-no')), null)
   assert.equal(catalog.findBySlug('shared')?.ref.venue, 'b')
-  assert.notEqual(catalog.knownOfOutcome('b', outcomeId('x-no')), null)
+  assert.notEqual(catalog.entryOfOutcome('b', outcomeId('x-no')), null)
   assert.deepEqual([...index.texts.values()], ['Will zebras win? '])
   assert.equal(catalog.byNumber(number), null)
   assert.equal(catalog.findByOutcome('a', 'x-no'), null)
@@ -342,11 +342,11 @@ test('a market that changed its slug and outcomes is found by the new ones, then
   catalog.take({ markets: [over('x', { slug: 'renamed', outcomes })], events: [] })
   assert.equal(catalog.findBySlug('slug-x'), null)
   assert.equal(catalog.findBySlug('renamed')?.ref.nativeId, 'x')
-  assert.equal(catalog.knownOfOutcome('a', outcomeId('x-yes')), null)
-  assert.notEqual(catalog.knownOfOutcome('a', outcomeId('new-yes')), null)
+  assert.equal(catalog.entryOfOutcome('a', outcomeId('x-yes')), null)
+  assert.notEqual(catalog.entryOfOutcome('a', outcomeId('new-yes')), null)
   assert.equal(forget(catalog), 1)
   assert.equal(catalog.findBySlug('renamed'), null)
-  assert.equal(catalog.knownOfOutcome('a', outcomeId('new-yes')), null)
+  assert.equal(catalog.entryOfOutcome('a', outcomeId('new-yes')), null)
 })
 
 test('an event goes with its last market, here and in storage, and comes back only with one', () => {
@@ -433,7 +433,7 @@ function listener(): { watcher: CatalogWatcher; heard: string[] } {
   const heard: string[] = []
   const watcher: CatalogWatcher = {
     onListed: ({ ref, summary }) => heard.push(`${ref.nativeId} ${summary.status}`),
-    onForgotten: ({ ref }) => heard.push(`${ref.nativeId} gone`),
+    onRemoved: ({ ref }) => heard.push(`${ref.nativeId} gone`),
   }
   return { watcher, heard }
 }
@@ -560,7 +560,7 @@ test('watchers are called for an event whose summary changed, with its markets, 
   const heard: string[][] = []
   catalog.watch({
     onListed() {},
-    onForgotten() {},
+    onRemoved() {},
     onEvent: (markets) => heard.push(markets.map(({ ref }) => String(ref.nativeId))),
   })
   const event = eventListing('x')
@@ -722,11 +722,11 @@ test('has the volume of a market after a kill, with the trades that came after i
   const storage = openMemoryStorage()
   const figuresAtMs = timeMs(NOON - 1_000)
   const { catalog } = openCatalog([listing('KX', { venue: 'b', figuresAtMs })], storage)
-  const market = catalog.knownOfNative('b', nativeMarketId('KX'))
+  const market = catalog.entryOfNative('b', nativeMarketId('KX'))
   assert.ok(market !== null)
   const done = (id: string, afterMs: number) => {
     const venueTimeMs = timeMs(NOON + afterMs)
-    market.tell(trade('KX', id, { venue: 'b', venueTimeMs, receivedAtMs: venueTimeMs }))
+    market.send(trade('KX', id, { venue: 'b', venueTimeMs, receivedAtMs: venueTimeMs }))
   }
   done('t1', 1)
   market.actor.checkpoint(timeMs(NOON + 2))
@@ -738,7 +738,7 @@ test('has the volume of a market after a kill, with the trades that came after i
     again.load()
     assert.equal(again.find('venue_b_KX')?.volumeTotal, 35_000_000, `start ${restart}`)
     assert.equal(page(again).markets[0]?.volume24h, 30_000_000)
-    again.knownOfNative('b', nativeMarketId('KX'))?.actor.checkpoint(timeMs(NOON + 10))
+    again.entryOfNative('b', nativeMarketId('KX'))?.actor.checkpoint(timeMs(NOON + 10))
   }
 })
 

@@ -9,13 +9,13 @@ import { requestDeadlineMs } from '../../../engine/limits.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { openPool } from '../../../engine/pool.ts'
 import { silentLog } from '../../../engine/process/log.ts'
-import { openSearchThread, type SearchPort, searchInPlace } from '../../../engine/search/search.ts'
+import { openSearchThread, type SearchPort, searchInline } from '../../../engine/search/search.ts'
 import { isSearchResult, type SearchResult, type SearchTask } from '../../../engine/search/task.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
 test('the search finds a market by its present words, and no more once it is removed', async () => {
-  const { search, found } = bench(searchInPlace())
+  const { search, found } = bench(searchInline())
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)
   assert.deepEqual(await found('zebras'), [1, 2])
@@ -51,7 +51,7 @@ test('question, event, outcomes, tags and category are all looked at, through th
 })
 
 test('a search sees every change made before it was asked, however many wait', async () => {
-  const { search, found } = bench(searchInPlace())
+  const { search, found } = bench(searchInline())
   for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   const first = found('zebra')
   search.remove(1)
@@ -62,7 +62,7 @@ test('a search sees every change made before it was asked, however many wait', a
 })
 
 test('while it is held nothing is handed over, and everything that there is once it is released', async () => {
-  const { search, found, port } = bench(searchInPlace())
+  const { search, found, port } = bench(searchInline())
   const all = Array.from({ length: 300 }, (_, place) => place + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
   search.hold()
@@ -79,7 +79,7 @@ test('while it is held nothing is handed over, and everything that there is once
 })
 
 test('changes are handed over a few at a time, the last state of each market only', async () => {
-  const { search, found, port } = bench(searchInPlace())
+  const { search, found, port } = bench(searchInline())
   for (let round = 0; round < 3; round += 1) {
     for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   }
@@ -154,7 +154,7 @@ test('a thread that ends refuses its search and is replaced, with the index', as
   const thread = openPool<SearchTask, SearchResult>({
     worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),
     threads: 1,
-    isKept: true,
+    isPersistent: true,
     queueMax: 2,
     // Threads start slowly on a busy machine.
     timeoutMs: 600_000,
@@ -254,7 +254,7 @@ function bench<Port extends SearchPort>(
 
 /** Answers nothing until `answerAll`, then everything at once. */
 function slowPort(): SearchPort & { answerAll(): void } {
-  const inner = searchInPlace()
+  const inner = searchInline()
   let open = (): void => undefined
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -268,12 +268,12 @@ function slowPort(): SearchPort & { answerAll(): void } {
 
 /** A port whose thread can be replaced by a new one, or be broken. */
 function losingPort() {
-  let inner = searchInPlace()
+  let inner = searchInline()
   const port = {
     isBroken: false,
     onTask: (): void => undefined,
     lose: () => {
-      inner = searchInPlace()
+      inner = searchInline()
     },
     async run(task: SearchTask): Promise<SearchResult> {
       port.onTask()

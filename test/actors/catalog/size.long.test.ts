@@ -148,7 +148,7 @@ function stir(random: Random, catalog: ReturnType<typeof emptyCatalog>['catalog'
   for (let count = 0; count < 20; count += 1) {
     const name = `m${random.below(MARKETS)}`
     const venue = Number(name.slice(1)) % 2 === 0 ? 'a' : 'b'
-    const market = catalog.knownOfNative(venue, nativeMarketId(name))
-    market?.tell(trade(name, `${random.below(1e9)}`, { venue }))
+    const market = catalog.entryOfNative(venue, nativeMarketId(name))
+    market?.send(trade(name, `${random.below(1e9)}`, { venue }))
   }
 }

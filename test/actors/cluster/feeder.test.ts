@@ -6,7 +6,7 @@ import { inflateRawSync } from 'node:zlib'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
 import type { MarketView, VenueView } from '../../../actors/views.ts'
 import { unpackAll } from '../../../engine/cluster/batch.ts'
-import { batchBytesMax } from '../../../engine/cluster/log.ts'
+import { clusterBatchBytesMax } from '../../../engine/cluster/log.ts'
 import type { Trade } from '../../../engine/events.ts'
 import { encoded } from '../../../engine/msgpack-writer.ts'
 import { silentLog } from '../../../engine/process/log.ts'
@@ -102,7 +102,7 @@ test('an update goes into the shard of its market and kind with its place, a who
     kind: 'lifecycle',
     event: 'opened',
     facts: summary,
-    twin: null,
+    matchedMarket: null,
     ...stamped,
   } as const
   publisher.publish({ ...life, ...publisher.stamp('lifecycle', ref.number) })
@@ -111,7 +111,7 @@ test('an update goes into the shard of its market and kind with its place, a who
   publisher.publish({ ...gap, ...range })
   const stale = { kind: 'bookStale', reason: 'silent', sinceMs: NOON, isOfVenue: true } as const
   publisher.publish({ ...stale, ...stamped, ...publisher.latest('orderbook', ref.number) })
-  feeder.onForgotten(market)
+  feeder.onRemoved(market)
   const [books, trades] = ['books', 'trades']
   assert.deepEqual(
     told.map(({ shard, item, offset }) => [shard, kindOf(item), offset]),
@@ -153,7 +153,7 @@ test('a text is told before its row and again when it changes, a long one in par
     const items = told.filter(({ shard }) => shard === 'trades').map(({ item }) => item)
     for (const item of items) {
       if (item.kind !== 'text') continue
-      assert.ok(Buffer.byteLength(item.text) < batchBytesMax / 2)
+      assert.ok(Buffer.byteLength(item.text) < clusterBatchBytesMax / 2)
       assert.equal(Buffer.from(item.text).toString(), item.text, 'whole characters')
       known.set(item.market, (known.get(item.market) ?? '').slice(0, item.from) + item.text)
     }
@@ -171,7 +171,7 @@ test('teams are told once, in items that fit a batch, and a checkpoint has them 
   const { feeder, told } = rig([VENUE])
   const teams = Array.from({ length: 3_000 }, (_, index) => ({
     ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
-    ...{ place: `Place ${index}`, nickname: '' },
+    ...{ location: `Place ${index}`, nickname: '' },
   })) satisfies TeamListing[]
   feeder.learnTeams(teams.slice(0, 10))
   feeder.isOpen = true
@@ -182,8 +182,8 @@ test('teams are told once, in items that fit a batch, and a checkpoint has them 
   const items = told.map(({ item }) => item)
   assert.deepEqual(listed(items), teams.slice(10))
   for (const item of items)
-    assert.ok(encoded((to) => writeItem(to, item)).length < batchBytesMax / 2)
-  const standing = [...feeder.standing()]
+    assert.ok(encoded((to) => writeItem(to, item)).length < clusterBatchBytesMax / 2)
+  const standing = [...feeder.otherState()]
   assert.deepEqual(listed(standing), teams)
   feeder.beat()
   const beaten = told.slice(items.length).map(({ shard, item }) => [shard, item.kind])
@@ -204,13 +204,13 @@ test('of which markets the past was read is told once a second, whatever the num
   }
   const past = () =>
     told.flatMap(({ shard, item }) => (item.kind === 'past' ? [[shard, item.markets]] : []))
-  publisher.tellPastTrade(market.ref, trade, NOON)
+  publisher.publishPastTrade(market.ref, trade, NOON)
   feeder.isOpen = true
-  publisher.tellPastTrade(marketRef('two', 8), { ...trade, isBlock: true }, NOON)
+  publisher.publishPastTrade(marketRef('two', 8), { ...trade, isBlock: true }, NOON)
   feeder.beat()
   assert.deepEqual(past(), [], 'the first checkpoint has it, and a block makes no bar')
-  for (let left = 3; left > 0; left -= 1) publisher.tellPastTrade(market.ref, trade, NOON)
-  publisher.tellPastTrade(marketRef('two', 8), trade, NOON)
+  for (let left = 3; left > 0; left -= 1) publisher.publishPastTrade(market.ref, trade, NOON)
+  publisher.publishPastTrade(marketRef('two', 8), trade, NOON)
   feeder.beat()
   feeder.beat()
   assert.deepEqual(past(), [['trades', [7, 8]]])
@@ -226,7 +226,7 @@ test('a pair is told when it is stored and when it ends, and until it is opened 
   }
   table.put(match)
   feeder.onListed(market)
-  feeder.onForgotten(market)
+  feeder.onRemoved(market)
   assert.deepEqual(told, [])
   assert.deepEqual([...table.all()], [match], 'the table has it all the same')
   feeder.isOpen = true

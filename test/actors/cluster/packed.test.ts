@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inBlocks, KeptBlocks, takeBlocks } from '../../../actors/cluster/packed.ts'
+import { CachedBlocks, inBlocks, takeBlocks } from '../../../actors/cluster/packed.ts'
 import { isItem, type RawItem, unpackAll } from '../../../engine/cluster/batch.ts'
 import { encoded } from '../../../engine/msgpack-writer.ts'
 import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
@@ -44,7 +44,7 @@ test('what a checkpoint says of a market is gathered again only once a market of
   )
   const asked: number[] = []
   let text = 'first'
-  const kept = new KeptBlocks(
+  const kept = new CachedBlocks(
     (number) => markets.get(number) ?? null,
     ({ ref }: { ref: ReturnType<typeof marketRef> }) => {
       asked.push(ref.number)

@@ -429,7 +429,7 @@ test('reports each maker of a transaction as it becomes known, with the wallets 
   publisher.watch({
     name: 'test',
     onUpdate: () => undefined,
-    onCompletedTrade: (_, { nativeId, maker }, { wallet, known, role }) =>
+    onCompletedTrade: (_, { nativeId, maker }, { wallet, previousWallets: known, role }) =>
       seen.push([nativeId, maker, role, wallet, ...known]),
   })
   const participant = (wallet: string) =>
@@ -677,7 +677,7 @@ test('the catalogue gets a changed summary or volume in the same turn, before ev
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const tickMicros = priceMicros(1_000)
   const told = { venue: 'a', outcome: outcomeId('m-yes'), tickMicros, ...times } as const
-  actor.receive({ kind: 'tickSize', keepsBook: false, ...told })
+  actor.receive({ kind: 'tickSize', retainsBook: false, ...told })
   const market = actor.ref.nativeId
   const status = { status: 'closed', settlementPrice: null, ...times } as const
   actor.receive({ kind: 'marketStatus', venue: 'a', market, ...status })
@@ -703,7 +703,14 @@ test('has a new version when the catalogue gets a changed tick size, whether or 
     const tickMicros = priceMicros(1_000)
     const outcome = outcomeId('m-yes')
     const times = { venueTimeMs: NOON, receivedAtMs: NOON }
-    actor.receive({ kind: 'tickSize', venue: 'a', outcome, keepsBook, tickMicros, ...times })
+    actor.receive({
+      kind: 'tickSize',
+      venue: 'a',
+      outcome,
+      retainsBook: keepsBook,
+      tickMicros,
+      ...times,
+    })
     assert.ok((versions.at(-1) ?? 0) > before, `keepsBook ${keepsBook}`)
   }
 })

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { matchHandlers } from '../../../actors/matches/admin.ts'
 import { Matcher } from '../../../actors/matches/matcher.ts'
 import { Matches } from '../../../actors/matches/matches.ts'
-import { MatchVerdicts } from '../../../actors/matches/verdicts.ts'
+import { MatchOverrides } from '../../../actors/matches/verdicts.ts'
 import type { LifecycleUpdate } from '../../../engine/events.ts'
 import { openPairFinder, PairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../engine/matching/task.ts'
@@ -42,9 +42,9 @@ class Bench {
     })
   }
 
-  #openVerdicts(): MatchVerdicts {
-    return new MatchVerdicts({
-      table: this.storage.matchVerdicts,
+  #openVerdicts(): MatchOverrides {
+    return new MatchOverrides({
+      table: this.storage.matchOverrides,
       find: (venue, id) =>
         [...this.all.values()].find(({ ref }) => ref.venue === venue && ref.nativeId === id) ??
         null,
@@ -68,7 +68,7 @@ class Bench {
         port,
         clock: this.clock,
         log: silentLog,
-        verdicts: this.verdicts,
+        overrides: this.verdicts,
         matches: this.matches,
       },
       table: this.storage.matches,
@@ -79,7 +79,7 @@ class Bench {
       readerOf: ({ ref }) => NAMES.of(ref.venue).subjects,
       eventOf: () => null,
     })
-    this.verdicts.onWord(matcher)
+    this.verdicts.setListener(matcher)
     return matcher
   }
 
@@ -134,12 +134,12 @@ class Bench {
 
   get pairs(): string[] {
     return [...this.matches.all()]
-      .map(({ a, b, judged }) => `${a.ref.nativeId}-${b.ref.nativeId} ${judged.score}`)
+      .map(({ a, b, pairScore: judged }) => `${a.ref.nativeId}-${b.ref.nativeId} ${judged.score}`)
       .sort()
   }
 }
 
-const toldOf = ({ event, market, twin }: LifecycleUpdate): string =>
+const toldOf = ({ event, market, matchedMarket: twin }: LifecycleUpdate): string =>
   `${event} ${market.nativeId} ${twin?.nativeId}`
 
 async function started(): Promise<Bench> {
@@ -179,7 +179,7 @@ describe('the matcher', () => {
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a2-b2 78'])
     bench.all.delete(b2.ref.number)
-    bench.matcher.onForgotten(b2)
+    bench.matcher.onRemoved(b2)
     assert.deepEqual(bench.pairs, [])
     await bench.settle()
     assert.deepEqual([...bench.storage.matches.all()], [])
@@ -268,8 +268,11 @@ describe('the matcher', () => {
     const capped = `a-choir-b-choir ${VETOES.other_rules.cap}`
     assert.deepEqual(scores(), [capped])
     const rejected = [...bench.matches.all()].find(({ a }) => a.ref.nativeId === 'a-choir')
-    assert.deepEqual(rejected?.judged.vetoes, ['other_rules'])
-    assert.match(rejected.judged.explanation, /family: b-choir with slug-a-ch\*, rejected by hand/)
+    assert.deepEqual(rejected?.pairScore.vetoes, ['other_rules'])
+    assert.match(
+      rejected.pairScore.explanation,
+      /family: b-choir with slug-a-ch\*, rejected by hand/,
+    )
     assert.ok(bench.told.includes('unmatched a-choir b-choir'))
     bench.reopen()
     bench.useRealJudge()
@@ -308,26 +311,26 @@ describe('the matcher', () => {
       await bench.settle()
       return told
     }
-    await settled(bench.verdicts.say(a1, b2, 'confirmed'))
+    await settled(bench.verdicts.set(a1, b2, 'confirmed'))
     assert.deepEqual(bench.pairs, ['a1-b2 100'])
     const refusal =
       /venue_a_a1 venue_b_b2 are confirmed .*npm run match -- forget venue_a_a1 venue_b_b2$/
-    await assert.rejects(bench.verdicts.say(a1, b1, 'confirmed'), refusal)
-    await assert.rejects(bench.verdicts.say(a2, b2, 'confirmed'), refusal)
+    await assert.rejects(bench.verdicts.set(a1, b1, 'confirmed'), refusal)
+    await assert.rejects(bench.verdicts.set(a2, b2, 'confirmed'), refusal)
     assert.equal(bench.verdicts.all().length, 1)
     // The same again, and a rejection, are no second partner; of two at once the first stands.
-    await settled(bench.verdicts.say(b2, a1, 'confirmed'))
-    await settled(bench.verdicts.say(a2, b2, 'rejected'))
-    await settled(bench.verdicts.say(a1, b2, null))
-    const both = [bench.verdicts.say(a1, b1, 'confirmed'), bench.verdicts.say(a1, b2, 'confirmed')]
+    await settled(bench.verdicts.set(b2, a1, 'confirmed'))
+    await settled(bench.verdicts.set(a2, b2, 'rejected'))
+    await settled(bench.verdicts.set(a1, b2, null))
+    const both = [bench.verdicts.set(a1, b1, 'confirmed'), bench.verdicts.set(a1, b2, 'confirmed')]
     assert.deepEqual(
       (await Promise.allSettled(both)).map(({ status }) => status),
       ['fulfilled', 'rejected'],
     )
     bench.all.delete(b1.ref.number)
-    bench.matcher.onForgotten(b1)
+    bench.matcher.onRemoved(b1)
     await bench.settle()
-    await settled(bench.verdicts.say(a1, b2, 'confirmed'))
+    await settled(bench.verdicts.set(a1, b2, 'confirmed'))
     assert.deepEqual(bench.pairs, ['a1-b2 100'])
     bench.reopen()
     bench.matcher.start()
@@ -376,7 +379,7 @@ describe('the matcher', () => {
     const pair = ['venue_a_a2', 'venue_b_b2'] as const
     assert.match(await say('forget', ...pair), /"there was no verdict on the two"/)
     assert.equal(
-      bench.tasks.some((task) => task.kind === 'change' && task.words.length > 0),
+      bench.tasks.some((task) => task.kind === 'change' && task.overrides.length > 0),
       false,
     )
     await say('reject', ...pair)
@@ -402,7 +405,7 @@ describe('the matcher', () => {
     const [gone] = [...bench.all.values()].filter(({ ref }) => ref.nativeId === 'b1')
     assert.ok(gone !== undefined)
     bench.all.delete(gone.ref.number)
-    bench.matcher.onForgotten(gone)
+    bench.matcher.onRemoved(gone)
     for (const row of [family, pair]) {
       const [one = '', other = ''] = row.split(' ')
       assert.match(JSON.stringify(await say('forget', one, other)), /taken back/)
@@ -421,7 +424,7 @@ describe('the matcher', () => {
           league,
           code: `c${index}`,
           name: `Team ${index}`,
-          place: '',
+          location: '',
           nickname: '',
         },
         handles: 'slug',
@@ -500,11 +503,17 @@ test('without a rejected pair the next best is chosen; a confirmed one is, howev
   const put = titles.flatMap((title, number) =>
     number === 0 ? [] : [{ number, market: subject({ venue: number === 1 ? 'a' : 'b', title }) }],
   )
-  finder.run({ seq: 1, kind: 'change', put, removed: [], words: [] })
+  finder.run({ seq: 1, kind: 'change', put, removed: [], overrides: [] })
   const after = (seq: number, b: number, word: 'confirmed' | 'rejected' | null) => {
-    finder.run({ seq, kind: 'change', put: [], removed: [], words: [{ a: 1, b, word }] })
+    finder.run({
+      seq,
+      kind: 'change',
+      put: [],
+      removed: [],
+      overrides: [{ a: 1, b, decision: word }],
+    })
     const found = finder.run({ seq: seq + 1, kind: 'find', numbers: [1] })
-    return found === 'lost' ? [] : found.begun.map((pair) => [pair.b, pair.judged.score])
+    return found === 'lost' ? [] : found.begun.map((pair) => [pair.b, pair.pairScore.score])
   }
   assert.deepEqual(after(2, 9, null), [[2, 100]])
   assert.deepEqual(after(4, 2, 'rejected'), [[3, 67]])
@@ -554,7 +563,7 @@ test('in a thread of its own it answers as in place', async () => {
       }
     })
     const tasks: MatchTask[] = [
-      { seq: 1, kind: 'change', put, removed: [], words: [] },
+      { seq: 1, kind: 'change', put, removed: [], overrides: [] },
       { seq: 2, kind: 'find', numbers: put.map(({ number }) => number) },
     ]
     for (const task of tasks) assert.deepEqual(await thread.run(task), await place.run(task))

@@ -31,17 +31,17 @@ test('a pair is seen from both sides, and a market has one twin at most', () => 
     } else {
       const gone = random.next() < 0.5 ? one : other
       if (random.next() < 0.5) matches.remove(gone.ref)
-      else matches.onForgotten(gone)
+      else matches.onRemoved(gone)
       pairs = pairs.filter((pair) => !pair.includes(gone))
     }
     assert.equal(matches.count, pairs.length)
     for (const market of a) {
       const twin = pairs.find(([left]) => left === market)?.[1] ?? null
-      assert.equal(matches.twinOf(market.ref), twin)
+      assert.equal(matches.matchedMarketOf(market.ref), twin)
     }
     for (const market of b) {
       const twin = pairs.find(([, right]) => right === market)?.[0] ?? null
-      assert.equal(matches.twinOf(market.ref), twin)
+      assert.equal(matches.matchedMarketOf(market.ref), twin)
     }
   }
 })
@@ -74,11 +74,11 @@ test('the version grows when a twin changes, and only then', () => {
     true,
   )
   assert.equal(
-    grew(() => matches.onForgotten(other)),
+    grew(() => matches.onRemoved(other)),
     false,
   )
   assert.equal(
-    grew(() => matches.onForgotten(second)),
+    grew(() => matches.onRemoved(second)),
     true,
   )
 })
@@ -104,8 +104,8 @@ test('only what is surely the same makes twins; all pairs are counted, and those
     const [one, other] = [a[index], b[index]]
     assert.ok(one !== undefined && other !== undefined)
     matches.put(one, other, judged)
-    assert.equal(matches.twinOf(other.ref), index === 0 ? one : null)
-    assert.equal(matches.matchOf(other.ref)?.judged, judged)
+    assert.equal(matches.matchedMarketOf(other.ref), index === 0 ? one : null)
+    assert.equal(matches.matchOf(other.ref)?.pairScore, judged)
     assert.equal(matches.matchOfFirst(other.ref.number), null)
   }
   assert.deepEqual([matches.count, matches.total, matches.highCount], [1, 5, 4])

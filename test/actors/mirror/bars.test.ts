@@ -66,7 +66,7 @@ class Rig {
     clock: this.clock,
     catalog: { byNumber: (number) => this.engine[number] ?? null },
   })
-  readonly bars = new MirrorBars({ clock: this.clock, ask: (body) => this.#asked(body) })
+  readonly bars = new MirrorBars({ clock: this.clock, request: (body) => this.#asked(body) })
   /** Told by the engine, not heard by the gateway yet. */
   readonly #unheard: TradeUpdate[] = []
   #offset = 0
@@ -206,7 +206,7 @@ test('bars that the engine does not answer are not shown, not even those of late
   rig.clock.advance(2_000)
   for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
   rig.assertSame()
-  rig.bars.forget(7)
+  rig.bars.remove(7)
   assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
 })
 

@@ -27,8 +27,8 @@ function open() {
     { summary: actor.summary, quoted },
     {
       publisher: new Publisher({ epoch: 'test', log: silentLog, metrics: new Metrics() }),
-      isCut: () => false,
-      cutCount: () => 0,
+      isDisconnected: () => false,
+      disconnectCount: () => 0,
       description: () => null,
       volumeUnit: (venue) => NAMES.of(venue).volumeUnit,
       bars: null,

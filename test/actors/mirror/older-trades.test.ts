@@ -62,7 +62,7 @@ function open() {
     state.asked += 1
     return state.answers ? engine(body) : Promise.reject(new Error('nobody leads'))
   }
-  const older = new OlderTrades({ clock, ask, refOf: () => MARKET })
+  const older = new OlderTrades({ clock, request: ask, refOf: () => MARKET })
   const log = new MirrorTradeLog(RUNS, present, older)
   const hold = (run: number, offset: number) => {
     const stored = ALL.get(run)?.find((row) => row.offset === offset)

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Place } from '../../../actors/accounts/places.ts'
-import { SharedPlaces } from '../../../actors/mirror/places.ts'
-import { decodeTicketNews, encodeTicketNews } from '../../../actors/mirror/tickets.ts'
+import type { ConnectionSlot } from '../../../actors/accounts/places.ts'
+import { SharedConnectionSlots } from '../../../actors/mirror/places.ts'
+import { decodeTicketMessage, encodeTicketMessage } from '../../../actors/mirror/tickets.ts'
 import type { AccountsView, Caller } from '../../../actors/views.ts'
 import { type AccountId, accountId, keyId } from '../../../engine/ids.ts'
 import { ticketSeconds } from '../../../engine/limits.ts'
@@ -23,10 +23,10 @@ const ACCOUNTS = ['acc_one', 'acc_two'].map(accountId)
 class Rig {
   readonly clock = new ManualClock()
   readonly dead = new Set<string>()
-  readonly gateways = new Map<string, SharedPlaces>()
+  readonly gateways = new Map<string, SharedConnectionSlots>()
   readonly #due = new Map<string, number>()
   /** By gateway and account, oldest first; what is ended is the newest. */
-  readonly #open = new Map<string, Place[]>()
+  readonly #open = new Map<string, ConnectionSlot[]>()
 
   constructor(delayMs: () => number, names: readonly string[] = NAMES) {
     for (const name of names) this.add(name, delayMs)
@@ -42,17 +42,20 @@ class Rig {
         const dueMs = Math.max(clock.monotonicMs() + delayMs(), this.#due.get(link) ?? 0)
         this.#due.set(link, dueMs)
         clock.after(dueMs - clock.monotonicMs(), () => {
-          if (!this.dead.has(other)) places.hear(body)
+          if (!this.dead.has(other)) places.receive(body)
         })
       }
     }
     const onBeyond = (account: AccountId, most: number) => {
       for (const place of this.opened(name, account).splice(most)) place.release()
     }
-    this.gateways.set(name, new SharedPlaces({ clock, name, tell, onBeyond }))
+    this.gateways.set(
+      name,
+      new SharedConnectionSlots({ clock, name, announce: tell, onExcess: onBeyond }),
+    )
   }
 
-  opened(name: string, account: AccountId): Place[] {
+  opened(name: string, account: AccountId): ConnectionSlot[] {
     const key = `${name} ${account}`
     const open = this.#open.get(key) ?? []
     this.#open.set(key, open)
@@ -152,7 +155,7 @@ test('what was open at a gateway that ended without a word is free after some se
   assert.equal(rig.open('g4', account), true)
   const other = rig.gateways.get('g3')
   for (const bytes of [[], [1], [0xc1], [0x93, 1, 2, 3], [0x92, 0xa1, 0x67, 0x90]]) {
-    other?.hear(Uint8Array.from(bytes))
+    other?.receive(Uint8Array.from(bytes))
   }
   rig.stop()
 })
@@ -172,11 +175,11 @@ test('a ticket of one gateway opens a stream at any other, once, within its minu
   for (let count = 0; count < 3; count += 1) {
     gateways.push(
       new Tickets(clock, (news) => {
-        const bytes = encodeTicketNews(news)
+        const bytes = encodeTicketMessage(news)
         told.push(bytes)
-        const read = decodeTicketNews(bytes)
+        const read = decodeTicketMessage(bytes)
         assert.deepEqual(read, news)
-        for (const other of gateways) if (read !== null) other.hear(read)
+        for (const other of gateways) if (read !== null) other.applyUpdate(read)
       }),
     )
   }
@@ -192,8 +195,8 @@ test('a ticket of one gateway opens a stream at any other, once, within its minu
   const late = first.issue(CALLER)
   clock.advance(ticketSeconds * 1_000)
   assert.equal(third.take(late, good), null)
-  const bytes = encodeTicketNews({ kind: 'issued', id: 'x', caller: CALLER, leftMs: 5 })
+  const bytes = encodeTicketMessage({ kind: 'issued', id: 'x', caller: CALLER, leftMs: 5 })
   for (let end = 0; end < bytes.length; end += 1) {
-    assert.equal(decodeTicketNews(bytes.slice(0, end)), null)
+    assert.equal(decodeTicketMessage(bytes.slice(0, end)), null)
   }
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Quotas } from '../../../actors/accounts/quotas.ts'
-import { QuotaOwner, QuotaShares } from '../../../actors/mirror/quotas.ts'
+import { QuotaServer, QuotaShares } from '../../../actors/mirror/quotas.ts'
 import { type AccountId, accountId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -22,7 +22,7 @@ class Rig {
   readonly cut = new Set<number>()
   readonly gateways: readonly QuotaShares[]
   #endsAtMs = Number.POSITIVE_INFINITY
-  #owner: QuotaOwner
+  #owner: QuotaServer
 
   constructor(delayMs: () => number) {
     const { clock } = this
@@ -33,7 +33,7 @@ class Rig {
         new QuotaShares({
           clock,
           name: `gateway ${place}`,
-          ask: async (body) => {
+          request: async (body) => {
             await pass()
             if (this.cut.has(place)) throw new Error('not heard')
             const answer = await this.#owner.answer(body)
@@ -49,10 +49,10 @@ class Rig {
     this.#owner = this.#openOwner()
   }
 
-  #openOwner(): QuotaOwner {
+  #openOwner(): QuotaServer {
     const { clock } = this
     const quotas = new Quotas<AccountId>(clock)
-    return new QuotaOwner(
+    return new QuotaServer(
       {
         countRequests: (_kind, account, count) => {
           const isFirst = count > 0 && quotas.peek(account, LIMIT).remaining === LIMIT

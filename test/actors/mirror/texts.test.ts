@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KeptBlocks, type PackedTexts, takeBlocks } from '../../../actors/cluster/packed.ts'
-import { MirrorTexts } from '../../../actors/mirror/texts.ts'
+import { CachedBlocks, type PackedTexts, takeBlocks } from '../../../actors/cluster/packed.ts'
+import { MirrorDescriptions } from '../../../actors/mirror/texts.ts'
 import { isItem, unpackAll } from '../../../engine/cluster/batch.ts'
 import { encoded } from '../../../engine/msgpack-writer.ts'
 import { writeItem } from '../../../storage/records/log-items.ts'
@@ -16,7 +16,7 @@ const MARKETS = Array.from({ length: 300 }, (_, number) => ({
 
 /** What a checkpoint keeps of all markets, through its bytes. */
 async function packedTexts(): Promise<readonly PackedTexts[]> {
-  const kept = new KeptBlocks(
+  const kept = new CachedBlocks(
     (number) => MARKETS[number] ?? null,
     ({ ref: { number } }: (typeof MARKETS)[number]) => [
       { kind: 'text', market: number, from: 0, text: `rules ${number}` },
@@ -34,13 +34,13 @@ async function packedTexts(): Promise<readonly PackedTexts[]> {
 
 test('descriptions of a checkpoint stay packed until one of them is asked for, and what is told later stands above them', async () => {
   let damagedCount = 0
-  const texts = new MirrorTexts(() => {
+  const texts = new MirrorDescriptions(() => {
     damagedCount += 1
   })
-  for (const block of await packedTexts()) texts.keep(block)
+  for (const block of await packedTexts()) texts.addBlock(block)
   texts.take({ kind: 'text', market: 7, from: 0, text: 'told later' })
   texts.take({ kind: 'text', market: 7, from: 5, text: 'and in parts' })
-  texts.forget(8)
+  texts.remove(8)
   texts.take({ kind: 'text', market: 9, from: 0, text: '' })
   const expected = MARKETS.map(({ ref: { number } }) =>
     number === 7 ? 'told and in parts' : number === 8 || number === 9 ? null : `rules ${number}`,
@@ -55,13 +55,13 @@ test('descriptions of a checkpoint stay packed until one of them is asked for, a
 
 test('a block that cannot be read is reported, once, and the others are read', async () => {
   let damagedCount = 0
-  const texts = new MirrorTexts(() => {
+  const texts = new MirrorDescriptions(() => {
     damagedCount += 1
   })
   const [first, second] = await packedTexts()
   assert.ok(first !== undefined && second !== undefined)
-  texts.keep({ ...first, packed: Buffer.from('no block') })
-  texts.keep(second)
+  texts.addBlock({ ...first, packed: Buffer.from('no block') })
+  texts.addBlock(second)
   assert.equal(texts.of(second.from), `rules ${second.from}`)
   assert.equal(damagedCount, 0, 'nobody asked for one of the first')
   assert.equal(texts.of(3), null)

@@ -41,7 +41,7 @@ test('a day gives the last price of each second, the carried one first, none fro
     assert.ok(past.seconds.every((second, at) => second > (past.seconds[at - 1] ?? -1)))
     const again = pastDay(DAY, pointsOf(past, DAY), {
       readAtMs,
-      toMs: past.knownToMs,
+      toMs: past.completeToMs,
       carried: null,
     })
     assert.deepEqual(again, past)

@@ -41,7 +41,7 @@ test('rows keep their values while others come, go, and leave holes that are clo
   }
   const numbers = [...columns.numbers.subarray(0, columns.length)]
   assert.deepEqual(
-    numbers.filter((_, slot) => columns.isGone[slot] === 0),
+    numbers.filter((_, slot) => columns.isRemoved[slot] === 0),
     [...twin.keys()],
   )
   assert.equal(columns.slot(last + 1), -1)

@@ -2,20 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type KeptNumbers, NumberSlabs } from '../../../actors/rows/rankings.ts'
+import { NumberSlabs, type SlabNumbers } from '../../../actors/rows/rankings.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
 test('a kept list stays what it was until it ends, and memory is used again', () => {
   const random = seededRandom('slabs')
   const slabs = new NumberSlabs()
-  const kept: { memory: KeptNumbers; wanted: Uint32Array }[] = []
+  const kept: { memory: SlabNumbers; wanted: Uint32Array }[] = []
   const buffers = new Set<ArrayBufferLike>()
   for (let round = 0; round < 3_000; round += 1) {
     const length = random.below(5) === 0 ? random.below(120_000) : random.below(900)
     const numbers = Uint32Array.from({ length: Math.min(length, 200) }, () => random.below(2 ** 31))
     const wanted = new Uint32Array(length)
     wanted.set(numbers)
-    kept.push({ memory: slabs.keep(wanted), wanted })
+    kept.push({ memory: slabs.copy(wanted), wanted })
     while (kept.length > 40) {
       // Mostly the oldest, as rankings end; now and then another.
       const place = random.below(10) === 0 ? random.below(kept.length) : 0
@@ -42,8 +42,8 @@ test('a kept list stays what it was until it ends, and memory is used again', ()
 test('a list longer than any slab has memory of its own', () => {
   const slabs = new NumberSlabs()
   const long = Uint32Array.from({ length: 600_000 }, (_, index) => index)
-  const one = slabs.keep(long)
-  const other = slabs.keep(Uint32Array.of(1, 2, 3))
+  const one = slabs.copy(long)
+  const other = slabs.copy(Uint32Array.of(1, 2, 3))
   assert.deepEqual(one.numbers, long)
   assert.deepEqual([...other.numbers], [1, 2, 3])
 })

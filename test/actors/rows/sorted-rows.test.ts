@@ -46,7 +46,7 @@ class World {
   check(random: Random): void {
     const order = random.below(2) === 0 ? 'asc' : 'desc'
     const isMarked = Uint8Array.from({ length: this.rows.length }, (_, slot) =>
-      this.rows.isGone[slot] === 0 && random.below(3) > 0 ? 1 : 0,
+      this.rows.isRemoved[slot] === 0 && random.below(3) > 0 ? 1 : 0,
     )
     const into = new Uint32Array(this.rows.length)
     const count = this.sorted.select(isMarked, order, into)

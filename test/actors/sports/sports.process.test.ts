@@ -203,9 +203,9 @@ describe('games of single listings', () => {
   test('a forgotten market leaves its game, and the last one takes the game with it', () => {
     const bench = new Bench()
     const views = ofA(bench)
-    for (const view of views.slice(1)) bench.sports.onForgotten(view)
+    for (const view of views.slice(1)) bench.sports.onRemoved(view)
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 1'])
-    for (const view of views) bench.sports.onForgotten(view)
+    for (const view of views) bench.sports.onRemoved(view)
     assert.deepEqual(show(bench), [])
     for (const view of views) bench.sports.onListed(view)
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
@@ -221,7 +221,7 @@ describe('games of single listings', () => {
         league: 'cfb',
         code: 'missr',
         name: 'Missouri Tigers',
-        place: '',
+        location: '',
         nickname: 'Tigers',
       },
     ])
@@ -253,7 +253,7 @@ describe('games of single listings', () => {
 
   test('a list of teams is for the games listed before it as for those after', async () => {
     const team = (league: string, code: string, name: string) =>
-      ({ venue: 'b', league, code, name, place: '', nickname: '' }) as const
+      ({ venue: 'b', league, code, name, location: '', nickname: '' }) as const
     const teams = [
       // All-star sides, of which no game is known without the list.
       team('nba', 'str', 'Team Stars'),
@@ -283,7 +283,7 @@ describe('games of single listings', () => {
     const id = 'KXNCAAFGAME-25SEP04ABCDEFG'
     ofB(bench, id, 'Game of the day', ['TIE'])
     assert.deepEqual(show(bench, 'cfb'), [])
-    bench.sports.onForgotten(ofB(bench, id, 'Game of the day', ['X'])[0] ?? assert.fail())
+    bench.sports.onRemoved(ofB(bench, id, 'Game of the day', ['X'])[0] ?? assert.fail())
     ofB(bench, id, 'Abcd at Efg', ['ABCD'])
     assert.deepEqual(show(bench, 'cfb'), ['cfb-abcd-efg-2025-09-04 2'])
   })
@@ -339,7 +339,7 @@ describe('games of single listings', () => {
     assert.ok(!(again instanceof Promise), 'a kept day is answered at once')
     const rows = Array.from({ length: 5_000 }, (_, index) => ({
       ...{ venue: 'a' as const, league: 'cbb', code: `c${index}`, name: `Place ${index}` },
-      ...{ place: '', nickname: '' },
+      ...{ location: '', nickname: '' },
     }))
     const learned = await turnsOf(() => bench.sports.learnTeams(rows))
     assert.ok(learned.turnCount > 20, `learned in ${learned.turnCount} turns`)
@@ -369,7 +369,7 @@ describe('games of single listings', () => {
       const isListed = listed.delete(game)
       if (!isListed) listed.add(game)
       for (const view of views[game] ?? []) {
-        if (isListed) bench.sports.onForgotten(view)
+        if (isListed) bench.sports.onRemoved(view)
         else bench.sports.onListed(view)
       }
     }

@@ -18,8 +18,8 @@ const FEED = {
 const doubtsIn = (metrics: Metrics) => new Doubts({ metrics, log: silentLog, venue: 'a' })
 const QUIET = { isHandled: () => true, committed: async () => undefined }
 
-const NOTHING_KNOWN = { knownSinceMs: () => null, newestKnownMs: () => null }
-const UNDOUBTED = { doubts: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
+const NOTHING_KNOWN = { oldestStoredMs: () => null, newestStoredMs: () => null }
+const UNDOUBTED = { suspectAnswers: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -234,9 +234,9 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
         return { completeFromMs: fromMs, doubt: said.doubt, newestMs: said.newestMs }
       },
     },
-    ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, doubts: doubtsIn(metrics) },
-    knownSinceMs: () => (known === null ? null : timeMs(known)),
-    newestKnownMs: () => said.newestKnownMs,
+    ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, suspectAnswers: doubtsIn(metrics) },
+    oldestStoredMs: () => (known === null ? null : timeMs(known)),
+    newestStoredMs: () => said.newestKnownMs,
     onLost: (fromMs, toMs) => lost.push({ fromMs, toMs }),
   })
   const seconds = async (count: number) => {
@@ -330,9 +330,9 @@ for (const isAnnounced of [false, true]) {
         },
       },
       ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...QUIET },
-      doubts: doubtsIn(new Metrics()),
-      knownSinceMs: () => timeMs(0),
-      newestKnownMs: () => null,
+      suspectAnswers: doubtsIn(new Metrics()),
+      oldestStoredMs: () => timeMs(0),
+      newestStoredMs: () => null,
       onLost: (fromMs, toMs) => void lost.push([fromMs, toMs]),
     })
     const fromMs = timeMs(startedMs - 6 * 3_600_000)

@@ -46,9 +46,9 @@ function openReader(count: number) {
       },
     },
     ...{ clock, log: silentLog, onPage: () => undefined },
-    doubts: new Doubts({ metrics, log: silentLog, venue: 'a' }),
+    suspectAnswers: new Doubts({ metrics, log: silentLog, venue: 'a' }),
     expected: () => all.map(({ nativeId }) => nativeId),
-    onOtherWorld: (known, got) => void venue.otherWorlds.push([known, got]),
+    onOtherEnvironment: (known, got) => void venue.otherWorlds.push([known, got]),
   })
   const doubted = (reason: string, kind = 'catalogue') => {
     const labels = { venue: 'a', kind, reason }
@@ -120,7 +120,7 @@ test('a market that an answer lacks is asked for again with back-off, and named 
   venue.answers = []
   const [market] = venue.listed
   assert.ok(market !== undefined)
-  reader.ask(market.nativeId)
+  reader.request(market.nativeId)
   await seconds(30)
   assert.equal(venue.asked.length, 6)
   assert.equal(doubted('empty', 'market'), 1)

@@ -7,7 +7,7 @@ import { type OwnDelay, VenueDelay } from '../../../actors/venue/delay.ts'
 import { DelayWatch } from '../../../actors/venue/delay-watch.ts'
 import {
   behindMsMax,
-  delayLookMs,
+  delayCheckMs,
   messageAgeMsMax,
   reconnectApartMs,
   tradeAgeMsCalm,
@@ -25,34 +25,34 @@ function openWatch() {
   const clock = new ManualClock()
   const system = {
     ...{ isFull: false, waitedMs: 0, keptMs: 0 },
-    lookAtAges: () => ({ perishableMs: system.waitedMs, keptMs: system.keptMs }),
+    sampleAges: () => ({ perishableMs: system.waitedMs, retainedMs: system.keptMs }),
   }
   const read: Readable[] = []
   const seen: OwnDelay[] = []
   const watch = new DelayWatch({ clock, log: silentLog, metrics: new Metrics(), system })
-  watch.watch({ lookAtDelay: (own) => seen.push(own), read: (what) => read.push(what) })
+  watch.watch({ onDelay: (own) => seen.push(own), read: (what) => read.push(what) })
   watch.start()
   return { clock, system, seen, read, watch }
 }
 
 test('it looks ten times a second, and tells the longest wait of two seconds and how late the loop was', () => {
   const { clock, system, seen, watch } = openWatch()
-  clock.advance(10 * delayLookMs)
+  clock.advance(10 * delayCheckMs)
   assert.equal(seen.length, 10)
   assert.equal(watch.delayMs, 0)
   system.waitedMs = 700
-  clock.advance(delayLookMs)
+  clock.advance(delayCheckMs)
   system.waitedMs = 20
-  clock.stall(delayLookMs + 300)
+  clock.stall(delayCheckMs + 300)
   assert.deepEqual(
     [seen.at(-1)?.waitedMs, seen.at(-1)?.loopMs, seen.at(-1)?.loopMsMax],
     [700, 300, 300],
   )
-  clock.advance(18 * delayLookMs)
+  clock.advance(18 * delayCheckMs)
   assert.deepEqual([watch.delayMs, seen.at(-1)?.loopMs], [700, 0])
-  clock.advance(2 * delayLookMs)
+  clock.advance(2 * delayCheckMs)
   assert.deepEqual([watch.delayMs, seen.at(-1)?.loopMsMax], [20, 300])
-  clock.advance(50 * delayLookMs)
+  clock.advance(50 * delayCheckMs)
   assert.equal(seen.at(-1)?.loopMsMax, 0)
   watch.stop()
   assert.equal(clock.timerCount, 0)
@@ -60,11 +60,11 @@ test('it looks ten times a second, and tells the longest wait of two seconds and
 
 test('it tells when the calendar was set anew', () => {
   const { clock, seen } = openWatch()
-  clock.advance(2 * delayLookMs)
+  clock.advance(2 * delayCheckMs)
   clock.jumpCalendar(-3_000)
-  clock.advance(2 * delayLookMs)
+  clock.advance(2 * delayCheckMs)
   assert.deepEqual(
-    seen.map(({ calendarMovedMs }) => calendarMovedMs),
+    seen.map(({ wallClockShiftMs: calendarMovedMs }) => calendarMovedMs),
     [0, 0, 3_000, 0],
   )
 })
@@ -72,13 +72,13 @@ test('it tells when the calendar was set anew', () => {
 test('while too much waits nothing is read, and it tells for how long', () => {
   const { clock, system, seen, read } = openWatch()
   system.isFull = true
-  clock.advance(3 * delayLookMs)
+  clock.advance(3 * delayCheckMs)
   assert.deepEqual(
     seen.map(({ pausedMs }) => pausedMs),
-    [1, delayLookMs, 2 * delayLookMs],
+    [1, delayCheckMs, 2 * delayCheckMs],
   )
   system.isFull = false
-  clock.advance(delayLookMs)
+  clock.advance(delayCheckMs)
   assert.equal(seen.at(-1)?.pausedMs, 0)
   assert.deepEqual(read, ['nothing', 'all'])
 })
@@ -95,16 +95,16 @@ test('while trades wait for too long no more of them are read, until few wait; b
   const paused: boolean[] = []
   for (const keptMs of waits) {
     system.keptMs = keptMs
-    clock.advance(delayLookMs)
+    clock.advance(delayCheckMs)
     paused.push(seen.at(-1)?.areTradesPaused === true)
   }
   assert.deepEqual(paused, [false, true, true, true, false])
   assert.deepEqual(read, ['books', 'all'])
   system.keptMs = tradeAgeMsMax + 1
   system.isFull = true
-  clock.advance(delayLookMs)
+  clock.advance(delayCheckMs)
   system.isFull = false
-  clock.advance(delayLookMs)
+  clock.advance(delayCheckMs)
   assert.deepEqual(read, ['books', 'all', 'nothing', 'books'])
 })
 
@@ -112,20 +112,20 @@ test('while trades wait for too long no more of them are read, until few wait; b
 function openDelay() {
   const delay = new VenueDelay()
   const own = {
-    ...{ nowMs: 0, waitedMs: 0, keptMs: 0, areTradesPaused: false },
-    ...{ loopMs: 0, loopMsMax: 0, pausedMs: 0, calendarMovedMs: 0 },
+    ...{ nowMs: 0, waitedMs: 0, retainedMs: 0, areTradesPaused: false },
+    ...{ loopMs: 0, loopMsMax: 0, pausedMs: 0, wallClockShiftMs: 0 },
   }
   return {
     delay,
     /** A change comes so much later than the venue says, and we look. */
     look(set: Partial<OwnDelay>, lateMs: number | null = null) {
-      own.nowMs += delayLookMs
+      own.nowMs += delayCheckMs
       if (lateMs !== null) {
         const receivedAtMs = timeMs(NOON + own.nowMs)
         const venueTimeMs = timeMs(receivedAtMs - lateMs + 5_000)
         delay.note(change('x', [bid(0.4, 1)], { receivedAtMs, venueTimeMs }))
       }
-      delay.look({ ...own, ...set })
+      delay.sample({ ...own, ...set })
       return delay.isBehind
     },
     get own(): OwnDelay {
@@ -211,7 +211,7 @@ test('what is late for long does not become usual: not by new connections, nor w
   const slow = { loopMs: 200, loopMsMax: 200 }
   let reconnects = 0
   // Half an hour in which all that comes, over the new connections as well, has lain for five seconds and longer.
-  for (let looks = 0; looks < 1_800_000 / delayLookMs; looks += 1) {
+  for (let looks = 0; looks < 1_800_000 / delayCheckMs; looks += 1) {
     look(slow, 5_000 + (looks % 20) * 100)
     if (delay.takeReconnect(own)) reconnects += 1
     if (looks > 0) assert.equal(delay.isBehind, true, `after ${own.nowMs} ms`)
@@ -232,12 +232,12 @@ test('a calendar that is set anew, or a venue whose clock is, keeps nothing behi
   const slow = { loopMs: 200, loopMsMax: 200 }
   const ours = openDelay()
   ours.look({}, 20)
-  assert.equal(ours.look({ ...slow, calendarMovedMs: 3_000 }, 3_020), false)
+  assert.equal(ours.look({ ...slow, wallClockShiftMs: 3_000 }, 3_020), false)
   const theirs = openDelay()
   theirs.look({}, 20)
   assert.equal(theirs.look(slow, 3_020), true)
   // A minute in which we are never slow: what still comes late is late by the venue's clock.
-  for (let looks = 0; looks < 60_000 / delayLookMs; looks += 1) {
+  for (let looks = 0; looks < 60_000 / delayCheckMs; looks += 1) {
     assert.equal(theirs.look({}, 3_020), true)
   }
   assert.equal(theirs.look({}, 3_020), false)
@@ -251,7 +251,7 @@ test('what lies unread for too long is dropped by new connections, once, and not
   const asked: number[] = []
   for (
     let looks = 0;
-    looks < (reconnectApartMs + 2 * behindMsMax) / (2 * delayLookMs);
+    looks < (reconnectApartMs + 2 * behindMsMax) / (2 * delayCheckMs);
     looks += 1
   ) {
     look(slow, 30_000)
@@ -262,7 +262,7 @@ test('what lies unread for too long is dropped by new connections, once, and not
   }
   assert.equal(asked.length, 2, `${asked}`)
   const [first = 0, second = 0] = asked
-  assert.ok(first >= behindMsMax && first <= behindMsMax + 5 * delayLookMs, `${first}`)
+  assert.ok(first >= behindMsMax && first <= behindMsMax + 5 * delayCheckMs, `${first}`)
   assert.ok(second - first >= reconnectApartMs)
   assert.equal(delay.takeReconnect({ ...own, pausedMs: 1, nowMs: own.nowMs + 1e6 }), false)
 })

@@ -18,7 +18,7 @@ test('teams are read at the start, a minute after a failure, and once a day', as
   const teams = async (): Promise<readonly TeamListing[]> => {
     asked += 1
     if (!isUp) throw new Error('down')
-    const row = { venue: 'a', league: 'nfl', name: 'Rams', place: '', nickname: '' } as const
+    const row = { venue: 'a', league: 'nfl', name: 'Rams', location: '', nickname: '' } as const
     return [{ ...row, code: `la${asked}` }]
   }
   const reader = new TeamReader({

@@ -18,8 +18,8 @@ import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import {
   bookAgeMsMax,
   bookRoundMs,
-  delayLookMs,
-  lateBooksPerLookMax,
+  delayCheckMs,
+  lateBooksPerCheckMax,
   messageAgeMsMax,
   staleRetryMs,
 } from '../../../engine/limits.ts'
@@ -148,9 +148,10 @@ function openVenue(
     delays,
     isHandled: () => system.waiting === 0,
     bookLimits: { ageMsMax: bookAgeMsMax, roundMs: bookRoundMs },
-    first: () => first.flatMap((name) => catalog.knownOfNative('a', nativeMarketId(name)) ?? []),
+    priorityMarkets: () =>
+      first.flatMap((name) => catalog.entryOfNative('a', nativeMarketId(name)) ?? []),
   })
-  const open = { venue, actor, cell: system.spawn(actor) }
+  const open = { venue, actor, actorRef: system.spawn(actor) }
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   routes.add(open)
   publisher.watch(actor)
@@ -568,7 +569,7 @@ test('a trade that waits for its market is not forgotten by a kill', async () =>
 test('trades of a market too old to be taken do not wait for it', async () => {
   const { catalog, catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
-  assert.equal(catalog.forget(clock.nowMs(), 1, 1), 0)
+  assert.equal(catalog.removeOld(clock.nowMs(), 1, 1), 0)
   const row = listing('old', { status: 'resolved', closeAtMs: timeMs(NOON - 2 * 86_400_000) })
   catalogRows.set(row.nativeId, row)
   routes.route(trade('old', 't1', { receivedAtMs: clock.nowMs() }))
@@ -616,7 +617,7 @@ test('requests a market that resolved without a payout until it is known, and an
   catalogRows.set(nativeId, { ...unpaid, settlementPrice: priceMicros(0) })
   await seconds(20)
   assert.deepEqual(life(), ['resolved', 'settled'])
-  assert.equal(catalog.knownOfNative('a', nativeId)?.actor.price().price, 0)
+  assert.equal(catalog.entryOfNative('a', nativeId)?.actor.price().price, 0)
   await seconds(400)
   assert.deepEqual(fetched, [['x'], ['x']], 'what is known is not requested again')
   assert.deepEqual(life(), ['resolved', 'settled'])
@@ -718,7 +719,7 @@ test('books whose changes wait for too long are stale though no turn runs, and a
   tellAll((name) => change(name, [bid(0.4, 2)]))
   clock.advance(messageAgeMsMax)
   assert.equal(stale().length, 0)
-  clock.advance(2 * delayLookMs)
+  clock.advance(2 * delayCheckMs)
   assert.equal(stale().length, names.length)
   clock.advance(20_000)
   assert.deepEqual(asked.resynced, [], 'there is no room for snapshots')
@@ -728,12 +729,12 @@ test('books whose changes wait for too long are stale though no turn runs, and a
   const counts: number[] = []
   for (let looks = 0; looks < 25; looks += 1) {
     const before = asked.resynced.length
-    clock.advance(delayLookMs)
+    clock.advance(delayCheckMs)
     counts.push(asked.resynced.length - before)
   }
   assert.deepEqual(
     counts.filter((count) => count > 0),
-    [lateBooksPerLookMax, lateBooksPerLookMax, names.length - 2 * lateBooksPerLookMax],
+    [lateBooksPerCheckMax, lateBooksPerCheckMax, names.length - 2 * lateBooksPerCheckMax],
   )
   assert.deepEqual([...asked.resynced].sort(), names.map((name) => `${name}-yes`).sort())
   // The changes that waited were left out; the snapshot has everything.
@@ -754,7 +755,7 @@ test('while books are late the feed is stale, and a little longer; each change i
   for (let round = 0; round < 5; round += 1) {
     held.isHeld = true
     tellAll((name) => change(name, [bid(0.4, 2 + round)]))
-    clock.advance(messageAgeMsMax + 2 * delayLookMs)
+    clock.advance(messageAgeMsMax + 2 * delayCheckMs)
     assert.equal(actor.state, 'stale')
     held.isHeld = false
     clock.advance(500)
@@ -805,7 +806,7 @@ test('what lies unread for too long costs the connections of books; reading is p
     routes.route(change('x', [bid(0.4, 2)], { receivedAtMs, venueTimeMs }))
   }
   comeLate(10)
-  clock.advance(delayLookMs)
+  clock.advance(delayCheckMs)
   for (let looks = 0; looks < 60; looks += 1) {
     clock.stall(300)
     comeLate(4_000)

@@ -42,7 +42,7 @@ test('a large wallet comes from the disk and the thread as from memory', async (
     )
     const row = storage.wallets.get(wallet)
     assert.equal(row?.events, events.length)
-    assert.ok((row?.tallyEvents ?? 0) > 0, 'the tally is kept')
+    assert.ok((row?.pnlEvents ?? 0) > 0, 'the tally is kept')
     await world.wallets.stop()
     await storage.close()
   }

@@ -112,7 +112,7 @@ for (const { name, told } of ANSWERS) {
       const view = sure(await world.open(wallet))
       assert.equal(view.isComplete, false, context)
       assert.equal(view.lacking, 32 - told(all).length, context)
-      assert.ok(view.doubts.includes('venue_lacks_kept'), context)
+      assert.ok(view.issues.includes('venue_lacks_kept'), context)
       await world.restart()
       assert.deepEqual(await seen(sure(await world.open(wallet))), before, context)
       // The venue remembers.
@@ -120,7 +120,7 @@ for (const { name, told } of ANSWERS) {
       world.venue.held = null
       world.clock.advance(DAY_MS)
       const healed = await world.openSettled(wallet)
-      assert.deepEqual([healed.doubts, healed.lacking], [[], 0], context)
+      assert.deepEqual([healed.issues, healed.lacking], [[], 0], context)
       assert.deepEqual(await seen(healed), before, context)
       await world.wallets.stop()
       assert.equal(world.clock.timerCount, 0)
@@ -144,14 +144,14 @@ test('a venue that forgot goes on to be followed, and what it tells comes to wha
     world.venue.events.get(wallet)?.push(fill)
     const view = await world.openSettled(wallet)
     assert.deepEqual([tradesOf(view), view.isComplete], [1_300 + step, false])
-    assert.deepEqual([view.lacking, view.doubts], [1_300, ['venue_lacks_kept']])
+    assert.deepEqual([view.lacking, view.issues], [1_300, ['venue_lacks_kept']])
   }
   // What it does not tell of the middle is in its place when it does.
   const between = fillAt((all[700]?.timeMs ?? 0) + MINUTE_MS)
   world.venue.events.set(wallet, [...all.slice(0, 701), between, ...all.slice(701), ...told])
   world.clock.advance(DAY_MS)
   const healed = await world.openSettled(wallet)
-  assert.deepEqual([tradesOf(healed), healed.lacking, healed.doubts], [1_307, 0, []])
+  assert.deepEqual([tradesOf(healed), healed.lacking, healed.issues], [1_307, 0, []])
   const events = healed.events({ ...EVER, order: 'asc', kinds: null, market: null })
   assert.deepEqual(events[701]?.event, between)
   await world.restart()
@@ -208,7 +208,7 @@ test('a name, a payout and outcomes that the venue does not tell any more stay',
   await world.restart()
   market.summary = open
   world.wallets.onListed(market)
-  world.storage.wallets.putTally(wallet, new Uint8Array([1]))
+  world.storage.wallets.putPnlState(wallet, new Uint8Array([1]))
   world.clock.advance(7 * HOUR_MS)
   const after = await world.openSettled(wallet)
   assert.deepEqual([after.totals.realized, after.profile.handle], [-4_000_000, 'wallet 1'])
@@ -257,7 +257,7 @@ test('of two equal fills of one transaction both stay, though an answer tells on
   world.venue.events.set(wallet, [...old, fill, fill])
   world.clock.advance(6 * SECOND_MS)
   const healed = sure(await world.open(wallet))
-  assert.deepEqual([tradesOf(healed), healed.lacking, healed.doubts], [5, 0, []])
+  assert.deepEqual([tradesOf(healed), healed.lacking, healed.issues], [5, 0, []])
   await world.wallets.stop()
 })
 
@@ -273,11 +273,11 @@ test('live fills stay over a restart, though the venue forgets them', async () =
   assert.ok(stored !== null, 'stored')
   await world.restart()
   const view = sure(await world.open(wallet))
-  assert.deepEqual([tradesOf(view), view.doubts, view.lacking], [6, ['not_told_yet'], 3])
+  assert.deepEqual([tradesOf(view), view.issues, view.lacking], [6, ['not_told_yet'], 3])
   world.venue.events.get(wallet)?.push(...fills)
   world.clock.advance(6 * SECOND_MS)
   const told = sure(await world.open(wallet))
-  assert.deepEqual([tradesOf(told), told.doubts, told.lacking], [6, [], 0])
+  assert.deepEqual([tradesOf(told), told.issues, told.lacking], [6, [], 0])
   await world.wallets.stop()
 })
 

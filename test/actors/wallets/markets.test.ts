@@ -40,7 +40,7 @@ test('a market that the catalogue has forgotten, or never had, keeps its names',
   await world.open(wallet)
   const market = world.markets.get(forgotten.nativeId) ?? assert.fail()
   world.markets.delete(forgotten.nativeId)
-  world.wallets.onForgotten(market)
+  world.wallets.onRemoved(market)
   for (const run of ['at once', 'after a restart']) {
     const view = sure(await world.open(wallet))
     const shown = [
@@ -235,7 +235,7 @@ test('a group that is not told keeps the catalogue’s from being used, over res
   world.venue.tellsGroups = false
   assert.equal((await opened(world, wallet)).isComplete, false)
   await world.wallets.stop()
-  world.storage.wallets.putTally(wallet, new Uint8Array([1, 2, 3]))
+  world.storage.wallets.putPnlState(wallet, new Uint8Array([1, 2, 3]))
   await world.restart()
   const market = world.markets.get(nativeMarketId('g1')) ?? assert.fail()
   world.wallets.onListed(market)

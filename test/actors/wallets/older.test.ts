@@ -25,10 +25,10 @@ async function olderWorld() {
   const stored = wallets.get(wallet) ?? assert.fail('not stored')
   const hours = stored.hours.map((hour) => ({ ...hour, fees: usdMicros(0) }))
   wallets.put({ ...stored, rules: 0, hours })
-  const tally = wallets.tally(wallet) ?? assert.fail('no tally')
+  const tally = wallets.pnlState(wallet) ?? assert.fail('no tally')
   const older = tally.slice()
   older[0] = (older[0] ?? 0) - 1
-  wallets.putTally(wallet, older)
+  wallets.putPnlState(wallet, older)
   const first = fills[0] ?? assert.fail()
   const combo = { kind: 'comboBuy', size: sizeMicros(5), usd: usdMicros(3) } as const
   world.venue.events.set(wallet, [fillAt(first.timeMs - 1_000, combo), ...fills])
@@ -44,7 +44,7 @@ test('reads all of an older wallet anew and has its fees and combos then', async
   const { fees, trades, comboEvents, comboRealized } = view.totals
   assert.deepEqual([fees, trades, comboEvents, comboRealized], [5 * FEE, 5, 1, null])
   assert.equal(view.window('one_day').fees, 5 * FEE)
-  assert.deepEqual(view.doubts, ['combos'])
+  assert.deepEqual(view.issues, ['combos'])
   assert.ok(world.venue.readFrom.includes(0), 'from the beginning')
   await world.restart()
   world.venue.readFrom.length = 0
@@ -58,7 +58,7 @@ test('is not complete while the venue does not answer for an older wallet, and h
   world.venue.isDown = true
   const view = sure(await world.open(wallet))
   assert.equal(view.isComplete, false)
-  assert.ok(view.doubts.includes('figures_behind'))
+  assert.ok(view.issues.includes('figures_behind'))
   assert.equal(view.totals.fees, 5 * FEE)
   await world.wallets.stop()
 })

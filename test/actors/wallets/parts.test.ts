@@ -49,7 +49,7 @@ test('of followed wallets the one asked for longest ago goes first', () => {
     unfollow: (wallet) => told.push(`-${Number(wallet)}`),
   })
   for (const [index, number] of [1, 2, 1, 3].entries()) {
-    follows.ask(addressOf(number), timeMs(NOON_MS + index))
+    follows.noteRequest(addressOf(number), timeMs(NOON_MS + index))
   }
   assert.deepEqual(told, ['+1', '+2', '+3', '-2'])
   follows.expire(timeMs(NOON_MS + DAY_MS + 2))

@@ -86,7 +86,7 @@ async function opened(
       await settled()
       const again = await world.open(wallet)
       const isYoung = again !== null && again.asOfMs > world.clock.nowMs() - 8_000
-      const doubts = again?.doubts.filter((doubt) => doubt !== 'combos')
+      const doubts = again?.issues.filter((doubt) => doubt !== 'combos')
       if (isYoung && (doubts?.length === 0) === isCovered()) return again
     } catch (error) {
       assert.match(String(error), /UNAVAILABLE/)

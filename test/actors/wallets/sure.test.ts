@@ -309,7 +309,7 @@ test('while no stream names wallets no answer is complete, and the followed wall
   assert.equal(asked(), before, 'the stream tells the fills of all')
   world.tradesSource = 'last_trade_price'
   const view = sure(await world.open(wallets[0] ?? assert.fail()))
-  assert.deepEqual([view.isComplete, view.doubts], [false, ['no_live_fills']])
+  assert.deepEqual([view.isComplete, view.issues], [false, ['no_live_fills']])
   venue.events.get(wallets[19] ?? assert.fail())?.push(fillAt(clock.nowMs()))
   for (const [minute, count] of [8, 16, 24].entries()) {
     const readBefore = asked()

@@ -234,7 +234,7 @@ test('a damaged tally is made anew from the ledger, a damaged ledger is read ane
   const { wallets } = world.storage
   const all = { ...EVER, limit: 2_000, order: 'asc', kinds: null, market: null } as const
   for (const damage of [
-    () => wallets.putTally(wallet, new Uint8Array([1, 2, 3])),
+    () => wallets.putPnlState(wallet, new Uint8Array([1, 2, 3])),
     () => wallets.putBlock(wallet, 1, new Uint8Array(100)),
     () => wallets.putBlock(wallet, 2, new Uint8Array(100)),
   ]) {
@@ -250,7 +250,7 @@ test('a damaged tally is made anew from the ledger, a damaged ledger is read ane
     assert.deepEqual([view.totals, view.isComplete], [before, true])
     assert.equal(view.events(all).length, 1_300)
     const row = wallets.get(wallet)
-    assert.deepEqual([row?.events, row?.tallyEvents, row?.blocks], [1_300, 1_300, 3])
+    assert.deepEqual([row?.events, row?.pnlEvents, row?.blocks], [1_300, 1_300, 3])
   }
   assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 3, 'the tally was not')
   await world.wallets.stop()

@@ -127,7 +127,7 @@ class LongOutbox extends MemoryOutbox {
     return true
   }
 
-  override due({ lane, limit }: Parameters<OutboxTable['due']>[0]) {
+  override due({ attemptKind: lane, limit }: Parameters<OutboxTable['due']>[0]) {
     this.asked += 1
     const rows: { dueAtMs: TimeMs; number: number }[] = []
     if (lane === 'retry') return rows

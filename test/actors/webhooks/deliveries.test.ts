@@ -9,7 +9,11 @@ import { test } from 'node:test'
 import { Webhook as Judge } from 'standardwebhooks'
 import { Webhooks } from '../../../actors/webhooks/webhooks.ts'
 import { accountId } from '../../../engine/ids.ts'
-import { attemptsMax, attemptsPerWebhookQuietMax, finishedKeptMax } from '../../../engine/limits.ts'
+import {
+  attemptsMax,
+  attemptsPerWebhookQuietMax,
+  finishedRetainedMax,
+} from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { systemRandom } from '../../../engine/random.ts'
@@ -466,15 +470,15 @@ test('stopping aborts what is under way, leaves it pending and leaves no timer',
 
 test('finished deliveries are removed beyond the newest thousand, or after a week', async () => {
   const { world, view } = await oneWebhook()
-  for (let count = 0; count < finishedKeptMax + 150; count += 1) {
+  for (let count = 0; count < finishedRetainedMax + 150; count += 1) {
     world.trade()
     if (count % 50 === 0) await settle()
   }
   await world.pass(5 * MINUTE)
-  assert.equal(world.deliveries(view.id).length, finishedKeptMax)
+  assert.equal(world.deliveries(view.id).length, finishedRetainedMax)
   await world.pass(9 * DAY)
   assert.equal(world.deliveries(view.id).length, 0)
-  assert.equal(world.counts(view.id).delivered, finishedKeptMax + 150)
+  assert.equal(world.counts(view.id).delivered, finishedRetainedMax + 150)
 })
 
 test('everything is counted by type and outcome, without names', async () => {
@@ -557,11 +561,11 @@ test('beyond the bound of all webhooks each has its share, and a webhook with le
 
 test('a webhook at its bound keeps no more finished deliveries, however fast they come', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
-  for (let count = 0; count < finishedKeptMax + 200; count += 1) world.trade()
+  for (let count = 0; count < finishedRetainedMax + 200; count += 1) world.trade()
   await settle()
   const rows = world.deliveries(view.id).length
-  assert.ok(rows < finishedKeptMax + 30, `${rows} rows`)
-  assert.equal(world.counts(view.id).created, finishedKeptMax + 200)
+  assert.ok(rows < finishedRetainedMax + 30, `${rows} rows`)
+  assert.equal(world.counts(view.id).created, finishedRetainedMax + 200)
 })
 
 // On the real tables

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type {
-  LastingArbitrage,
+  ArbitrageRefresh,
   LifecycleUpdate,
   PriceUpdate,
   WhaleUpdate,
 } from '../../../engine/events.ts'
-import { type Reach, reachOf } from '../../../engine/opportunity.ts'
+import { type OpportunityPeak, peakOf } from '../../../engine/opportunity.ts'
 import { type PriceMicros, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { answered } from '../../support/fakes/caller.ts'
 import { listing, marketRef } from '../../support/worlds/builders.ts'
@@ -59,7 +59,7 @@ function lifeUpdate(
     ...{ kind: 'lifecycle', market: M, offset: 1, seq: 1, venueTimeMs: atMs, receivedAtMs: atMs },
     event,
     facts: listing('m', { status: 'resolved', settlementPrice: settlement }),
-    twin: null,
+    matchedMarket: null,
     ...rest,
   }
 }
@@ -199,7 +199,11 @@ test('posts a trade once more wallets of it are known, to each webhook that asks
   const atMs = world.clock.nowMs()
   const update = tradeUpdate({ market: M, atMs, nativeId: 't1', maker: null, taker: '0xTaker' })
   const complete = (wallet: string, known: readonly string[]) =>
-    world.webhooks.watcher.onCompletedTrade?.(M, update.trade, { role: 'maker', wallet, known })
+    world.webhooks.watcher.onCompletedTrade?.(M, update.trade, {
+      role: 'maker',
+      wallet,
+      previousWallets: known,
+    })
   world.webhooks.watcher.onUpdate(update)
   complete('0xOne', ['0xTaker'])
   complete('0xOther', ['0xTaker', '0xOne'])
@@ -227,7 +231,7 @@ test('posts a trade whose taker becomes known to those who ask for the taker', a
     ['taker', 'any', 'maker'].map((name) => world.caller.to(`https://example.com/${name}`).length)
   await settle()
   assert.deepEqual(counts(), [0, 0, 1])
-  const known = { role: 'taker', wallet: '0xtaker', known: ['0xmaker'] } as const
+  const known = { role: 'taker', wallet: '0xtaker', previousWallets: ['0xmaker'] } as const
   const whole = { ...update.trade, taker: '0xtaker' }
   for (let time = 0; time < 2; time += 1) world.webhooks.watcher.onCompletedTrade?.(M, whole, known)
   const old = { ...whole, nativeId: 'old', timeMs: timeMs(atMs - 15 * MINUTE) }
@@ -243,7 +247,7 @@ test('webhooks with one base share a body; a forgotten market begins anew', asyn
   watcher.onUpdate(priceUpdate(world, 40))
   watcher.onUpdate(priceUpdate(world, 60))
   assert.equal(world.bodies.count, 1)
-  watcher.onForget?.(M.number)
+  watcher.onMarketRemoved?.(M.number)
   watcher.onUpdate(priceUpdate(world, 90))
   await settle()
   assert.equal(world.caller.posts.length, 3)
@@ -273,9 +277,9 @@ test('a pair is one event, sent to every webhook that wants either market', asyn
   const views = [any, await of(M.id), await of(OTHER.id)]
   const none = await of('venue_a_third')
   const { watcher } = world.webhooks
-  watcher.onUpdate(lifeUpdate(world, 'matched', { twin: OTHER }))
-  watcher.onUpdate(lifeUpdate(world, 'matched', { market: OTHER, twin: M }))
-  watcher.onUpdate(lifeUpdate(world, 'unmatched', { twin: OTHER }))
+  watcher.onUpdate(lifeUpdate(world, 'matched', { matchedMarket: OTHER }))
+  watcher.onUpdate(lifeUpdate(world, 'matched', { market: OTHER, matchedMarket: M }))
+  watcher.onUpdate(lifeUpdate(world, 'unmatched', { matchedMarket: OTHER }))
   await settle()
   for (const { id } of views) assert.equal(world.counts(id).created, 1)
   assert.equal(world.counts(none.id).created, 0)
@@ -339,19 +343,19 @@ test('an opportunity is posted once it has come to what a webhook asks for, and 
       .map(([name, count]) => `${name} ${count}`)
       .join()
   const { watcher } = world.webhooks
-  let before: LastingArbitrage['reachedBefore'] = null
+  let before: ArbitrageRefresh['previousPeak'] = null
   /** So many milliseconds after it opened it earns so much. */
-  const tell = (ageMs: number, dollars: number, event: LastingArbitrage['event'] | 'lasting') => {
+  const tell = (ageMs: number, dollars: number, event: ArbitrageRefresh['event'] | 'lasting') => {
     const profit = usdMicros(dollars * 1_000_000)
     const one = opportunity([M, OTHER], { profit })
     const atMs = timeMs(one.openedAtMs + ageMs)
-    const reached: Reach =
-      event === 'closed' && before !== null ? before : reachOf(one, before, atMs)
+    const reached: OpportunityPeak =
+      event === 'closed' && before !== null ? before : peakOf(one, before, atMs)
     const told = { receivedAtMs: atMs, venueTimeMs: atMs, reached, reachedBefore: before }
     const reason = event === 'closed' ? 'prices' : null
     before = reached
     if (event === 'lasting') {
-      watcher.onLasting?.(opportunityTold(one, { ...told, event: 'changed' }))
+      watcher.onArbitrageRefresh?.(opportunityTold(one, { ...told, event: 'changed' }))
       return
     }
     const update = opportunityTold(one, { ...told, event, reason })

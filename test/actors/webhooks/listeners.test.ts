@@ -6,7 +6,7 @@ import { WebhookIndex } from '../../../actors/webhooks/listeners.ts'
 import { VENUE_KEYS, webhookId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
+import { type EventFacts, matchesFilters } from '../../../engine/webhooks/filter.ts'
 import { type Webhook, webhookNumber } from '../../../engine/webhooks/webhook.ts'
 import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
@@ -55,7 +55,7 @@ const randomFacts = (random: Random): EventFacts => ({
   venue: random.pick(VENUE_KEYS),
   ...randomWallets(random),
   usd: usdMicros(random.below(10)),
-  ...{ side: 'buy', takerSide: 'sell', eventSlug: null, reached: null, reachedBefore: null },
+  ...{ side: 'buy', takerSide: 'sell', eventSlug: null, peak: null, previousPeak: null },
   change: priceMicros(random.below(100_000)),
   category: random.pick(['x', 'y', null]),
 })
@@ -81,10 +81,10 @@ test('each webhook that wants an event is found once, and each age that one wait
       const type = random.pick(TOLD)
       const naive = [...webhooks.values()].filter(
         ({ eventTypes, filters }) =>
-          eventTypes.includes(type) && wants(filters, typeOf(type), facts),
+          eventTypes.includes(type) && matchesFilters(filters, typeOf(type), facts),
       )
       const candidates = [...(index.of(type)?.candidates(facts.marketId, facts.wallets) ?? [])]
-      const found = candidates.filter(({ filters }) => wants(filters, typeOf(type), facts))
+      const found = candidates.filter(({ filters }) => matchesFilters(filters, typeOf(type), facts))
       const numbers = (list: readonly Webhook[]) => list.map((one) => one.number).sort()
       assert.deepEqual(numbers(found), numbers(naive))
       assert.equal(new Set(candidates).size, candidates.length)

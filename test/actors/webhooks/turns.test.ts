@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DeliveryQueue } from '../../../actors/webhooks/queue.ts'
-import { DeliveryTurns } from '../../../actors/webhooks/turns.ts'
+import { DeliveryRotation } from '../../../actors/webhooks/turns.ts'
 import { type AccountId, accountId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { webhookNumber } from '../../../engine/webhooks/webhook.ts'
@@ -25,11 +25,11 @@ const nameOf = (queue: DeliveryQueue | null) => queue?.webhook.id.slice('wh_'.le
 class Room {
   readonly fullAccounts = new Set<AccountId>()
   readonly fullHosts = new Set<string>()
-  hasRoomForAccount = (account: AccountId) => !this.fullAccounts.has(account)
-  hasRoomForHost = (host: string) => !this.fullHosts.has(host)
+  hasCapacityForAccount = (account: AccountId) => !this.fullAccounts.has(account)
+  hasCapacityForHost = (host: string) => !this.fullHosts.has(host)
 }
 
-const all = (turns: DeliveryTurns) => {
+const all = (turns: DeliveryRotation) => {
   const names: string[] = []
   for (let queue = turns.take(true); queue !== null; queue = turns.take(true)) {
     names.push(nameOf(queue) ?? '')
@@ -39,14 +39,14 @@ const all = (turns: DeliveryTurns) => {
 }
 
 test('gives accounts one turn each, then the hosts of an account, then its webhooks for a host', () => {
-  const turns = new DeliveryTurns(new Room())
+  const turns = new DeliveryRotation(new Room())
   for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) turns.add(queueOf(name))
   assert.deepEqual(all(turns), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
 test('passes over a full host and gives its next attempts to one account after the other', () => {
   const room = new Room()
-  const turns = new DeliveryTurns(room)
+  const turns = new DeliveryRotation(room)
   const host = queueOf('a1x').host
   room.fullHosts.add(host)
   for (const name of ['a1x', 'a2x', 'b1x', 'c1x', 'c2y']) turns.add(queueOf(name))
@@ -65,7 +65,7 @@ test('passes over a full host and gives its next attempts to one account after t
 
 test('gives the attempt of a host to another account when the next one has all its attempts under way', () => {
   const room = new Room()
-  const turns = new DeliveryTurns(room)
+  const turns = new DeliveryRotation(room)
   const first = queueOf('a1x')
   room.fullHosts.add(first.host)
   for (const queue of [first, queueOf('b1x')]) turns.add(queue)
@@ -87,7 +87,7 @@ test('takes a webhook whenever a naive search finds one, whatever is full, added
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('turns', seed)
     const room = new Room()
-    const turns = new DeliveryTurns(room)
+    const turns = new DeliveryRotation(room)
     const queues = names.map(queueOf)
     const waiting = new Set<DeliveryQueue>()
     for (let step = 0; step < 300; step += 1) {
@@ -104,13 +104,13 @@ test('takes a webhook whenever a naive search finds one, whatever is full, added
       else if (kind === 7 && room.fullAccounts.delete(account)) turns.releaseAccount(account)
       if (step % 3 > 0) continue
       const isOpen = ({ webhook: { accountId: id }, host }: DeliveryQueue) =>
-        room.hasRoomForAccount(id) && room.hasRoomForHost(host)
+        room.hasCapacityForAccount(id) && room.hasCapacityForHost(host)
       const taken = turns.take(true)
       const [any] = [...waiting].filter(isOpen)
       assert.equal(taken === null, any === undefined, `seed ${seed}, step ${step}`)
       if (taken === null) continue
       assert.ok(waiting.delete(taken) && isOpen(taken))
-      if (room.hasRoomForHost(taken.host)) turns.releaseHost(taken.host)
+      if (room.hasCapacityForHost(taken.host)) turns.releaseHost(taken.host)
     }
   }
 })

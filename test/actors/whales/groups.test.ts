@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type WhaleGroup, WhaleGroups } from '../../../actors/whales/groups.ts'
-import { whaleRememberedMs } from '../../../engine/limits.ts'
+import { whaleRetentionMs } from '../../../engine/limits.ts'
 import { FillSum } from '../../../engine/whale.ts'
 import { marketRef, NOON } from '../../support/worlds/builders.ts'
 import { trade } from '../../support/worlds/stored.ts'
@@ -22,7 +22,7 @@ test('closes and forgets every group in order, however many there were before', 
     assert.equal(groups.nextDueMs, number)
     assert.equal(groups.takeDue(number)?.key, `k${number}`)
     assert.equal(groups.takeDue(number), null)
-    const forgotten = groups.forgetOldest(number + whaleRememberedMs)
+    const forgotten = groups.evictOldest(number + whaleRetentionMs)
     assert.equal(forgotten?.key ?? null, number === 0 ? null : `k${number - 1}`)
     assert.equal(groups.count, 1)
   }

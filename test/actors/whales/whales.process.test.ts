@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { mailboxMessagesMax, whaleRememberedMs } from '../../../engine/limits.ts'
+import { mailboxMessagesMax, whaleRetentionMs } from '../../../engine/limits.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { partId } from '../../../engine/trade-parts.ts'
@@ -216,7 +216,7 @@ test('a transaction is forgotten after half a minute, two for each new one, and 
   for (const tx of ['0x1', '0x2', '0x3']) {
     world.deliver({ id: `a${tx}`, tx, usd: 4_000, atMs: NOON })
   }
-  world.clock.advance(whaleRememberedMs)
+  world.clock.advance(whaleRetentionMs)
   world.deliver({ id: 'b', tx: '0x4', usd: 4_000 })
   await assertRemembered(4)
   world.clock.advance(1_000)

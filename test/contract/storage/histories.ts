@@ -105,7 +105,7 @@ function barContract({ open, settle }: StorageUnderTest): void {
 /** A day of these prices that was read at noon. */
 function pastDay(prices: readonly PriceMicros[]): PastDay {
   const seconds = prices.map((_, index) => index + 1)
-  return { readAtMs: timeMs(NOON_MS), knownToMs: timeMs(NOON_MS), seconds, prices }
+  return { readAtMs: timeMs(NOON_MS), completeToMs: timeMs(NOON_MS), seconds, prices }
 }
 
 function snapshotContract({ open, settle }: StorageUnderTest): void {
@@ -173,7 +173,7 @@ function pastPriceContract({ open, settle }: StorageUnderTest): void {
     const part = pastDay([price])
     const whole = {
       readAtMs: timeMs(NOON_MS + DAY_MS),
-      knownToMs: timeMs((NOON_DAY + 1) * DAY_MS),
+      completeToMs: timeMs((NOON_DAY + 1) * DAY_MS),
       seconds: [0, 7, 86_399],
       prices: [price, trade('y', { price }).price, price],
     }
@@ -323,7 +323,7 @@ function ageContract({ open, settle }: StorageUnderTest): void {
   test('above the size bound the days of past prices go that were read first', async () => {
     let storage = await open()
     const { price } = trade('x')
-    const row = { knownToMs: timeMs(NOON_MS), seconds: [0], prices: [price] }
+    const row = { completeToMs: timeMs(NOON_MS), seconds: [0], prices: [price] }
     const put = (market: number, day: number, hoursAgo: number) =>
       storage.pastPrices.put(market, day, {
         ...row,

@@ -46,7 +46,7 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     ] as const) {
       const query = { run: first.number, offset, limit }
       assert.deepEqual(
-        storage.trades.placesByOffset(query),
+        storage.trades.locationsByOffset(query),
         storage.trades
           .rangeByOffset(query)
           .map(({ market, trade: { offset: at, timeMs: ms, ordinal } }) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timeMs } from '../../../engine/units.ts'
-import type { StoredMatch, StoredVerdict } from '../../../storage/contract/matches.ts'
+import type { StoredMatch, StoredOverride } from '../../../storage/contract/matches.ts'
 import { NOON_MS } from '../../support/worlds/stored.ts'
 import type { StorageUnderTest } from '../storage.ts'
 
@@ -40,24 +40,24 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
     const word = (
       a: string,
       b: string,
-      said: StoredVerdict['word'] = 'confirmed',
-      on: StoredVerdict['on'] = 'pair',
-    ): StoredVerdict => ({
-      ...{ on, a, b, word: said },
+      said: StoredOverride['decision'] = 'confirmed',
+      on: StoredOverride['on'] = 'pair',
+    ): StoredOverride => ({
+      ...{ on, a, b, decision: said },
       atMs: timeMs(NOON_MS),
     })
     const long = word('0x1', 'K'.repeat(900))
     const family = word('0x1', 'KX-1', 'rejected', 'family')
     for (const verdict of [word('0x1', 'KX-1'), word('0x1', 'KX-2'), long, family]) {
-      await storage.matchVerdicts.put(verdict)
+      await storage.matchOverrides.put(verdict)
     }
     storage = await settle(storage)
-    await storage.matchVerdicts.put(word('0x1', 'KX-1', 'rejected'))
-    await storage.matchVerdicts.remove(word('0x1', 'KX-2'))
-    await storage.matchVerdicts.remove(word('0x9', 'KX-9'))
-    await storage.matchVerdicts.remove(word('0x1', 'KX-2', 'confirmed', 'family'))
+    await storage.matchOverrides.put(word('0x1', 'KX-1', 'rejected'))
+    await storage.matchOverrides.remove(word('0x1', 'KX-2'))
+    await storage.matchOverrides.remove(word('0x9', 'KX-9'))
+    await storage.matchOverrides.remove(word('0x1', 'KX-2', 'confirmed', 'family'))
     storage = await settle(storage)
-    const kept = [...storage.matchVerdicts.all()].sort(
+    const kept = [...storage.matchOverrides.all()].sort(
       (one, other) =>
         Number(one.on === 'family') - Number(other.on === 'family') ||
         one.b.length - other.b.length,

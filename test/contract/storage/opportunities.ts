@@ -47,7 +47,7 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     const state = { atMs: NOON, contracts: one.contracts, profit: one.profit }
     const stored = {
       ...{ opened: state, best: { ...state, atMs: timeMs(NOON + 5) }, last: one },
-      ...{ reached: { profit: one.profit, edge: 0.0537, ageMs: 12 }, isEnded: false },
+      ...{ peak: { profit: one.profit, edge: 0.0537, ageMs: 12 }, isEnded: false },
     }
     storage.opportunities.putOpen({ ...stored, isEnded: true })
     storage.opportunities.putOpen(stored)

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runsKeptMax } from '../../../engine/limits.ts'
+import { retainedRunsMax } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
@@ -192,7 +192,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
 
   test('of more than ten thousand runs the last are kept, whatever trades name', async () => {
     let storage = await open()
-    for (let run = 1; run <= runsKeptMax + 5; run += 1) {
+    for (let run = 1; run <= retainedRunsMax + 5; run += 1) {
       storage.runs.begin(`epoch-${run}`, timeMs(NOON_MS))
     }
     for (const run of [1, 3, 6]) {
@@ -206,7 +206,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
     while (storage.prune({ ...limits, rowsMax: 1_000 })) storage = await settle(storage)
     storage = await settle(storage)
     const numbers = kept(storage)
-    assert.deepEqual([numbers.length, numbers[0]], [runsKeptMax, 6])
+    assert.deepEqual([numbers.length, numbers[0]], [retainedRunsMax, 6])
     assert.equal(storage.trades.rangeByOffset({ run: 1, offset: 0, limit: 9 }).length, 1)
     await storage.close()
   })

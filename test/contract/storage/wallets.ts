@@ -38,7 +38,7 @@ function rows(): readonly StoredWallet[] {
   return [
     { ...plain, eoa: null, handle: null, pseudonym: null, image: null, hours: [] },
     storedWallet(TWO, {
-      ...{ isComplete: false, events: 1_000_000, tallyEvents: 7, blocks: 1_954 },
+      ...{ isComplete: false, events: 1_000_000, pnlEvents: 7, blocks: 1_954 },
       handle: 'é😀',
       totals: {
         ...{ ...plain.totals, realized: usdMicros(-9_007_199_254_740_991), volume: dollars },
@@ -94,14 +94,14 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
       wallets.putBlock(ONE, index, bytesOf(index * 70_000, index))
       wallets.putBlock(TWO, index, bytesOf(10, index + 50))
     }
-    wallets.putTally(ONE, bytesOf(300_001, 9))
-    wallets.putTally(TWO, bytesOf(0, 9))
+    wallets.putPnlState(ONE, bytesOf(300_001, 9))
+    wallets.putPnlState(TWO, bytesOf(0, 9))
     wallets.putBlock(ONE, 1, bytesOf(3, 77))
     storage = await settle(storage)
     const expected = [bytesOf(0, 0), bytesOf(3, 77), bytesOf(140_000, 2), null]
     assert.deepEqual(blocksOf(storage), expected)
-    assert.deepEqual(storage.wallets.tally(ONE), bytesOf(300_001, 9))
-    assert.deepEqual(storage.wallets.tally(TWO), bytesOf(0, 9))
+    assert.deepEqual(storage.wallets.pnlState(ONE), bytesOf(300_001, 9))
+    assert.deepEqual(storage.wallets.pnlState(TWO), bytesOf(0, 9))
     // A thread takes the memory away; what is asked for again is whole, and begins at its buffer's begin.
     const taken = storage.wallets.block(ONE, 2)
     assert.equal(taken?.byteOffset, 0)

@@ -134,7 +134,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
       storage.outbox
         .due({
           webhook: ONE,
-          lane,
+          attemptKind: lane,
           after: after && { dueAtMs: timeMs(NOON_MS + after.at), number: after.number },
           limit,
         })
@@ -195,7 +195,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     const again = { ...counts, exhausted: 0, pending: 3 }
     assert.deepEqual(storage.outbox.state(ONE).counts, again)
-    const first = storage.outbox.due({ webhook: ONE, lane: 'first', after: null, limit: 9 })
+    const first = storage.outbox.due({ webhook: ONE, attemptKind: 'first', after: null, limit: 9 })
     assert.deepEqual(
       first.map(({ number }) => number),
       [2, 5],
@@ -303,7 +303,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.outbox.state(ONE).counts, none)
     assert.equal(storage.outbox.lastPrice(ONE, 1), null)
     assert.equal(
-      storage.outbox.due({ webhook: ONE, lane: 'first', after: null, limit: 9 }).length,
+      storage.outbox.due({ webhook: ONE, attemptKind: 'first', after: null, limit: 9 }).length,
       0,
     )
     assert.equal(storage.outbox.create(ONE, newDelivery('e1'))?.number, 1)
@@ -434,7 +434,10 @@ function propertyContract({ open, settle }: StorageUnderTest): void {
 function assertSame({ outbox }: Storage, naive: NaiveBox): void {
   assert.deepEqual(outbox.state(ONE).counts, naive.counts())
   for (const lane of LANES) {
-    assert.deepEqual(outbox.due({ webhook: ONE, lane, after: null, limit: 99 }), naive.due(lane))
+    assert.deepEqual(
+      outbox.due({ webhook: ONE, attemptKind: lane, after: null, limit: 99 }),
+      naive.due(lane),
+    )
   }
   for (const status of [null, 'pending', 'delivered', 'exhausted', 'dropped'] as const) {
     const listed = outbox.list({ webhook: ONE, status, before: null, limit: 99 })

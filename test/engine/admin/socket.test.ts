@@ -7,7 +7,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connectAdmin } from '../../../engine/admin/client.ts'
-import { AdminSocket, openSocketPlace, requestBytesMax } from '../../../engine/admin/socket.ts'
+import { AdminSocket, openSocketLocation, requestBytesMax } from '../../../engine/admin/socket.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
@@ -69,13 +69,13 @@ test('commands and refusals pass as they are, several on a connection, and fault
   const socket = await open(dataDir)
   const asked = await client(dataDir)
   for (const email of ['ann@example.com', 'zoë "quoted"\n@example.com']) {
-    assert.deepEqual(await asked.ask('echo', { email }), { email })
+    assert.deepEqual(await asked.send('echo', { email }), { email })
   }
-  await assert.rejects(asked.ask('refuse', {}), refusedWith('NOT_FOUND', /^nothing of that name$/))
-  await assert.rejects(asked.ask('break', {}), refusedWith('INTERNAL', /^internal error/))
-  await assert.rejects(asked.ask('large', {}), refusedWith('INTERNAL', /exceeds 4194304 bytes/))
+  await assert.rejects(asked.send('refuse', {}), refusedWith('NOT_FOUND', /^nothing of that name$/))
+  await assert.rejects(asked.send('break', {}), refusedWith('INTERNAL', /^internal error/))
+  await assert.rejects(asked.send('large', {}), refusedWith('INTERNAL', /exceeds 4194304 bytes/))
   const unknown = refusedWith('NOT_FOUND', /no command x; this engine knows break, echo, hang/)
-  await assert.rejects(asked.ask('x', {}), unknown)
+  await assert.rejects(asked.send('x', {}), unknown)
   assert.throws(() => socket.register({ echo: () => null }), /registered twice/)
   asked.close()
   await socket.stop()
@@ -95,11 +95,11 @@ test('the socket is its owner’s alone, what a crash left is taken over, and th
   const socket = await open(dataDir)
   assert.equal(statSync(path).mode & 0o777, 0o600)
   const asked = await client(dataDir)
-  assert.deepEqual(await asked.ask('echo', { a: 1 }), { a: 1 })
+  assert.deepEqual(await asked.send('echo', { a: 1 }), { a: 1 })
   await socket.stop()
   assert.equal(existsSync(path), false)
   await assert.rejects(
-    asked.ask('echo', {}),
+    asked.send('echo', {}),
     refusedWith('UNAVAILABLE', /echo came about is unknown/),
   )
   asked.close()
@@ -161,7 +161,7 @@ test('a command that hangs is answered, a silent connection is closed, and the e
   const socket = await open(dataDir, clock)
   const asked = await client(dataDir)
   const before = hangingCount
-  const hanging = asked.ask('hang', {})
+  const hanging = asked.send('hang', {})
   const refused = assert.rejects(hanging, refusedWith('TIMED_OUT', /^no result in 5 s/))
   await until(() => hangingCount === before + 1)
   await pass(clock, 5_000, refused)
@@ -171,7 +171,7 @@ test('a command that hangs is answered, a silent connection is closed, and the e
   const closed = once(silent, 'close')
   await pass(clock, 10_000, closed)
   const again = await client(dataDir)
-  const lost = assert.rejects(again.ask('hang', {}), refusedWith('TIMED_OUT', /^no result/))
+  const lost = assert.rejects(again.send('hang', {}), refusedWith('TIMED_OUT', /^no result/))
   await until(() => hangingCount === before + 2)
   await pass(clock, 5_000, socket.stop())
   await lost
@@ -184,13 +184,13 @@ test('beyond sixteen connections a further one is closed, and places come back',
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
-  for (const one of clients) assert.deepEqual(await one.ask('echo', {}), {})
+  for (const one of clients) assert.deepEqual(await one.send('echo', {}), {})
   const extra = await client(dataDir)
-  await assert.rejects(extra.ask('echo', {}), refusedWith('UNAVAILABLE', /closed/))
+  await assert.rejects(extra.send('echo', {}), refusedWith('UNAVAILABLE', /closed/))
   for (const one of clients) one.close()
   for (let isBack = false; !isBack; ) {
     const next = await client(dataDir)
-    isBack = await next.ask('echo', {}).then(
+    isBack = await next.send('echo', {}).then(
       () => true,
       () => false,
     )
@@ -204,14 +204,14 @@ test('a folder whose path is too long for a socket is served all the same, or to
   const dataDir = newFolder(deep)
   assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)
   if (process.platform !== 'linux') {
-    assert.throws(() => openSocketPlace(dataDir), refusedWith('UNAVAILABLE', /shorter path/))
+    assert.throws(() => openSocketLocation(dataDir), refusedWith('UNAVAILABLE', /shorter path/))
     return
   }
   for (let start = 0; start < 2; start += 1) {
     const socket = await open(dataDir)
     assert.equal(statSync(join(dataDir, 'engine.sock')).mode & 0o777, 0o600)
     const asked = await client(dataDir)
-    assert.deepEqual(await asked.ask('echo', { start }), { start })
+    assert.deepEqual(await asked.send('echo', { start }), { start })
     asked.close()
     await socket.stop()
     assert.equal(existsSync(join(dataDir, 'engine.sock')), false)

@@ -301,7 +301,7 @@ test('watches a book up to a price of 1 when all of its offers are bought, and e
     contracts: null,
   })
   assert.ok(typeof basket !== 'string')
-  assert.deepEqual(basket.reach, [1_000_000, 500_000])
+  assert.deepEqual(basket.worstPrices, [1_000_000, 500_000])
 })
 
 test('nothing is bought without depth, a known fee and a profit, and the reason is named', () => {

@@ -18,8 +18,8 @@ function batchOf(set: { epoch: string; term: number; batch: number; value: numbe
   const writer = new MsgpackWriter()
   writer.begin()
   writer.array(2)
-  writer.whole(1)
-  writer.whole(value)
+  writer.integer(1)
+  writer.integer(value)
   return encodeBatch({ ...header, offsets: [], count: 1 }, writer.end())
 }
 
@@ -135,9 +135,9 @@ test('counts no discarded batch as a sign of life, and ends when only these arri
   const rig = new Rig()
   const follower = await rig.follow(0)
   await rig.write({ batch: 1, value: 1 })
-  const heardAtMs = follower.heardAtMs
+  const heardAtMs = follower.receivedAtMs
   await rig.write({ epoch: 'earlier', term: TERM - 1, batch: 7, value: 7 })
-  assert.equal(follower.heardAtMs, heardAtMs)
+  assert.equal(follower.receivedAtMs, heardAtMs)
   await rig.write({ batch: 2, value: 2 })
   await rig.pass(1_000)
   assert.deepEqual(rig.faults, [], 'the leader is there')

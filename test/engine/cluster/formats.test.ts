@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  decodeAnswer,
-  decodeAsked,
+  decodeGatewayRequest,
+  decodeGatewayResponse,
   decodeRevocation,
-  encodeAnswer,
-  encodeAsked,
+  encodeGatewayRequest,
+  encodeGatewayResponse,
   encodeRevocation,
 } from '../../../engine/cluster/asked.ts'
 import { type BatchHeader, decodeBatch, encodeBatch } from '../../../engine/cluster/batch.ts'
@@ -16,7 +16,7 @@ import {
   decodeCheckpoint,
   encodeCheckpoint,
 } from '../../../engine/cluster/checkpoint.ts'
-import { batchBytesMax } from '../../../engine/cluster/log.ts'
+import { clusterBatchBytesMax } from '../../../engine/cluster/log.ts'
 import { encoded, writeValue } from '../../../engine/msgpack-writer.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
@@ -100,7 +100,7 @@ test('bytes that are not exactly a batch are refused, and none makes the reader 
 })
 
 test('a batch above its bound is refused, whatever it contains', () => {
-  const long = bytesOf([[17, 'x'.repeat(batchBytesMax)]])
+  const long = bytesOf([[17, 'x'.repeat(clusterBatchBytesMax)]])
   assert.equal(decodeBatch(encodeBatch({ ...HEADER, count: 1 }, long)), null)
 })
 
@@ -123,15 +123,24 @@ test('requests, answers and revocations are read as they were written, and other
   const body = Uint8Array.of(0, 255, 7)
   const headers = { 'content-type': 'application/json' }
   const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }
-  assert.deepEqual(decodeAsked(encodeAsked(request)), { ...request, body: Buffer.from(body) })
+  assert.deepEqual(decodeGatewayRequest(encodeGatewayRequest(request)), {
+    ...request,
+    body: Buffer.from(body),
+  })
   const answer = { status: 201, headers, body }
-  assert.deepEqual(decodeAnswer(encodeAnswer(answer)), { ...answer, body: Buffer.from(body) })
+  assert.deepEqual(decodeGatewayResponse(encodeGatewayResponse(answer)), {
+    ...answer,
+    body: Buffer.from(body),
+  })
   const revocation = { of: 'key', id: 'key_1' } as const
   assert.deepEqual(decodeRevocation(encodeRevocation(revocation)), revocation)
-  for (const bytes of damaged(encodeAsked(request))) decodeAsked(bytes)
-  const other = encodeAnswer({ ...answer, status: 42 })
-  assert.equal(decodeAnswer(other), null, 'no status')
-  assert.equal(decodeAsked(other), null)
+  for (const bytes of damaged(encodeGatewayRequest(request))) decodeGatewayRequest(bytes)
+  const other = encodeGatewayResponse({ ...answer, status: 42 })
+  assert.equal(decodeGatewayResponse(other), null, 'no status')
+  assert.equal(decodeGatewayRequest(other), null)
   assert.equal(decodeRevocation(other), null)
-  assert.equal(decodeAsked(encodeAsked({ ...request, path: 'http://elsewhere/' })), null)
+  assert.equal(
+    decodeGatewayRequest(encodeGatewayRequest({ ...request, path: 'http://elsewhere/' })),
+    null,
+  )
 })

@@ -22,14 +22,14 @@ class Rig {
   async stand(holder: string): Promise<FaultyLog> {
     const log = this.server.connect()
     const bucket = await log.bucket('lease')
-    const onForgotten = () => {
+    const onRecordLost = () => {
       this.forgottenCount += 1
     }
-    const parts = { bucket, holder, clock: this.clock, log: silentLog, onForgotten }
+    const parts = { bucket, holder, clock: this.clock, log: silentLog, onForgotten: onRecordLost }
     void takeLease(parts, new AbortController().signal).then((lease) => {
       if (lease === null) return
       this.leases.set(holder, lease)
-      lease.keep(() => this.deposed.push(holder))
+      lease.startRenewing(() => this.deposed.push(holder))
     })
     await this.pass(10)
     return log
@@ -223,7 +223,7 @@ test('stays the leader when reads of the lease are answered after later renewals
   await rig.pass(100)
   const lease = await taking
   assert.ok(lease !== null)
-  lease.keep(() => rig.deposed.push('one'))
+  lease.startRenewing(() => rig.deposed.push('one'))
   await rig.pass(3_000)
   isLate = true
   assert.equal(await lease.isHeld(), true)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { decodeAnswer, encodeAsked } from '../../../engine/cluster/asked.ts'
+import { decodeGatewayResponse, encodeGatewayRequest } from '../../../engine/cluster/asked.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 
 test('a gateway’s request is answered by the face on loopback with status, headers and body; bytes that are no request and a face that is gone are refused', async (t) => {
@@ -25,7 +25,7 @@ test('a gateway’s request is answered by the face on loopback with status, hea
     headers: { 'x-api-key': 'k', 'x-forwarded-for': '10.1.2.3', connection: 'close', host: 'tb' },
     body: Buffer.from('{"a":1}'),
   }
-  const answer = decodeAnswer(await loopback.answer(encodeAsked(request)))
+  const answer = decodeGatewayResponse(await loopback.answer(encodeGatewayRequest(request)))
   assert.equal(answer?.status, 201)
   assert.equal(answer.headers['x-seen'], '10.1.2.3')
   assert.equal(answer.headers.connection, undefined, 'what belongs to one connection stays there')
@@ -36,5 +36,5 @@ test('a gateway’s request is answered by the face on loopback with status, hea
   loopback.close()
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  await assert.rejects(new Loopback(address.port).answer(encodeAsked(request)))
+  await assert.rejects(new Loopback(address.port).answer(encodeGatewayRequest(request)))
 })

@@ -6,8 +6,8 @@ import {
   decodeMember,
   type Member,
   Members,
-  memberSilentMsMax,
   membersMax,
+  memberTimeoutMs,
 } from '../../../engine/cluster/members.ts'
 import { encoded, writeValue } from '../../../engine/msgpack-writer.ts'
 import { FaultyLogServer } from '../../support/fakes/faulty-log.ts'
@@ -47,10 +47,10 @@ test('each process knows how all others stand within a second, and who has been 
   assert.deepEqual({ ...first, silentMs: 0 }, { ...ENGINE, silentMs: 0 })
   // As if killed.
   engine.log.setLink('down')
-  clock.advance(memberSilentMsMax + 2_000)
+  clock.advance(memberTimeoutMs + 2_000)
   assert.deepEqual(names(gateway), ['two', 'g1'])
   assert.equal(gateway.members.leader?.name, 'one')
-  assert.ok((gateway.members.leader?.silentMs ?? 0) > memberSilentMsMax)
+  assert.ok((gateway.members.leader?.lastSeenAgoMs ?? 0) > memberTimeoutMs)
   two = { ...STANDBY, role: 'engine', term: 4 }
   clock.advance(1_001)
   assert.deepEqual(names(gateway), ['two', 'g1'])
@@ -61,7 +61,7 @@ test('each process knows how all others stand within a second, and who has been 
   assert.deepEqual(names(gateway), ['one', 'two', 'g1'])
   assert.equal(gateway.members.leader?.name, 'two')
   await standby.members.stop()
-  clock.advance(memberSilentMsMax + 1_000)
+  clock.advance(memberTimeoutMs + 1_000)
   assert.deepEqual(names(gateway), ['one', 'g1'])
 })
 
@@ -73,20 +73,20 @@ test('what is no member is left out, and no number of names takes more than its 
     ...[{ term: 'x' }, { lagBatches: 0.5 }, { lagMs: null }],
   ]) {
     assert.equal(decodeMember(bytesOf({ ...STANDBY, ...wrong })), null)
-    log.tell('member', bytesOf({ ...STANDBY, ...wrong }))
+    log.announce('member', bytesOf({ ...STANDBY, ...wrong }))
   }
-  log.tell('member', Uint8Array.of(0xc1))
+  log.announce('member', Uint8Array.of(0xc1))
   clock.advance(1)
   assert.deepEqual(names({ members }), ['g1'])
   const tell = (from: number) => {
     for (let index = 0; index < 2 * membersMax; index += 1) {
-      log.tell('member', bytesOf({ ...STANDBY, name: `x${from + index}` }))
+      log.announce('member', bytesOf({ ...STANDBY, name: `x${from + index}` }))
     }
     clock.advance(1)
   }
   tell(0)
   assert.ok(members.all().length <= membersMax + 1)
-  clock.advance(memberSilentMsMax + 1_000)
+  clock.advance(memberTimeoutMs + 1_000)
   tell(100_000)
   assert.ok(names({ members }).includes('x100000'), 'those who have gone made room')
 })

@@ -66,7 +66,12 @@ function rig() {
   const publish = (id: number, after: number, isAlone = false): void => {
     told[id] = 'waits'
     publisher
-      .publish(SUBJECT, { bytes: Uint8Array.of(id), id: String(id), after, isAlone })
+      .publish(SUBJECT, {
+        bytes: Uint8Array.of(id),
+        id: String(id),
+        after,
+        isAckedSeparately: isAlone,
+      })
       .then((sequence) => (told[id] = sequence))
       .catch((error: { readonly reason: string }) => (told[id] = error.reason))
   }

@@ -95,7 +95,7 @@ if (!hasNats()) {
       const watched = new Promise<string>((resolve, reject) => {
         const watcher = {
           onEntry: ({ value }: { value: Uint8Array | null }) => resolve(String(value)),
-          onWhole: () => undefined,
+          onSnapshotEnd: () => undefined,
         }
         accounts.watch(watcher).catch(reject)
       })
@@ -104,12 +104,12 @@ if (!hasNats()) {
       engine.answer('http', async (body) => body)
       gateway.answer('http.host-1', async (body) => body)
       const heard = new Promise<string>((resolve) => {
-        gateway.hear('revoked', (body) => resolve(String(body)))
+        gateway.subscribe('revoked', (body) => resolve(String(body)))
       })
       await Promise.all([engine.head('books'), gateway.head('books')])
-      assert.deepEqual(await gateway.ask('http', bytes('asked')), bytes('asked'))
-      assert.deepEqual(await engine.ask('http.host-1', bytes('asked')), bytes('asked'))
-      engine.tell('revoked', bytes('key_1'))
+      assert.deepEqual(await gateway.request('http', bytes('asked')), bytes('asked'))
+      assert.deepEqual(await engine.request('http.host-1', bytes('asked')), bytes('asked'))
+      engine.announce('revoked', bytes('key_1'))
       assert.equal(await heard, 'key_1')
       await gateway.close()
     })
@@ -135,7 +135,7 @@ if (!hasNats()) {
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))
       const heard: Uint8Array[] = []
-      engine.hear('revoked', (body) => void heard.push(body))
+      engine.subscribe('revoked', (body) => void heard.push(body))
       const attacker = await knock({ user: 'gateway', pass: nats.secrets.gateway })
       const refused = refusals(attacker)
       const api = '$JS.API.STREAM'
@@ -187,7 +187,7 @@ if (!hasNats()) {
       engine.answer('http', async (body) => body)
       await engine.head('books')
       const gateway = await joined('gateway')
-      await gateway.ask('http', bytes('correct horse'))
+      await gateway.request('http', bytes('correct horse'))
       assert.equal(listened.length, 1)
       assert.equal(listened.join().includes('correct horse'), false)
       await attacker.request('$KV.TB_lease.leader', bytes('forged'))

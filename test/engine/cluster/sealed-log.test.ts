@@ -7,7 +7,7 @@ import { encodeBatch } from '../../../engine/cluster/batch.ts'
 import { Follower } from '../../../engine/cluster/follower.ts'
 import { takeLease } from '../../../engine/cluster/lease.ts'
 import { type BucketEntry, type ClusterLog, LogError } from '../../../engine/cluster/log.ts'
-import { messageAgeMsMax, SealedLog } from '../../../engine/cluster/sealed-log.ts'
+import { SealedLog, sealedMessageAgeMsMax } from '../../../engine/cluster/sealed-log.ts'
 import { type Log, silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
@@ -169,7 +169,7 @@ test('refuses records that were forged, moved, rolled back or removed without th
     `${key} ${value === null ? 'removed' : textOf(value)}`
   await watching.watch({
     onEntry: (entry) => void seen.push(say(entry)),
-    onWhole: () => undefined,
+    onSnapshotEnd: () => undefined,
     onRefused: (key) => void seen.push(`${key} refused`),
   })
   await accounts.put('account.1', bytes('free'))
@@ -211,7 +211,7 @@ test('leaves the lease with its holder when someone without the key writes it', 
     const parts = { bucket, holder, clock: rig.clock, log: silentLog }
     void takeLease(parts, new AbortController().signal).then((lease) => {
       leaders.push(holder)
-      lease?.keep(() => void deposed.push(holder))
+      lease?.startRenewing(() => void deposed.push(holder))
     })
     await rig.pass(100)
   }
@@ -238,25 +238,25 @@ test('answers requests of this cluster alone, each once and while it is new', as
     return bytes('done')
   })
   const sent: Uint8Array[] = []
-  const { ask } = rig.attacker
+  const { request: ask } = rig.attacker
   const inner = rig.server.connect()
-  inner.ask = (subject, body) => {
+  inner.request = (subject, body) => {
     sent.push(body)
     return ask.call(rig.attacker, subject, body)
   }
   const parts = { clusterKey: KEY, clock: rig.clock, log: silentLog, metrics: rig.metrics }
   const tapped = new SealedLog(inner, parts)
-  assert.equal(textOf(await tapped.ask('http', bytes('password'))), 'done')
+  assert.equal(textOf(await tapped.request('http', bytes('password'))), 'done')
   const [request = bytes('')] = sent
   assert.equal(textOf(request).includes('password'), false)
   const refuses = (log: ClusterLog, body: Uint8Array) =>
-    assert.rejects(rig.done(log.ask('http', body)), LogError)
+    assert.rejects(rig.done(log.request('http', body)), LogError)
   await refuses(rig.attacker, request)
   await refuses(rig.attacker, bytes('password'))
-  await rig.pass(messageAgeMsMax + 1_000)
+  await rig.pass(sealedMessageAgeMsMax + 1_000)
   await refuses(rig.attacker, request)
   // An engine that began since knows nothing of what the one before answered.
-  assert.equal(textOf(await tapped.ask('http', bytes('second'))), 'done')
+  assert.equal(textOf(await tapped.request('http', bytes('second'))), 'done')
   await rig.pass(10)
   rig.join().answer('http', async () => assert.fail('it was sent to the engine before'))
   await refuses(rig.attacker, sent.at(-1) ?? request)
@@ -271,19 +271,19 @@ test('takes no answer that was not made for the request', async () => {
   const [gateway, engine] = [rig.join(), rig.join()]
   let answer: Uint8Array = bytes('forged')
   rig.attacker.answer('quota', async () => answer)
-  await assert.rejects(rig.done(gateway.ask('quota', bytes('x'))), LogError)
+  await assert.rejects(rig.done(gateway.request('quota', bytes('x'))), LogError)
   // The answer to another request.
   engine.answer('bars', async () => bytes('old'))
   const inner = rig.server.connect()
-  const { ask } = rig.attacker
-  inner.ask = async (subject, body) => {
+  const { request: ask } = rig.attacker
+  inner.request = async (subject, body) => {
     answer = await ask.call(rig.attacker, subject, body)
     return answer
   }
   const parts = { clusterKey: KEY, clock: rig.clock, log: silentLog, metrics: rig.metrics }
-  await rig.done(new SealedLog(inner, parts).ask('bars', bytes('x')))
+  await rig.done(new SealedLog(inner, parts).request('bars', bytes('x')))
   rig.attacker.answer('bars', async () => answer)
-  await assert.rejects(rig.done(gateway.ask('bars', bytes('x'))), LogError)
+  await assert.rejects(rig.done(gateway.request('bars', bytes('x'))), LogError)
   assert.equal(await rig.refused('answer', 'forged'), 2)
 })
 
@@ -291,17 +291,17 @@ test('hears announcements of this cluster alone, each once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   const heard: string[] = []
-  gateway.hear('revoked', (body) => void heard.push(textOf(body)))
+  gateway.subscribe('revoked', (body) => void heard.push(textOf(body)))
   const sent: Uint8Array[] = []
-  rig.attacker.hear('revoked', (body) => void sent.push(body))
+  rig.attacker.subscribe('revoked', (body) => void sent.push(body))
   const engine = rig.join()
-  engine.tell('revoked', bytes('key_1'))
-  engine.tell('revoked', bytes('key_2'))
+  engine.announce('revoked', bytes('key_1'))
+  engine.announce('revoked', bytes('key_2'))
   await rig.pass(10)
-  for (const one of [...sent]) rig.attacker.tell('revoked', one)
-  rig.attacker.tell('revoked', bytes('key_3'))
-  for (const one of sent.slice(0, 1)) rig.attacker.tell('tickets', one)
-  gateway.hear('tickets', (body) => void heard.push(textOf(body)))
+  for (const one of [...sent]) rig.attacker.announce('revoked', one)
+  rig.attacker.announce('revoked', bytes('key_3'))
+  for (const one of sent.slice(0, 1)) rig.attacker.announce('tickets', one)
+  gateway.subscribe('tickets', (body) => void heard.push(textOf(body)))
   await rig.pass(10)
   assert.deepEqual(heard, ['key_1', 'key_2'])
   assert.equal(await rig.refused('announcement', 'repeat'), 2)

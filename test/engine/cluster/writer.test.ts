@@ -6,12 +6,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeBatch } from '../../../engine/cluster/batch.ts'
 import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
 import {
-  batchBytesMax,
   type ClusterLog,
+  clusterBatchBytesMax,
   idOfBatch,
   type ShardName,
 } from '../../../engine/cluster/log.ts'
-import { keptBytesMax, LogWriter } from '../../../engine/cluster/writer.ts'
+import { LogWriter, retainedBytesMax } from '../../../engine/cluster/writer.ts'
 import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
@@ -117,7 +117,7 @@ test('what is put within one turn becomes one batch a shard, numbered without ho
   )
   assert.equal(rig.server.shard('trades').last, 1)
   assert.deepEqual(
-    writer.places().find(({ shard }) => shard === SHARD),
+    writer.positions().find(({ shard }) => shard === SHARD),
     { shard: SHARD, sequence: 2, batch: 2 },
   )
   const long = 'x'.repeat(200_000)
@@ -132,8 +132,8 @@ test('what is put within one turn becomes one batch a shard, numbered without ho
     ],
   )
   for (const bytes of rig.server.shard(SHARD).batches.values())
-    assert.ok(bytes.length <= batchBytesMax)
-  writer.put(SHARD, [1, 'x'.repeat(batchBytesMax)])
+    assert.ok(bytes.length <= clusterBatchBytesMax)
+  writer.put(SHARD, [1, 'x'.repeat(clusterBatchBytesMax)])
   writer.put(SHARD, [0, 4])
   await rig.pass(400)
   assert.deepEqual(
@@ -169,8 +169,8 @@ test('the newest batches are kept by their ids, whether the log has them or not,
   assert.deepEqual(kept(1)?.items, [[0, 'in the log']])
   assert.deepEqual(kept(2)?.items, [[0, 'not in the log']])
   assert.equal(kept(3), null)
-  const long = 'x'.repeat(batchBytesMax / 2)
-  const count = keptBytesMax / long.length
+  const long = 'x'.repeat(clusterBatchBytesMax / 2)
+  const count = retainedBytesMax / long.length
   for (const _ of upTo(count)) await put(long)
   const present = upTo(count + 2).filter((index) => kept(index + 1) !== null)
   assert.ok(present.length >= count - 1 && present.length <= count, `${present.length}`)

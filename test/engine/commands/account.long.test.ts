@@ -110,7 +110,7 @@ test('a running engine is asked over its socket, and what it has in memory chang
   const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
   const { key } = await directory.addKey(ann.id, 'one')
   const gone: string[] = []
-  directory.watch({ onAccountGone: (_, reason) => void gone.push(reason) })
+  directory.watch({ onAccountDeactivated: (_, reason) => void gone.push(reason) })
   const socket = new AdminSocket({ dataDir, clock: systemClock, log: silentLog })
   socket.register(accountHandlers(directory))
   // It holds the folder already and listens a moment later, as an engine does that starts.

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  APPROXIMATION_ERROR_MAX,
+  approximateFee,
   CURVE_ZERO,
   exceedsFees,
   FEES_UNKNOWN,
@@ -11,13 +13,11 @@ import {
   type FeeModel,
   type FeeRounding,
   feeCurve,
-  feeNear,
   feeOf,
   feeOfOrder,
   feesAt,
   isEqualFees,
   MODEL_UNKNOWN,
-  NEAR_ERROR,
   sharedFees,
 } from '../../../engine/market/fees.ts'
 import {
@@ -162,10 +162,10 @@ test('whether a gain is more than the fees of all legs is decided as in fraction
         assert.equal(exceedsFees(gain, curves, prices), isMore, `${gain}`)
       }
       const near = curves.reduce(
-        (sum, each, index) => sum + feeNear(each, prices[index] ?? priceMicros(0)),
+        (sum, each, index) => sum + approximateFee(each, prices[index] ?? priceMicros(0)),
         0,
       )
-      assert.ok(Math.abs(near - Number(exact) / Number(one ** 7n)) < NEAR_ERROR)
+      assert.ok(Math.abs(near - Number(exact) / Number(one ** 7n)) < APPROXIMATION_ERROR_MAX)
     }),
     { numRuns: 500, seed: 19 },
   )

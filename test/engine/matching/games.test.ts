@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareGames, gameVerdict } from '../../../engine/matching/compare/games.ts'
-import { JUDGE } from '../../../engine/matching/compare/judge.ts'
+import { classifyGames, compareGames } from '../../../engine/matching/compare/games.ts'
+import { DEFAULT_SCORER } from '../../../engine/matching/compare/judge.ts'
 import { scorePair } from '../../../engine/matching/compare/score.ts'
 import {
-  arenaOfSeries,
-  arenaOfSlug,
-  isOtherArena,
-  NO_ARENA,
+  competitionOfSeries,
+  competitionOfSlug,
+  isOtherCompetition,
+  NO_COMPETITION,
 } from '../../../engine/matching/understand/arenas.ts'
 import { betOf, isSameKind } from '../../../engine/matching/understand/bets.ts'
 import type { Game } from '../../../engine/matching/understand/game.ts'
@@ -30,11 +30,11 @@ function gameOf(market: MatchMarket): Game {
 }
 
 test('leagues and sports are told by slug, series or title, and exclude each other', () => {
-  const [mlb, mls] = [arenaOfSlug('mlb', ''), arenaOfSeries('KXMLSGAME', '')]
-  assert.ok(isOtherArena(mlb, mls))
-  assert.ok(isOtherArena(arenaOfSlug('val', ''), arenaOfSeries('KXLOLMAP', '')))
-  assert.ok(!isOtherArena(arenaOfSlug('cs2', ''), arenaOfSeries('KXCS2GAME', '')))
-  assert.ok(!isOtherArena(arenaOfSlug('xyz', ''), arenaOfSeries('KXXYZGAME', '')))
+  const [mlb, mls] = [competitionOfSlug('mlb', ''), competitionOfSeries('KXMLSGAME', '')]
+  assert.ok(isOtherCompetition(mlb, mls))
+  assert.ok(isOtherCompetition(competitionOfSlug('val', ''), competitionOfSeries('KXLOLMAP', '')))
+  assert.ok(!isOtherCompetition(competitionOfSlug('cs2', ''), competitionOfSeries('KXCS2GAME', '')))
+  assert.ok(!isOtherCompetition(competitionOfSlug('xyz', ''), competitionOfSeries('KXXYZGAME', '')))
 })
 
 test('one side is known under its long, short and initial name', () => {
@@ -54,9 +54,9 @@ test('countries are known under the codes of both venues; one code of one venue 
     ...{ venue, code, name: '' },
     handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
   })
-  assert.equal(gradeSides(side('a', 'ury'), side('b', 'uru'), NO_ARENA), 1)
-  assert.equal(gradeSides(side('a', 'kor'), side('b', 'cuw'), NO_ARENA), 1)
-  assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_ARENA), 0)
+  assert.equal(gradeSides(side('a', 'ury'), side('b', 'uru'), NO_COMPETITION), 1)
+  assert.equal(gradeSides(side('a', 'kor'), side('b', 'cuw'), NO_COMPETITION), 1)
+  assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_COMPETITION), 0)
 })
 
 test('teams that only the venues’ lists name are known by them: a new one of a closed league, one written as a code', () => {
@@ -66,20 +66,20 @@ test('teams that only the venues’ lists name are known by them: a new one of a
       league,
       code,
       name: `${place} ${nickname}`,
-      place: place ?? '',
+      location: place ?? '',
       nickname: nickname ?? '',
     },
     handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
   })
   const prince = ['Strelsau', 'Princes']
   const game = () =>
-    JUDGE.scoreMarkets(
-      JUDGE.readMarket(
+    DEFAULT_SCORER.scoreMarkets(
+      DEFAULT_SCORER.readMarket(
         marketA('Princes vs. Lakers', 'nba-prn-lal-2031-11-20', '', {
           outcomes: ['Princes', 'Lakers'],
         }),
       ),
-      JUDGE.readMarket(
+      DEFAULT_SCORER.readMarket(
         marketB('KXNBAGAME-31NOV20STRLAL-STR', 'Strelsau at Los Angeles L Winner?', 'Strelsau'),
       ),
     ).score
@@ -88,17 +88,17 @@ test('teams that only the venues’ lists name are known by them: a new one of a
     return gradeSides(
       { venue: 'a', handles: 'slug', code: 'hen', name: '' },
       b,
-      arenaOfSlug('epl', ''),
+      competitionOfSlug('epl', ''),
     )
   }
   assert.ok(game() < MATCH_SCORE)
   assert.ok(club('zenda wanderers') < SAME_SIDE)
-  JUDGE.teach?.([row('a', 'nba', 'prn', prince), row('b', 'nba', 'str', prince)])
-  JUDGE.teach?.([row('a', 'epl', 'hen', ['Zenda', 'Wanderers'])])
+  DEFAULT_SCORER.addTeams?.([row('a', 'nba', 'prn', prince), row('b', 'nba', 'str', prince)])
+  DEFAULT_SCORER.addTeams?.([row('a', 'epl', 'hen', ['Zenda', 'Wanderers'])])
   assert.ok(game() >= MATCH_SCORE)
   assert.ok(club('zenda wanderers') >= SAME_SIDE)
   assert.ok(club('zagreb') < SAME_SIDE)
-  JUDGE.teach?.(null)
+  DEFAULT_SCORER.addTeams?.(null)
   assert.ok(game() < MATCH_SCORE)
 })
 
@@ -143,33 +143,33 @@ test('a bet is told with its period and what is counted; unknown bets keep their
 
 test('the side asked comes from labels, names, codes and ends; else the first named', () => {
   const plain = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05')
-  assert.equal(gameOf(plain).asked, 'first')
-  assert.equal(gameOf({ ...plain, outcomes: ['Lions', 'Bears'] }).asked, 'second')
+  assert.equal(gameOf(plain).yesOutcome, 'first')
+  assert.equal(gameOf({ ...plain, outcomes: ['Lions', 'Bears'] }).yesOutcome, 'second')
   assert.equal(
     gameOf(
       marketA('Will Altdorf win on 2031-10-05?', 'bun-gru-alt-2031-10-05-alt', '', {
         event_title: 'Grunfeld vs. Altdorf',
       }),
-    ).asked,
+    ).yesOutcome,
     'second',
   )
   assert.equal(
-    gameOf(marketB('KXNFLGAME-31OCT05CHIDET-DET', 'Chicago at Detroit', 'Detroit')).asked,
+    gameOf(marketB('KXNFLGAME-31OCT05CHIDET-DET', 'Chicago at Detroit', 'Detroit')).yesOutcome,
     'second',
   )
   assert.equal(
-    gameOf(marketB('KXEPLGAME-31OCT05ARSTOT-TIE', 'Arsenal vs Tottenham', 'Tie')).asked,
+    gameOf(marketB('KXEPLGAME-31OCT05ARSTOT-TIE', 'Arsenal vs Tottenham', 'Tie')).yesOutcome,
     'draw',
   )
   const tiemann = marketB('KXATPMATCH-31OCT05TIEBUB-TIE', 'Tiemann vs Bubalo')
-  assert.equal(gameOf(tiemann).asked, 'first', 'TIE may be a player')
+  assert.equal(gameOf(tiemann).yesOutcome, 'first', 'TIE may be a player')
   // A question behind the pair names its side; its slug has the day in words.
   const behind = marketA(
     'Kho Kho League: Marden Lions vs. Osijana Kites - will Osijana Kites win?',
     'marden-lions-osijana-kites-november-14',
     '2031-11-20',
   )
-  assert.deepEqual([gameOf(behind).asked, gameOf(behind).isDaySure], ['second', true])
+  assert.deepEqual([gameOf(behind).yesOutcome, gameOf(behind).isDayStated], ['second', true])
 })
 
 test('the end of a ticker is the line above or below by league, unless a text says it', () => {
@@ -197,7 +197,7 @@ test('one game is found in either order of its sides, and the side follows', () 
   const a = gameOf(marketA('Northwind vs. Sable Esports', 'cs2-nw-sab1-2031-03-04'))
   const b = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-NW', 'Sable Esports vs. Northwind'))
   const found = compareGames(a, b)
-  assert.equal(gameVerdict(found), 'same')
+  assert.equal(classifyGames(found), 'same')
   assert.equal(found.side, 'same')
   const other = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-SAB', 'Sable Esports vs. Northwind'))
   assert.equal(compareGames(a, other).side, 'opposite')
@@ -219,11 +219,11 @@ for (const [title, event, end, side] of CODED) {
   test(`codes keep their digits and hyphens: ${end} of ${event}`, () => {
     const native = { ticker: `${event}-${end}`, event_ticker: event, title: `${title} Winner?` }
     const game = gameOf(KALSHI_SUBJECTS.market(native, null))
-    assert.equal(game.asked, side)
+    assert.equal(game.yesOutcome, side)
     assert.equal(game.run, '', 'both codes are told')
     // The event alone is the same game.
     const whole = understandEvent(KALSHI_SUBJECTS.event({ event_ticker: event, title }))
-    assert.equal(gameVerdict(compareGames(game, whole.game ?? game)), 'same')
+    assert.equal(classifyGames(compareGames(game, whole.game ?? game)), 'same')
     assert.ok(whole.game !== null)
   })
 }
@@ -239,8 +239,8 @@ test('titles without slugs and tickers read as games, of both venues alike', () 
   const teams = { outcomes: '["Celtics","Knicks"]' }
   const [one, other] = [ours('Celtics vs. Knicks', teams), 'Boston at New York K Winner? (Nov 1)']
   // The league of both teams is told by their names, the day by the start or the title.
-  assert.equal(gameOf(one).arena.league, 'nba')
-  assert.equal(gameOf(one).isDaySure, true)
+  assert.equal(gameOf(one).competition.league, 'nba')
+  assert.equal(gameOf(one).isDayStated, true)
   const found = (a: MatchMarket, b: MatchMarket) => {
     const { score, vetoes } = scorePair(understandMarket(a), understandMarket(b))
     return [score >= MATCH_SCORE, ...vetoes]
@@ -280,8 +280,8 @@ test('sport and competition are told by what the venues say beside the text', ()
   assert.ok(vetoes(theirs('MAR', metadata('College Lacrosse'))).includes('other_sport'))
   // Two games of one organisation: the tag says esports of both, the competition which.
   const esports = (competition: string) =>
-    gameOf(theirs('MAR', { tags: ['Esports'], ...metadata(competition) })).arena
-  assert.ok(isOtherArena(esports('Counter-Strike 2'), esports('Dota 2')))
+    gameOf(theirs('MAR', { tags: ['Esports'], ...metadata(competition) })).competition
+  assert.ok(isOtherCompetition(esports('Counter-Strike 2'), esports('Dota 2')))
 })
 
 test('a bet of no known kind keeps its words and whose it is; a side that one title leaves out is not said', () => {

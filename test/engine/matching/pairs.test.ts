@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { isRecord } from '../../../engine/json-record.ts'
 import { WEIGHTS } from '../../../engine/matching/compare/model.ts'
 import type { PairScore } from '../../../engine/matching/compare/score.ts'
-import { judge, scoreAll } from '../../../engine/matching/offline/evaluation.ts'
+import { comparePairs, scoreAll } from '../../../engine/matching/offline/evaluation.ts'
 import {
   type LabelledPair,
   labelledPairOf,
@@ -72,7 +72,7 @@ function verdictsOfFile(path: string): readonly Verdict[] {
     const pair = labelledPairOf(row, PAIRED_VENUES)
     return pair === null ? [] : [{ pair, name: isRecord(row) ? `${row.name}` : '' }]
   })
-  const scored = scoreAll(judge(read.map(({ pair }) => pair)), WEIGHTS)
+  const scored = scoreAll(comparePairs(read.map(({ pair }) => pair)), WEIGHTS)
   return scored.map(({ pair, result }, at) => ({
     name: read[at]?.name ?? '',
     label: labelOf(pair),

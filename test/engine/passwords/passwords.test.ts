@@ -8,7 +8,7 @@ import { passwordQueueMax, passwordWaitMsMax } from '../../../engine/limits.ts'
 import { openPasswordPool } from '../../../engine/passwords/passwords.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-const SOMEBODY = { network: '192.0.2.1', isKnown: false }
+const SOMEBODY = { network: '192.0.2.1', isTrusted: false }
 
 test('a password is hashed with argon2id in a thread and recognised again', async () => {
   const pool = openPasswordPool(new ManualClock())
@@ -62,12 +62,12 @@ test('the hash that no account has is a valid argon2 hash, costs what any costs,
   const pool = openPasswordPool(new ManualClock())
   try {
     const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/
-    assert.match(pool.nobodys, shape)
+    assert.match(pool.decoyHash, shape)
     assert.match(await pool.hash('correct horse', SOMEBODY), shape)
-    assert.equal(await pool.verify('correct horse', pool.nobodys, SOMEBODY), false)
+    assert.equal(await pool.verify('correct horse', pool.decoyHash, SOMEBODY), false)
     // The judge reads it, and finds another hash: a broken one it would refuse to read.
-    assert.equal(await argon2Verify({ password: 'x', hash: pool.nobodys }), false)
-    await assert.rejects(argon2Verify({ password: 'x', hash: pool.nobodys.slice(0, 40) }))
+    assert.equal(await argon2Verify({ password: 'x', hash: pool.decoyHash }), false)
+    await assert.rejects(argon2Verify({ password: 'x', hash: pool.decoyHash.slice(0, 40) }))
   } finally {
     await pool.close()
   }
@@ -78,7 +78,7 @@ test('beyond its queue the pool refuses and keeps serving those it took', async 
   try {
     const tries = await Promise.allSettled(
       Array.from({ length: 90 }, (_, index) =>
-        pool.verify('x', 'broken', { network: `n ${index}`, isKnown: index % 2 === 0 }),
+        pool.verify('x', 'broken', { network: `n ${index}`, isTrusted: index % 2 === 0 }),
       ),
     )
     const refused = tries.flatMap((item) => (item.status === 'rejected' ? [item.reason] : []))
@@ -117,11 +117,11 @@ function openHeldPool() {
 
 test('checks a password of a bystander after at most one of each other network, whatever one network sends', async () => {
   const { pool, begun, endAll } = openHeldPool()
-  const attacker = { network: '2001:db8:0::/48', isKnown: false }
+  const attacker = { network: '2001:db8:0::/48', isTrusted: false }
   const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))
   const settled = Promise.allSettled(flood)
   const bystander = pool.verify('bystander', '', SOMEBODY)
-  const known = pool.verify('known', '', { network: '198.51.100.7', isKnown: true })
+  const known = pool.verify('known', '', { network: '198.51.100.7', isTrusted: true })
   await endAll()
   assert.deepEqual(await Promise.all([bystander, known]), [true, true])
   assert.deepEqual(begun.slice(0, 4).sort(), ['attack 0', 'attack 1', 'bystander', 'known'])
@@ -133,10 +133,10 @@ test('checks a password of a known requester next when unknown ones have the thr
   for (const earlierCount of [1, 2]) {
     const { pool, begun, endAll, endOne } = openHeldPool()
     const flood = Array.from({ length: 8 }, (_, n) =>
-      pool.verify(`attack ${n}`, '', { network: `2001:db8:${n}::/48`, isKnown: false }),
+      pool.verify(`attack ${n}`, '', { network: `2001:db8:${n}::/48`, isTrusted: false }),
     )
     for (let count = 0; count < earlierCount; count += 1) await endOne()
-    const known = pool.verify('known', '', { network: '192.0.2.9', isKnown: true })
+    const known = pool.verify('known', '', { network: '192.0.2.9', isTrusted: true })
     await endAll()
     assert.deepEqual(await Promise.all([...flood, known]), Array(9).fill(true))
     assert.equal(begun.indexOf('known'), earlierCount + 1)
@@ -148,7 +148,7 @@ test('refuses the newest task of the network with most waiting when a queue is f
   const flood = Array.from({ length: 40 }, (_, n) => pool.verify(`attack ${n}`, '', SOMEBODY))
   const settled = Promise.allSettled(flood)
   const others = Array.from({ length: 8 }, (_, n) =>
-    pool.verify(`other ${n}`, '', { network: `198.51.100.${n}`, isKnown: false }),
+    pool.verify(`other ${n}`, '', { network: `198.51.100.${n}`, isTrusted: false }),
   )
   await endAll()
   assert.deepEqual(await Promise.all(others), Array(8).fill(true))

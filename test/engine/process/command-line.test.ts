@@ -8,8 +8,8 @@ const COMMAND = {
   name: 'npm run toy',
   about: 'Does nothing.',
   usage: ['PLACE [TIME]'],
-  words: { PLACE: 'where' },
-  wordCounts: [1, 2],
+  positionals: { PLACE: 'where' },
+  positionalCounts: [1, 2],
   options: {
     loud: { takes: null, means: 'says so' },
     count: { takes: 'N', means: 'how often' },
@@ -27,10 +27,10 @@ function read(line: string) {
 
 test('words, switches, values and lists are read in any order', () => {
   const given = read('--from a b --loud here --count=3 now --from c')
-  assert.deepEqual(given.words, ['here', 'now'])
+  assert.deepEqual(given.positionals, ['here', 'now'])
   assert.deepEqual(given.texts('from'), ['a', 'b', 'c'])
   assert.deepEqual([given.has('loud'), given.text('count')], [true, '3'])
-  assert.equal(given.number('count', { above: 0, max: 3, isWhole: true }), 3)
+  assert.equal(given.number('count', { above: 0, max: 3, isInteger: true }), 3)
   const bare = read('here')
   assert.deepEqual([bare.has('loud'), bare.text('count'), bare.texts('from')], [false, null, []])
   assert.equal(bare.number('count', { above: 0, max: 3 }), null)

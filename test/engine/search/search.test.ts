@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSearch, openSearchThread, searchInPlace } from '../../../engine/search/search.ts'
-import type { SearchChange, SearchQuestion } from '../../../engine/search/task.ts'
+import { openSearch, openSearchThread, searchInline } from '../../../engine/search/search.ts'
+import type { SearchChange, SearchQuery } from '../../../engine/search/task.ts'
 
 test('a thread keeps the index and finds in it, in the order of its tasks', async () => {
   const port = openSearchThread()
@@ -18,7 +18,7 @@ test('a thread keeps the index and finds in it, in the order of its tasks', asyn
 })
 
 test('tasks that do not continue what was carried out are answered as lost', async () => {
-  const port = searchInPlace()
+  const port = searchInline()
   assert.equal(await port.run(change(5, [1], 'zebra')), 'lost')
   assert.equal(await port.run(find(5, 'zebra')), 'lost')
   assert.equal(await port.run(change(1, [1], 'zebra')), 'changed')
@@ -54,6 +54,6 @@ function change(seq: number, numbers: readonly number[], question: string): Sear
   }
 }
 
-function find(seq: number, text: string): SearchQuestion {
+function find(seq: number, text: string): SearchQuery {
   return { kind: 'find', seq, text, isRanked: true }
 }

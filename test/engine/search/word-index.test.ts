@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { Searcher } from '../../../engine/search/searcher.ts'
 import { WordIndex } from '../../../engine/search/word-index.ts'
-import { questionWords, wordsOf } from '../../../engine/search/words.ts'
+import { queryWords, wordsOf } from '../../../engine/search/words.ts'
 
 test('words are runs of letters and digits, without accents, case or compatibility forms', () => {
   assert.deepEqual(wordsOf('Will Bogotá beat São-Paulo 3–1?'), [
@@ -30,18 +30,18 @@ test('words are runs of letters and digits, without accents, case or compatibili
   assert.deepEqual(wordsOf('3,5 12,3456 2026,100 1,2,3'), [
     ...['3', '5', '12', '3456', '2026', '100', '1', '2', '3'],
   ])
-  assert.deepEqual(questionWords('104,000'), questionWords('104000'))
+  assert.deepEqual(queryWords('104,000'), queryWords('104000'))
   assert.deepEqual(wordsOf('?! 🎉 \ud800 \u0000 '), [])
 })
 
 test('of a question the first 200 characters and 16 distinct words are used', () => {
-  assert.deepEqual(questionWords('win the Winner THE the'), ['the', 'winner'])
-  assert.deepEqual(questionWords('a an A'), ['a', 'an'])
+  assert.deepEqual(queryWords('win the Winner THE the'), ['the', 'winner'])
+  assert.deepEqual(queryWords('a an A'), ['a', 'an'])
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index))
-  assert.equal(questionWords(letters.join(' ')).join(''), 'abcdefghijklmnop')
-  assert.deepEqual(questionWords(`${' '.repeat(199)}bitcoin`), ['b'])
-  assert.deepEqual(questionWords(`(${'a'.repeat(300)})+$`), ['a'.repeat(199)])
-  assert.deepEqual(questionWords('(a+)+$ [\\ .* %00'), ['a', '00'])
+  assert.equal(queryWords(letters.join(' ')).join(''), 'abcdefghijklmnop')
+  assert.deepEqual(queryWords(`${' '.repeat(199)}bitcoin`), ['b'])
+  assert.deepEqual(queryWords(`(${'a'.repeat(300)})+$`), ['a'.repeat(199)])
+  assert.deepEqual(queryWords('(a+)+$ [\\ .* %00'), ['a', '00'])
 })
 
 test('the index finds what a naive reading of every text finds, after any changes', () => {
@@ -63,7 +63,7 @@ test('the index finds what a naive reading of every text finds, after any change
       if (step % 40 !== 0) continue
       const question = sentence(random, 1 + random.below(3))
       const expected = naive(texts, question)
-      const found = (isRanked: boolean) => [...index.find(questionWords(question), isRanked)]
+      const found = (isRanked: boolean) => [...index.find(queryWords(question), isRanked)]
       assert.deepEqual(found(false).sort(ascending), expected, question)
       assert.deepEqual(found(true).sort(ascending), expected, question)
       assert.equal(index.count, texts.size)

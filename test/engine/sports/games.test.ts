@@ -212,7 +212,7 @@ describe('teams', () => {
         league: 'cfb',
         code: 'okstcow',
         name: 'Oklahoma State Cowboys',
-        place: '',
+        location: '',
         nickname: 'Cowboys',
       },
       'slug',
@@ -227,7 +227,7 @@ describe('teams', () => {
 describe('lists of teams', () => {
   const league = leagueOfWord('cfb')
   const row = (code: string, name = `School ${code}`) =>
-    ({ venue: 'a', league: 'cfb', code, name, place: '', nickname: '' }) as const
+    ({ venue: 'a', league: 'cfb', code, name, location: '', nickname: '' }) as const
 
   test('a list that is read again every day takes no more room', () => {
     assert.ok(league !== null)

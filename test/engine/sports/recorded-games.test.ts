@@ -8,7 +8,7 @@ import { describe, test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import type { GameClue } from '../../../engine/sports/game-clue.ts'
 import { pairGames } from '../../../engine/sports/game-pairs.ts'
-import { arenaOf } from '../../../engine/sports/leagues.ts'
+import { competitionOf } from '../../../engine/sports/leagues.ts'
 import { clueOfSlug } from '../../../engine/sports/slug-clue.ts'
 import { TeamTable } from '../../../engine/sports/team-table.ts'
 import { clueOfTicker } from '../../../engine/sports/ticker-clue.ts'
@@ -66,7 +66,7 @@ function clueOfB(row: KalshiRow, hasSubtitle: boolean): GameClue | null {
 function keysOf(clues: readonly GameClue[]) {
   const arenas = new Map<string, GameClue[]>()
   for (const clue of clues) {
-    const arena = arenaOf(clue.league)
+    const arena = competitionOf(clue.league)
     arenas.set(arena, [...(arenas.get(arena) ?? []), clue])
   }
   const keyOf = new Map<string, string>()

@@ -6,9 +6,9 @@ import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { VenuePosition } from '../../../engine/wallet.ts'
-import type { TallyPosition } from '../../../engine/wallets/figures.ts'
+import type { PnlPosition } from '../../../engine/wallets/figures.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
-import { WalletTally } from '../../../engine/wallets/tally.ts'
+import { PnlState } from '../../../engine/wallets/tally.ts'
 import { accountFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
@@ -19,7 +19,7 @@ test('what the venue tells in its own meanings of the same history is no differe
     const { events, markets } = randomHistory(seed, {
       ...{ isComplete: true, eventCount: 80, groupCount: 3 },
     })
-    const tally = WalletTally.empty()
+    const tally = PnlState.empty()
     for (const event of events) {
       tally.apply(event, (id) => markets.find(({ nativeId }) => nativeId === id) ?? null)
     }
@@ -80,7 +80,7 @@ test('positions that only one of the two knows are told, as far as the venue lis
       ['t', 'unknown', 3e6, 0],
     ],
   )
-  assert.deepEqual(reconcile([held], [], { isWhole: false }), [])
+  assert.deepEqual(reconcile([held], [], { isComplete: false }), [])
   const twice = [{ ...asTheVenueTells(held, 0), isClosed: true, size: sizeMicros(0) }]
   assert.deepEqual(
     reconcile([held], [asTheVenueTells(held, 0), ...twice]),
@@ -91,7 +91,7 @@ test('positions that only one of the two knows are told, as far as the venue lis
 })
 
 /** By the venue's definitions, with an average cut to four decimals. */
-function asTheVenueTells(position: TallyPosition, chance: number): VenuePosition {
+function asTheVenueTells(position: PnlPosition, chance: number): VenuePosition {
   const contracts = position.bought / 1e6
   const rounding = Math.trunc(contracts * 100 * chance)
   const { token, market, balance, bought, realized, lost } = position
@@ -102,9 +102,9 @@ function asTheVenueTells(position: TallyPosition, chance: number): VenuePosition
   }
 }
 
-function ours(set: Partial<Record<keyof TallyPosition, unknown>>): TallyPosition {
-  const size = (name: keyof TallyPosition) => sizeMicros(Number(set[name] ?? 0))
-  const usd = (name: keyof TallyPosition) => usdMicros(Number(set[name] ?? 0))
+function ours(set: Partial<Record<keyof PnlPosition, unknown>>): PnlPosition {
+  const size = (name: keyof PnlPosition) => sizeMicros(Number(set[name] ?? 0))
+  const usd = (name: keyof PnlPosition) => usdMicros(Number(set[name] ?? 0))
   return {
     token: outcomeId(String(set.token ?? 't')),
     ...{ market: nativeMarketId('m'), outcomeIndex: 0, isCostKnown: true },

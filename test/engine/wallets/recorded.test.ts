@@ -21,7 +21,7 @@ import type {
   WalletMarket,
 } from '../../../engine/wallet.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
-import { WalletTally } from '../../../engine/wallets/tally.ts'
+import { PnlState } from '../../../engine/wallets/tally.ts'
 import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
 
 const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')
@@ -90,7 +90,7 @@ function bought(row: Row, resolvedTo: number | null) {
     ...{ takerFee: null, group: null },
     ...{ question: null, slug: null, eventSlug: null, labels: [] },
   }
-  const tally = WalletTally.empty()
+  const tally = PnlState.empty()
   tally.apply(event, () => market)
   return { tally, event, market }
 }
@@ -143,7 +143,7 @@ test('recorded activity adds up: fills, income, and redemptions of what was not 
   const recorded = rows(t, 'em-activity_all.json')
   if (recorded.length === 0) return
   const events = recorded.map((row) => eventOf(row)).reverse()
-  const tally = WalletTally.empty()
+  const tally = PnlState.empty()
   for (const event of events) tally.apply(event, () => null)
   const { trades, income, redemptions } = tally.totals()
   const of = (kind: WalletEventKind) => events.filter((event) => event.kind === kind)
@@ -170,7 +170,7 @@ test('the fills of every recorded wallet give the twin’s figures', (t) => {
     }
     for (const [wallet, events] of byWallet) {
       events.sort((one, other) => one.timeMs - other.timeMs)
-      const tally = WalletTally.empty()
+      const tally = PnlState.empty()
       for (const event of events) tally.apply(event, () => null)
       const naive = naiveFigures(events, () => null, ALL)
       assert.deepEqual(accountFigures(tally, ALL), naive, wallet)

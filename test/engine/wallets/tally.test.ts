@@ -17,7 +17,7 @@ import type {
 import { netRealized } from '../../../engine/wallets/figures.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
 import { openSections } from '../../../engine/wallets/sections.ts'
-import { WalletTally } from '../../../engine/wallets/tally.ts'
+import { PnlState } from '../../../engine/wallets/tally.ts'
 import { accountFigures, naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
@@ -86,7 +86,7 @@ test('when a resolution becomes known changes nothing, nor does how often one lo
       })
       return finder(known)
     }
-    let tally = WalletTally.empty()
+    let tally = PnlState.empty()
     const rebuildAt = (index: number) => {
       told.rebuilt += 1
       tally = accountOf(events.slice(0, index), findAt(index))
@@ -146,8 +146,8 @@ test('a tally packed and unpacked after every event goes on as if nothing had be
     const history = randomHistory(seed)
     const find = finder(history.markets)
     const ranges = someRanges(seed, history)
-    const straight = WalletTally.empty()
-    let packed = WalletTally.empty()
+    const straight = PnlState.empty()
+    let packed = PnlState.empty()
     for (const event of history.events) {
       straight.apply(event, find)
       packed.apply(event, find)
@@ -155,7 +155,7 @@ test('a tally packed and unpacked after every event goes on as if nothing had be
       // At an odd place, as in a page of a database.
       const shifted = new Uint8Array(bytes.byteLength + 3)
       shifted.set(bytes, 3)
-      const unpacked = WalletTally.unpack(shifted.subarray(3))
+      const unpacked = PnlState.unpack(shifted.subarray(3))
       assert.ok(unpacked !== null)
       packed = unpacked
       assert.deepEqual(accountFigures(packed, ranges), accountFigures(straight, ranges))
@@ -183,16 +183,16 @@ test('cut bytes, other versions and rows that name no row are no tally', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   for (let length = 0; length < bytes.byteLength; length += 1) {
-    assert.equal(WalletTally.unpack(bytes.slice(0, length)), null, `cut to ${length}`)
+    assert.equal(PnlState.unpack(bytes.slice(0, length)), null, `cut to ${length}`)
   }
-  assert.equal(WalletTally.unpack(new Uint8Array([...bytes, 0])), null, 'a byte more')
+  assert.equal(PnlState.unpack(new Uint8Array([...bytes, 0])), null, 'a byte more')
   const random = seededRandom('damage')
   let refused = 0
   for (let round = 0; round < 2_000; round += 1) {
     const damaged = bytes.slice()
     const place = random.below(bytes.byteLength)
     damaged[place] = random.below(256)
-    if (WalletTally.unpack(damaged) === null) refused += 1
+    if (PnlState.unpack(damaged) === null) refused += 1
   }
   assert.ok(refused > 200, `${refused} of 2,000 damages were seen without a checksum`)
 })
@@ -207,13 +207,13 @@ test('positions of a market that lead in a circle are no tally', () => {
   const words = new Uint32Array(next.buffer, next.byteOffset, next.byteLength / 4)
   const from = words.findIndex((word) => word > 0)
   const to = (words[from] ?? 0) - 1
-  assert.ok(from >= 0 && words[to] === 0 && WalletTally.unpack(bytes.slice()) !== null)
+  assert.ok(from >= 0 && words[to] === 0 && PnlState.unpack(bytes.slice()) !== null)
   words[to] = from + 1
-  assert.equal(WalletTally.unpack(bytes), null)
+  assert.equal(PnlState.unpack(bytes), null)
 })
 
-function accountOf(events: readonly WalletEvent[], find: FindWalletMarket): WalletTally {
-  const tally = WalletTally.empty()
+function accountOf(events: readonly WalletEvent[], find: FindWalletMarket): PnlState {
+  const tally = PnlState.empty()
   for (const event of events) tally.apply(event, find)
   return tally
 }
@@ -283,7 +283,7 @@ function event(
 }
 
 class Told {
-  readonly tally = WalletTally.empty()
+  readonly tally = PnlState.empty()
   readonly #markets: readonly WalletMarket[]
 
   constructor(...markets: readonly WalletMarket[]) {
@@ -309,7 +309,7 @@ test('shares are floors, exact at every size and below 0, and parts add up to th
     const value = any() * (random.below(2) === 0 ? 1 : -1)
     const product = BigInt(value) * BigInt(part)
     const rest = ((product % BigInt(whole)) + BigInt(whole)) % BigInt(whole)
-    assert.equal(BigInt(shareOf(value, { part, whole })), (product - rest) / BigInt(whole))
+    assert.equal(BigInt(shareOf(value, { part, total: whole })), (product - rest) / BigInt(whole))
     const parts = partsOf(value, 1 + random.below(7))
     assert.equal(
       parts.reduce((sum, one) => sum + BigInt(one), 0n),
@@ -483,7 +483,7 @@ test('a conversion of every market of its group realises its cash at once, to th
     const paid = micros(size) * (names.length - 1)
     const all = event('conversion', [10, 'k0', size, paid / MICROS], { converted: group })
     const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
-    const tally = WalletTally.empty()
+    const tally = PnlState.empty()
     for (const one of [...events, all]) tally.apply(one, find)
     assert.deepEqual(accountFigures(tally, []), naiveFigures([...events, all], find, []))
     const { positions, totals } = accountFigures(tally, [])

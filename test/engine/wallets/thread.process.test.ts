@@ -6,12 +6,8 @@ import { EngineError } from '../../../engine/errors.ts'
 import { priceMicros, timeMs } from '../../../engine/units.ts'
 import type { WalletEvent } from '../../../engine/wallet.ts'
 import { packBlock } from '../../../engine/wallets/ledger.ts'
-import { WalletTally } from '../../../engine/wallets/tally.ts'
-import {
-  openWalletThread,
-  type WalletPort,
-  walletsInPlace,
-} from '../../../engine/wallets/thread.ts'
+import { PnlState } from '../../../engine/wallets/tally.ts'
+import { openWalletThread, type WalletPort, walletsInline } from '../../../engine/wallets/thread.ts'
 import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
@@ -27,8 +23,8 @@ test('a tally made in the thread, slice by slice, is the one made in place and t
     for (const seed of [1, 2]) {
       const { events, markets } = history(seed)
       const slices = sliced(events, SLICES).map((slice) => packBlock(slice))
-      const whole = await build(walletsInPlace(), { blocks: [packBlock(events)], markets })
-      let packed = WalletTally.empty().pack()
+      const whole = await build(walletsInline(), { blocks: [packBlock(events)], markets })
+      let packed = PnlState.empty().pack()
       for (const block of slices) {
         const base = packed
         const result = await thread.run({ base, blocks: [block], markets })
@@ -36,7 +32,7 @@ test('a tally made in the thread, slice by slice, is the one made in place and t
         assert.deepEqual([base.byteLength, block.byteLength], [0, 0], 'both are given away')
         packed = result
       }
-      const tally = WalletTally.unpack(packed)
+      const tally = PnlState.unpack(packed)
       assert.ok(tally !== null)
       assert.deepEqual(accountFigures(tally, ALL), accountFigures(whole, ALL))
       const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
@@ -48,7 +44,7 @@ test('a tally made in the thread, slice by slice, is the one made in place and t
 })
 
 test('damage is told apart: a base is made anew, a block is read anew', async () => {
-  const port = walletsInPlace()
+  const port = walletsInline()
   const { events, markets } = history(3)
   const block = () => packBlock(events)
   const damaged = new Uint8Array(64)
@@ -70,7 +66,7 @@ test('damage is told apart: a base is made anew, a block is read anew', async ()
 })
 
 test('a task without events brings resolutions into a tally', async () => {
-  const port = walletsInPlace()
+  const port = walletsInline()
   const { events, markets } = history(4)
   const [market] = markets
   assert.ok(market !== undefined)
@@ -117,9 +113,9 @@ async function build(
   port: WalletPort,
   task: Partial<Parameters<WalletPort['run']>[0]> &
     Pick<Parameters<WalletPort['run']>[0], 'markets'>,
-): Promise<WalletTally> {
+): Promise<PnlState> {
   const result = await port.run({ base: null, blocks: [], ...task })
-  const tally = result instanceof Uint8Array ? WalletTally.unpack(result) : null
+  const tally = result instanceof Uint8Array ? PnlState.unpack(result) : null
   assert.ok(tally !== null, String(result))
   return tally
 }

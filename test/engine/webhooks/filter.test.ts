@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, type UsdMicros, usdMicros } from '../../../engine/units.ts'
-import { type EventFacts, wants } from '../../../engine/webhooks/filter.ts'
+import { type EventFacts, matchesFilters } from '../../../engine/webhooks/filter.ts'
 import type { WebhookEventType, WebhookFilters } from '../../../engine/webhooks/webhook.ts'
 import { EVENT_TYPES, EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
@@ -20,8 +20,8 @@ const allFacts: EventFacts = {
   side: 'buy',
   takerSide: 'sell',
   change: priceMicros(60_000),
-  reached: { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 },
-  reachedBefore: null,
+  peak: { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 },
+  previousPeak: null,
   eventSlug: 'Some-Event',
   category: 'Sports',
 }
@@ -32,14 +32,14 @@ const noFacts: EventFacts = {
   side: null,
   takerSide: null,
   change: null,
-  reached: null,
+  peak: null,
   eventSlug: null,
   category: null,
 }
 
 test('every filter must pass; lists ask for one of theirs', () => {
   const is = (filters: Partial<WebhookFilters>) =>
-    wants({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts)
+    matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts)
   assert.ok(is({}))
   assert.ok(is({ marketIds: ['x', 'venue_a_0xabc'] }))
   assert.ok(!is({ marketIds: ['x'] }))
@@ -61,7 +61,7 @@ test('every filter must pass; lists ask for one of theirs', () => {
 
 test('whale.alert has 5,000 dollars and price.changed 5 cents unless said', () => {
   const whale = (micros: number, minUsd: number | null = null) =>
-    wants(
+    matchesFilters(
       { ...NO_FILTERS, minUsd: minUsd === null ? null : usdMicros(minUsd) },
       typeOf('whale.alert'),
       {
@@ -74,7 +74,7 @@ test('whale.alert has 5,000 dollars and price.changed 5 cents unless said', () =
   assert.ok(whale(1_000_000, 1_000_000))
   assert.ok(!whale(9_000_000_000, 10_000_000_000))
   const change = (micros: number, minChange: number | null = null) =>
-    wants(
+    matchesFilters(
       { ...NO_FILTERS, minChange: minChange === null ? null : priceMicros(minChange) },
       typeOf('price.changed'),
       { ...noFacts, change: priceMicros(micros) },
@@ -84,12 +84,12 @@ test('whale.alert has 5,000 dollars and price.changed 5 cents unless said', () =
   assert.ok(change(10_000, 10_000))
   assert.ok(!change(60_000, 70_000))
   assert.ok(
-    wants(NO_FILTERS, typeOf('trade.created'), { ...allFacts, usd: usdMicros(1) }),
+    matchesFilters(NO_FILTERS, typeOf('trade.created'), { ...allFacts, usd: usdMicros(1) }),
     'others none',
   )
   const strict = { ...NO_FILTERS, minChange: priceMicros(900_000) }
   assert.ok(
-    wants(strict, typeOf('trade.created'), noFacts),
+    matchesFilters(strict, typeOf('trade.created'), noFacts),
     'minChange concerns price.changed alone',
   )
 })
@@ -107,12 +107,12 @@ test('a filter whose fact an event does not have does not fit', () => {
     { categories: ['sports'] },
   ]
   for (const filters of asking) {
-    assert.ok(wants({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts))
-    assert.ok(!wants({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), noFacts))
+    assert.ok(matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts))
+    assert.ok(!matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), noFacts))
   }
-  assert.ok(!wants(NO_FILTERS, typeOf('price.changed'), noFacts))
-  assert.ok(!wants(NO_FILTERS, typeOf('whale.alert'), noFacts))
-  assert.ok(wants(NO_FILTERS, typeOf('match.created'), noFacts))
+  assert.ok(!matchesFilters(NO_FILTERS, typeOf('price.changed'), noFacts))
+  assert.ok(!matchesFilters(NO_FILTERS, typeOf('whale.alert'), noFacts))
+  assert.ok(matchesFilters(NO_FILTERS, typeOf('match.created'), noFacts))
 })
 
 test('an opportunity fits once it has come to profit, edge and age together, and then no more', () => {
@@ -120,10 +120,14 @@ test('an opportunity fits once it has come to profit, edge and age together, and
     ...NO_FILTERS,
     ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },
   }
-  type Reached = NonNullable<EventFacts['reached']>
+  type Reached = NonNullable<EventFacts['peak']>
   const whole: Reached = { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 }
   const is = (reached: Reached, reachedBefore: Reached | null, filters: WebhookFilters = asked) =>
-    wants(filters, typeOf('arbitrage.opened'), { ...noFacts, reached, reachedBefore })
+    matchesFilters(filters, typeOf('arbitrage.opened'), {
+      ...noFacts,
+      peak: reached,
+      previousPeak: reachedBefore,
+    })
   assert.ok(is(whole, null), 'bounds are inclusive')
   const lacking: readonly Reached[] = [
     { ...whole, profit: usdMicros(4_999_999) },
@@ -140,10 +144,10 @@ test('an opportunity fits once it has come to profit, edge and age together, and
 
 test('a test event passes whatever the filters say', () => {
   const strict = { ...NO_FILTERS, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
-  assert.ok(wants(strict, typeOf('webhook.test'), noFacts))
+  assert.ok(matchesFilters(strict, typeOf('webhook.test'), noFacts))
 })
 
-function reaches(filters: WebhookFilters, reached: EventFacts['reached']): boolean {
+function reaches(filters: WebhookFilters, reached: EventFacts['peak']): boolean {
   const { profit = -1, edge = -1, ageMs = -1 } = reached ?? {}
   return [
     filters.minProfit === null || profit >= filters.minProfit,
@@ -166,8 +170,8 @@ function naiveWants(filters: WebhookFilters, type: WebhookEventType, facts: Even
     type !== 'price.changed' || (facts.change ?? -1) >= (filters.minChange ?? 50_000),
     filters.side === null || filters.side === facts.side,
     filters.takerSide === null || filters.takerSide === facts.takerSide,
-    reaches(filters, facts.reached),
-    facts.reachedBefore === null || !reaches(filters, facts.reachedBefore),
+    reaches(filters, facts.peak),
+    facts.previousPeak === null || !reaches(filters, facts.previousPeak),
     filters.eventSlugs === null ||
       lower(filters.eventSlugs).includes(facts.eventSlug?.toLowerCase() ?? '-'),
     filters.categories === null ||
@@ -183,7 +187,7 @@ function someOf(random: Random, items: readonly string[]): readonly string[] | n
   return random.below(3) > 0 ? null : items.filter(() => random.below(2) === 0)
 }
 
-function someReach(random: Random, usds: readonly UsdMicros[]): EventFacts['reached'] {
+function someReach(random: Random, usds: readonly UsdMicros[]): EventFacts['peak'] {
   if (random.below(3) > 0) return null
   const [edge, ageMs] = [random.pick([0, 0.05, 0.2]), random.pick([0, 999, 1_000])]
   return { profit: random.pick(usds), edge, ageMs }
@@ -219,13 +223,13 @@ test('20,000 random filters and events, as the naive reading has it', () => {
       side: some(random, ['buy', 'sell'] as const),
       takerSide: some(random, ['buy', 'sell'] as const),
       change: some(random, prices),
-      reached: someReach(random, usds),
-      reachedBefore: someReach(random, usds),
+      peak: someReach(random, usds),
+      previousPeak: someReach(random, usds),
       eventSlug: some(random, ['e1', 'E2', 'e3']),
       category: some(random, ['C1', 'c2', 'c33']),
     }
     const type = random.pick(EVENT_TYPES)
-    const is = wants(filters, typeOf(type), facts)
+    const is = matchesFilters(filters, typeOf(type), facts)
     assert.equal(is, naiveWants(filters, type, facts), JSON.stringify({ filters, type, facts }))
     if (is) wanted += 1
   }

@@ -9,7 +9,7 @@ import { ApiError } from '../../../http/dashboard/api.ts'
 import { curlLine } from '../../../http/dashboard/parts/account/api-keys.ts'
 import { limitText } from '../../../http/dashboard/parts/account/limits.ts'
 import { entryRefusal, refusalOf } from '../../../http/dashboard/parts/forms/refusal.ts'
-import { problemText, wordsOf } from '../../../http/dashboard/parts/states.ts'
+import { describeError, problemText } from '../../../http/dashboard/parts/states.ts'
 import { withAttempt } from '../../../http/dashboard/parts/webhooks/deliveries.ts'
 import {
   bodyOf,
@@ -20,7 +20,7 @@ import {
   EVENTS,
   entriesOf,
   isOffered,
-  neverTold,
+  neverSent,
 } from '../../../http/dashboard/parts/webhooks/draft.ts'
 import {
   attemptText,
@@ -117,7 +117,9 @@ test('what the server refuses a value for is said in words for a person', () => 
     ],
   )
   // A page that is refused says no less.
-  const { detail } = wordsOf(unprocessable({ score: 'Input should be less than or equal to 100' }))
+  const { detail } = describeError(
+    unprocessable({ score: 'Input should be less than or equal to 100' }),
+  )
   assert.equal(detail, 'Enter 100 or less.')
 })
 
@@ -303,14 +305,14 @@ test('a filter that means nothing for the chosen events is neither offered nor s
     types: ['arbitrage.opened', 'trade.created'],
     min_edge: '1',
   }
-  assert.deepEqual(neverTold(gaps), ['trade.created'])
+  assert.deepEqual(neverSent(gaps), ['trade.created'])
   const draft: Draft = { ...EMPTY_DRAFT, url: 'https://example.com/', min_usd: '7' }
   const prices = bodyOf({ ...draft, types: ['price.changed'] }, [])
   assert.ok('body' in prices && !('min_usd' in prices.body.filters))
   const both: Draft = { ...draft, types: ['whale.alert', 'price.changed', 'webhook.test'] }
-  assert.deepEqual(neverTold(both), ['price.changed'])
-  assert.deepEqual(neverTold({ ...both, min_usd: ' ' }), [])
-  assert.deepEqual(neverTold({ ...both, types: ['price.changed'] }), [])
+  assert.deepEqual(neverSent(both), ['price.changed'])
+  assert.deepEqual(neverSent({ ...both, min_usd: ' ' }), [])
+  assert.deepEqual(neverSent({ ...both, types: ['price.changed'] }), [])
 })
 
 const counts = { created: 3, delivered: 2, exhausted: 0, dropped: 0, pending: 1 }
@@ -332,9 +334,9 @@ test('a webhook to which nothing is posted says why, and its counts name only wh
   })
   const words = (set: Partial<Webhook>) => stateOf(webhook(set), nowMs)
   assert.equal(words({}).name, 'on')
-  assert.match(words({ failing_since: 999_940 }).words, /failed for 60 s/)
+  assert.match(words({ failing_since: 999_940 }).text, /failed for 60 s/)
   const off = (reason: Webhook['disabled_reason']) =>
-    words({ active: false, disabled_reason: reason }).words
+    words({ active: false, disabled_reason: reason }).text
   assert.equal(new Set([off(null), off('gone'), off('failing')]).size, 3)
   assert.match(off('gone'), /410/)
   assert.equal(countsText(counts), '2 delivered, 1 pending')

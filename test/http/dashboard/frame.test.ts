@@ -21,8 +21,8 @@ import {
   utcText,
   zoneText,
 } from '../../../http/dashboard/format.ts'
-import { wordsOf } from '../../../http/dashboard/parts/states.ts'
-import { hrefOf, PAGES, placeOf } from '../../../http/dashboard/route.ts'
+import { describeError } from '../../../http/dashboard/parts/states.ts'
+import { hrefOf, PAGES, parseRoute } from '../../../http/dashboard/route.ts'
 
 const FOLDER = new URL('../../../http/dashboard/', import.meta.url)
 
@@ -40,16 +40,16 @@ test('one file touches the tab around the page: its time, storage, address, clip
 
 test('each way to fail has words of its own, with what the server said and when to ask again', () => {
   const said = (status: number, wait: number | null = null) => {
-    const { title, detail } = wordsOf(new ApiError(status, 'the reason', new Map(), wait))
+    const { title, detail } = describeError(new ApiError(status, 'the reason', new Map(), wait))
     assert.match(detail, /the reason/i)
     return `${title} ${detail}`
   }
   const statuses = [0, 400, 401, 404, 429, 500, 503]
-  const titles = statuses.map((status) => wordsOf(new ApiError(status, 'x')).title)
+  const titles = statuses.map((status) => describeError(new ApiError(status, 'x')).title)
   assert.equal(new Set(titles).size, titles.length - 1, 'only 500 and 503 share theirs')
   assert.match(said(429, 42), /Again in 42 s/)
   assert.match(said(0), /No connection/)
-  assert.match(wordsOf(new TypeError('ours')).detail, /ours/)
+  assert.match(describeError(new TypeError('ours')).detail, /ours/)
 })
 
 test('a problem is its field’s, whichever entry of a list it is of', () => {
@@ -61,18 +61,18 @@ test('a problem is its field’s, whichever entry of a list it is of', () => {
 })
 
 test('an address names a page, its subject and its query, and reads back as it was written', () => {
-  assert.equal(placeOf('').page, 'opportunities')
-  assert.equal(placeOf('#').page, 'opportunities')
-  assert.equal(placeOf('#/nothing').page, 'unknown')
-  assert.equal(placeOf('#/markets?q=a%20b').query.get('q'), 'a b')
-  assert.equal(placeOf('#/market/%zz').subject, '%zz')
+  assert.equal(parseRoute('').page, 'opportunities')
+  assert.equal(parseRoute('#').page, 'opportunities')
+  assert.equal(parseRoute('#/nothing').page, 'unknown')
+  assert.equal(parseRoute('#/markets?q=a%20b').query.get('q'), 'a b')
+  assert.equal(parseRoute('#/market/%zz').subject, '%zz')
   const random = seededRandom('addresses')
   const letters = ['a', '/', '?', '#', '%', '&', '=', ' ', 'ü', '😀', '<', '"', '_', '0']
   const text = () =>
     Array.from({ length: 1 + random.below(9) }, () => random.pick(letters)).join('')
   for (let round = 0; round < 500; round += 1) {
     const [page, subject, value] = [random.pick(PAGES), text(), text()]
-    const place = placeOf(hrefOf(page, subject, { q: value, none: null, empty: '' }))
+    const place = parseRoute(hrefOf(page, subject, { q: value, none: null, empty: '' }))
     assert.deepEqual(
       [place.page, place.subject, [...place.query]],
       [page, subject, [['q', value]]],

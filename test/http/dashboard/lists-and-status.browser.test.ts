@@ -296,7 +296,7 @@ function tellLifecycle(market: FakeMarket): void {
   const { slug, question, status, eventSlug, outcomes, closeAtMs, fees, resolutionStatus } = summary
   const named = { slug, question, status, eventSlug, outcomes, closeAtMs }
   publisher.publish({
-    ...{ kind: 'lifecycle', market: ref, event: 'resolved', twin: null },
+    ...{ kind: 'lifecycle', market: ref, event: 'resolved', matchedMarket: null },
     ...publisher.stamp('lifecycle', ref.number),
     ...{ venueTimeMs: NOON, receivedAtMs: NOON },
     facts: { ...named, fees, resolutionStatus, settlementPrice: null },
@@ -475,11 +475,11 @@ test('in a cluster the status page names who leads, and how far each process is 
     term: 3,
     lagBatches: 0,
     lagMs: 0,
-    silentMs: 100,
+    lastSeenAgoMs: 100,
   } as const
   const two = { ...one, role: 'standby', name: '<b>two</b>', term: null, lagBatches: 7 } as const
   engine.cluster = () => ({
-    ...{ role: 'engine', name: 'one', link: 'up', lagBatches: 0, lagMs: 0, isHeard: true },
+    ...{ role: 'engine', name: 'one', link: 'up', lagBatches: 0, lagMs: 0, isConnected: true },
     ...{ leader: one, members: [one, two] },
   })
   const tab = await dashboard.open('#/status')

@@ -15,7 +15,7 @@ import {
 import { gaugeIn, MessageRate } from '../../../http/dashboard/pages/status.ts'
 import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter-fields.ts'
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
-import { protocols, venueText, wholeVenueText } from '../../../http/dashboard/parts/lists/venues.ts'
+import { fullVenueText, protocols, venueText } from '../../../http/dashboard/parts/lists/venues.ts'
 import { endText, resultText } from '../../../http/dashboard/parts/market/facts.ts'
 import { gameDayOf } from '../../../http/dashboard/parts/market/twin.ts'
 import {
@@ -28,7 +28,7 @@ import { besides, gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
 import { driftRows, feedRows, leaseText } from '../../../http/dashboard/parts/status/tables.ts'
 import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
 import { windowRows } from '../../../http/dashboard/parts/wallets/profile.ts'
-import { addressIn, wordsOfRefusal } from '../../../http/dashboard/parts/wallets/words.ts'
+import { addressIn, describeRefusal } from '../../../http/dashboard/parts/wallets/words.ts'
 import {
   merged,
   passes,
@@ -37,7 +37,7 @@ import {
   whaleRow,
 } from '../../../http/dashboard/parts/whales/feed.ts'
 import type { Market } from '../../../http/dashboard/records.ts'
-import { placeOf } from '../../../http/dashboard/route.ts'
+import { parseRoute } from '../../../http/dashboard/route.ts'
 import { feesRecord } from '../../../http/records/fees.ts'
 
 const VENUES = { a: 'north', b: 'south' }
@@ -94,11 +94,11 @@ test('both prices of a pair are for one outcome: what bids for Yes offers No, an
     const [bid, ask] = [micros(other.bid), micros(other.ask)]
     const aligned = inverted === true ? { bid: side(ask), ask: side(bid) } : { bid, ask }
     if (inverted === null) {
-      assert.deepEqual([quotes.b, quotes.gap, quotes.twinOutcome], [NOTHING, null, null])
+      assert.deepEqual([quotes.b, quotes.gap, quotes.matchedOutcome], [NOTHING, null, null])
       continue
     }
     assert.deepEqual({ bid: micros(quotes.b.bid), ask: micros(quotes.b.ask) }, aligned)
-    assert.equal(quotes.twinOutcome, inverted ? 'No' : 'Yes')
+    assert.equal(quotes.matchedOutcome, inverted ? 'No' : 'Yes')
     const own = { bid: micros(one.bid), ask: micros(one.ask) }
     const isKnown = ![own.bid, own.ask, aligned.bid, aligned.ask].includes(null)
     const twice = Number(aligned.bid) + Number(aligned.ask) - Number(own.bid) - Number(own.ask)
@@ -117,7 +117,7 @@ test('a live price takes the place of the one that the answer had, on its own ve
 })
 
 test('venues are called as people do, with the name that the interface has for them, where it is another', () => {
-  assert.equal(wholeVenueText('venue_a'), 'venue_a', 'until more is known')
+  assert.equal(fullVenueText('venue_a'), 'venue_a', 'until more is known')
   const before = protocols.value
   protocols.set(
     new Map([
@@ -127,12 +127,12 @@ test('venues are called as people do, with the name that the interface has for t
   )
   const names = ['venue_a', 'kalshi', 'other']
   assert.deepEqual(names.map(venueText), ['Polymarket', 'Kalshi', 'other'])
-  assert.deepEqual(names.map(wholeVenueText), ['Polymarket (venue_a)', 'Kalshi', 'other'])
+  assert.deepEqual(names.map(fullVenueText), ['Polymarket (venue_a)', 'Kalshi', 'other'])
   protocols.set(before)
 })
 
 test('what the address asks for is taken when it is one of the choices or within the bounds', () => {
-  const at = (query: string) => placeOf(`#/matches?${query}`)
+  const at = (query: string) => parseRoute(`#/matches?${query}`)
   const words = ['', 'high', 'low'] as const
   assert.equal(chosen(at('confidence=high'), 'confidence', words), 'high')
   assert.equal(chosen(at('confidence=HIGH'), 'confidence', words), '')
@@ -395,15 +395,15 @@ test('an address is told from what is none, and each refusal has its own words',
     assert.equal(addressIn(text), null, text)
   }
   const titleOf = (status: number) =>
-    wordsOfRefusal(new ApiError(status, 'said'), 'North')?.title ?? null
+    describeRefusal(new ApiError(status, 'said'), 'North')?.title ?? null
   assert.deepEqual([400, 404, 422].map(titleOf), [
     'Not a wallet.',
     'No trades of this wallet.',
     'Not an address.',
   ])
   assert.deepEqual([0, 401, 429, 503].map(titleOf), [null, null, null, null])
-  assert.equal(wordsOfRefusal(new Error('else'), 'North'), null)
-  const { detail } = wordsOfRefusal(new ApiError(404, 'said'), 'North (n)') ?? { detail: '' }
+  assert.equal(describeRefusal(new Error('else'), 'North'), null)
+  const { detail } = describeRefusal(new ApiError(404, 'said'), 'North (n)') ?? { detail: '' }
   assert.match(detail, /^This wallet has not traded on North \(n\)\./)
 })
 
@@ -418,7 +418,7 @@ test('windows of a wallet that follow each other with the same figures have one 
         ...{ one_day: figures(one), seven_day: figures(seven) },
         ...{ thirty_day: figures(thirty), all_time: figures(all) },
       },
-    }).map(({ words, figures: { trades } }) => [words, trades])
+    }).map(({ label: words, figures: { trades } }) => [words, trades])
   assert.deepEqual(rows(3, 3, 3, 3), [['1 day, 7 days, 30 days, all time', 3]])
   assert.deepEqual(rows(0, 3, 3, 5), [
     ['1 day', 0],
@@ -485,17 +485,17 @@ test('a feed is as the stream says, else as the server answered when it was aske
 
 test('the rate of messages is that of the last seconds, whatever came before', () => {
   const rate = new MessageRate()
-  assert.equal(rate.look(0, 1_000), null)
-  assert.equal(rate.look(1_000, 1_010), null)
-  assert.equal(rate.look(2_000, 1_040), 20)
+  assert.equal(rate.sample(0, 1_000), null)
+  assert.equal(rate.sample(1_000, 1_010), null)
+  assert.equal(rate.sample(2_000, 1_040), 20)
   let count = 1_040
   for (let second = 3; second <= 20; second += 1) {
     count += 3
-    const now = rate.look(second * 1_000, count)
+    const now = rate.sample(second * 1_000, count)
     if (second >= 8) assert.equal(now, 3, `second ${second}`)
   }
   // A tab that slept looks again: the pause is part of the span.
-  assert.equal(rate.look(120_000, count + 100), 1)
+  assert.equal(rate.sample(120_000, count + 100), 1)
 })
 
 test('a gauge is read from the text of the metrics by its whole name', () => {

@@ -14,7 +14,7 @@ import {
 } from '../../../http/dashboard/parts/markets/filters.ts'
 import { MarketFinder, PAGES_MAX, PAUSE_MS } from '../../../http/dashboard/parts/markets/finder.ts'
 import type { Market, MarketPage } from '../../../http/dashboard/records.ts'
-import { placeOf } from '../../../http/dashboard/route.ts'
+import { parseRoute } from '../../../http/dashboard/route.ts'
 import { feesRecord } from '../../../http/records/fees.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
@@ -72,7 +72,7 @@ function rig() {
   const clock = new ManualClock()
   const requests: Request[] = []
   const finder = new MarketFinder({
-    ask: (query, cursor, signal) =>
+    fetchMarkets: (query, cursor, signal) =>
       new Promise((answer, fail) => {
         requests.push({ query, cursor, signal, answer, fail })
       }),
@@ -87,12 +87,12 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('typing is searched for once, a pause after the last letter; a filter at once', async () => {
   const { clock, requests, finder } = rig()
-  finder.look(EVERYTHING)
+  finder.search(EVERYTHING)
   assert.equal(requests.length, 1, 'the first list needs no pause')
   requests[0]?.answer(page(['a']))
   await settled()
   for (const text of ['fe', 'fed', 'fed c', 'fed cu']) {
-    finder.look(searched(text))
+    finder.search(searched(text))
     clock.advance(PAUSE_MS - 1)
   }
   assert.equal(requests.length, 1)
@@ -101,7 +101,7 @@ test('typing is searched for once, a pause after the last letter; a filter at on
     requests.map(({ query }) => query.text),
     ['', 'fed cu'],
   )
-  finder.look({ ...searched('fed cu'), venue: 'venue_b' })
+  finder.search({ ...searched('fed cu'), venue: 'venue_b' })
   assert.equal(requests.at(-1)?.query.venue, 'venue_b')
 })
 
@@ -109,7 +109,7 @@ test('one letter and blanks are no search, and asking for the same twice asks on
   const { clock, requests, finder } = rig()
   for (const text of ['', ' ', 'f', ' f ']) {
     assert.equal(searchText(searched(text)), '')
-    finder.look(searched(text))
+    finder.search(searched(text))
     clock.advance(PAUSE_MS)
   }
   assert.equal(requests.length, 1)
@@ -117,12 +117,12 @@ test('one letter and blanks are no search, and asking for the same twice asks on
 
 test('an older answer never takes the place of a newer one, and is given up', async () => {
   const { clock, requests, finder, shown } = rig()
-  finder.look(EVERYTHING)
+  finder.search(EVERYTHING)
   requests[0]?.answer(page(['all']))
   await settled()
-  finder.look(searched('one'))
+  finder.search(searched('one'))
   clock.advance(PAUSE_MS)
-  finder.look(searched('two'))
+  finder.search(searched('two'))
   clock.advance(PAUSE_MS)
   assert.equal(requests[1]?.signal.aborted, true)
   assert.equal(requests[2]?.signal.aborted, false)
@@ -139,12 +139,12 @@ test('in any order of letters, pauses and answers the list ends as the last text
     const { clock, requests, finder, shown } = rig()
     const random = seededRandom(seed)
     let text = ''
-    finder.look(searched(text))
+    finder.search(searched(text))
     for (let step = 0; step < 40; step += 1) {
       const kind = random.below(4)
       if (kind === 0) {
         text = `text ${random.below(5)}`
-        finder.look(searched(text))
+        finder.search(searched(text))
       } else if (kind === 1) clock.advance(random.below(PAUSE_MS * 2))
       else {
         const one = requests[random.below(Math.max(1, requests.length))]
@@ -163,7 +163,7 @@ test('in any order of letters, pauses and answers the list ends as the last text
 
 test('more is asked for with the cursor, once at a time, and added behind what is shown', async () => {
   const { requests, finder, shown } = rig()
-  finder.look(EVERYTHING)
+  finder.search(EVERYTHING)
   finder.more()
   requests[0]?.answer(page(['a', 'b'], 'after b'))
   await settled()
@@ -180,11 +180,11 @@ test('more is asked for with the cursor, once at a time, and added behind what i
 
 test('more that comes after another list was asked for is left out', async () => {
   const { requests, finder, shown } = rig()
-  finder.look(EVERYTHING)
+  finder.search(EVERYTHING)
   requests[0]?.answer(page(['a'], 'after a'))
   await settled()
   finder.more()
-  finder.look({ ...EVERYTHING, status: 'closed' })
+  finder.search({ ...EVERYTHING, status: 'closed' })
   requests[2]?.answer(page(['closed']))
   await settled()
   requests[1]?.answer(page(['b']))
@@ -194,14 +194,14 @@ test('more that comes after another list was asked for is left out', async () =>
 
 test('a list is bounded, and a failed request leaves what was shown', async () => {
   const { requests, finder, shown } = rig()
-  finder.look(EVERYTHING)
+  finder.search(EVERYTHING)
   for (let count = 0; count < PAGES_MAX + 3; count += 1) {
     requests.at(-1)?.answer(page([`page ${count}`], 'more'))
     await settled()
     finder.more()
   }
   assert.equal(shown().length, PAGES_MAX)
-  finder.look({ ...EVERYTHING, venue: 'venue_a' })
+  finder.search({ ...EVERYTHING, venue: 'venue_a' })
   requests.at(-1)?.fail(new Error('unreachable'))
   await settled()
   assert.equal(finder.state.value.phase, 'failed')
@@ -220,7 +220,7 @@ test('an address leads to the list that it was made from, whatever was typed', (
         const sort = text === 'fed' ? ('close_time' as const) : null
         const chosen = { sort, isDown: category === null, isGrouped: status === 'open' }
         const query = { ...chosen, text, venue: 'venue_a', status, category }
-        const there = placeOf(hrefOfQuery(query))
+        const there = parseRoute(hrefOfQuery(query))
         assert.equal(there.page, 'markets')
         assert.deepEqual(queryOf(there.query), query)
       }

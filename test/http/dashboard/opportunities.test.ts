@@ -8,7 +8,7 @@ import { ANY_ORDER } from '../../../engine/arbitrage/order-rule.ts'
 import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros } from '../../../engine/units.ts'
-import { takenOf, turned } from '../../../http/dashboard/parts/opportunities/detail.ts'
+import { invertBook, takenOf } from '../../../http/dashboard/parts/opportunities/detail.ts'
 import {
   gapOf,
   heldRows,
@@ -16,7 +16,7 @@ import {
   OPPORTUNITY_ROWS_MAX,
   type OpportunityRows,
   shownRows,
-  told,
+  withMessage,
 } from '../../../http/dashboard/parts/opportunities/list.ts'
 import type { Opportunity } from '../../../http/dashboard/records.ts'
 import { EXAMPLE_OPPORTUNITY } from '../../../http/records/opportunities.ts'
@@ -34,7 +34,7 @@ const message = (event: string, one: Opportunity) => ({
   ...one,
 })
 const answered = (...all: readonly Opportunity[]): OpportunityRows =>
-  new Map(all.map((one) => [one.id, { one, ended: null, isFresh: false, toldMs: null }]))
+  new Map(all.map((one) => [one.id, { one, ended: null, isFresh: false, receivedMs: null }]))
 const idsOf = (rows: OpportunityRows, ...[order = BY_PROFIT, filter = ALL, kept = null]: Shown) =>
   shownRows(rows, filter, order, kept).map(({ one }) => one.id)
 type Shown = readonly [
@@ -45,22 +45,22 @@ type Shown = readonly [
 
 test('the answer of REST takes the place of what was known, but for what was told since it was asked', () => {
   let rows = answered(found('over', { profit_usd: 9 }))
-  rows = told(rows, message('opened', found('also-over', { profit_usd: 8 })), 10)
-  rows = told(rows, message('opened', found('new', { profit_usd: 7 })), 20)
-  rows = told(rows, message('changed', found('moved', { profit_usd: 6 })), 21)
-  rows = told(rows, message('closed', found('ended', { profit_usd: 5 })), 22)
+  rows = withMessage(rows, message('opened', found('also-over', { profit_usd: 8 })), 10)
+  rows = withMessage(rows, message('opened', found('new', { profit_usd: 7 })), 20)
+  rows = withMessage(rows, message('changed', found('moved', { profit_usd: 6 })), 21)
+  rows = withMessage(rows, message('closed', found('ended', { profit_usd: 5 })), 22)
   const answer = answered(
     ...[found('moved', { profit_usd: 1 }), found('ended'), found('kept', { profit_usd: 2 })],
   )
   assert.deepEqual(idsOf(joined(rows, answer, 20)), ['new', 'moved', 'kept'])
-  assert.equal(told(rows, { event: 'opened', id: 7 }, 30), rows, 'what is no opportunity')
+  assert.equal(withMessage(rows, { event: 'opened', id: 7 }, 30), rows, 'what is no opportunity')
 })
 
 test('however many open and end, a bounded number is kept: the open ones that earn most', () => {
   let rows: OpportunityRows = new Map()
   for (let count = 0; count < 3_000; count += 1) {
     const event = count % 2 === 0 ? 'opened' : 'closed'
-    rows = told(rows, message(event, found(`o${count}`, { profit_usd: count })), count)
+    rows = withMessage(rows, message(event, found(`o${count}`, { profit_usd: count })), count)
     assert.ok(rows.size <= 1_000)
   }
   const shown = idsOf(rows)
@@ -126,7 +126,7 @@ test('the levels that are marked are those that the engine takes, of either outc
       const dollars = (side: typeof bids) =>
         side.map(({ price, size }) => ({ price: price / MICROS, size: size / MICROS }))
       const seen = { bids: dollars(bids), asks: dollars(asks) }
-      const { asks: offers } = outcomes[index] === 'first' ? seen : turned(seen)
+      const { asks: offers } = outcomes[index] === 'first' ? seen : invertBook(seen)
       const taken = new Map<number, number>()
       for (const { prices, contracts } of basket.steps) {
         const price = (prices[index] ?? 0) / MICROS

@@ -77,12 +77,12 @@ describe('the stream that tabs share', () => {
     const [one, other] = [sit(), sit()]
     assert.equal(opened(), 0, 'nothing is followed')
     const marketIds = [rain.ref.id]
-    one.ask({ kind: 'follow', id: 1, asked: { channel: 'orderbook', marketIds } })
+    one.ask({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds } })
     await one.until(() => one.isReady(1) && one.views().length > 0)
     // The book is there already: a tab that comes later is told it at once.
-    other.ask({ kind: 'follow', id: 7, asked: { channel: 'orderbook', marketIds } })
+    other.ask({ kind: 'follow', id: 7, request: { channel: 'orderbook', marketIds } })
     assert.deepEqual(other.views().at(-1), one.views().at(-1))
-    other.ask({ kind: 'follow', id: 8, asked: { channel: 'trades', marketIds: [snow.ref.id] } })
+    other.ask({ kind: 'follow', id: 8, request: { channel: 'trades', marketIds: [snow.ref.id] } })
     await other.until(() => other.isReady(7) && other.isReady(8))
     snow.trade()
     await other.until(() => other.events('trade').length === 1)
@@ -101,10 +101,10 @@ describe('the stream that tabs share', () => {
       return other.views().at(-1)?.bids[0]?.price === 0.42
     })
     assert.notEqual(one.views().at(-1)?.bids[0]?.price, 0.42)
-    assert.equal(stream.seatCount, 1)
+    assert.equal(stream.tabCount, 1)
     other.ask({ kind: 'leave' })
     while (sockets() > 0) await new Promise((resolve) => setImmediate(resolve))
-    assert.equal(stream.seatCount, 0)
+    assert.equal(stream.tabCount, 0)
   })
 
   test('a tab that comes later is told how the connection and the feeds are; changes of a book are posted at once, and those of the next moment together', async () => {
@@ -112,7 +112,7 @@ describe('the stream that tabs share', () => {
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { sit, endPause, tell } = openShared()
     const one = sit()
-    one.ask({ kind: 'follow', id: 1, asked: { channel: 'orderbook', marketIds: [hail.ref.id] } })
+    one.ask({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds: [hail.ref.id] } })
     await one.until(() => one.isReady(1) && one.events('status').length > 1)
     endPause()
     const late = sit()
@@ -134,7 +134,7 @@ describe('the stream that tabs share', () => {
     const { stream, sit, tell } = openShared()
     const [awake, asleep] = [sit(), sit()]
     for (const tab of [awake, asleep]) {
-      tab.ask({ kind: 'follow', id: 1, asked: { channel: 'trades', all: true } })
+      tab.ask({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
     }
     await awake.until(() => awake.isReady(1))
     for (let counter = 0; counter < 9; counter += 1) {
@@ -145,9 +145,9 @@ describe('the stream that tabs share', () => {
     assert.equal(asleep.events('heartbeat').length, 4)
     assert.equal(asleep.told.at(-1)?.kind, 'dropped')
     const count = asleep.told.length
-    asleep.ask({ kind: 'follow', id: 2, asked: { channel: 'whales', all: true } })
+    asleep.ask({ kind: 'follow', id: 2, request: { channel: 'whales', all: true } })
     tell({ type: 'heartbeat', timestamp_ms: 0, counter: 9, epoch: 'e' })
-    assert.deepEqual([asleep.told.length, stream.seatCount], [count, 1])
+    assert.deepEqual([asleep.told.length, stream.tabCount], [count, 1])
     awake.ask({ kind: 'leave' })
   })
 
@@ -155,7 +155,7 @@ describe('the stream that tabs share', () => {
     const { sit, opened } = openShared()
     face.engine.accounts.make('ends', { socketsMax: 5 })
     const tab = sit()
-    tab.ask({ kind: 'follow', id: 1, asked: { channel: 'trades', all: true } })
+    tab.ask({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
     await tab.until(() => tab.isReady(1))
     tab.ask({ kind: 'again' })
     assert.equal(opened(), 1, 'it is not closed')

@@ -130,7 +130,14 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
   const facts = { ...one.summary, settlementPrice: priceMicros(1_000_000) }
   for (const event of ['matched', 'resolved'] as const) {
     const twin = event === 'matched' ? two.ref : null
-    const life = { market: one.ref, ...stamp('lifecycle'), ...times, event, facts, twin }
+    const life = {
+      market: one.ref,
+      ...stamp('lifecycle'),
+      ...times,
+      event,
+      facts,
+      matchedMarket: twin,
+    }
     publisher.publish({ kind: 'lifecycle', ...life })
   }
   const opened = opportunityTold(opportunity([one.ref, two.ref]))

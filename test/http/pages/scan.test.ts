@@ -38,9 +38,9 @@ test(`every row of a random time range is on exactly one page, crowded milliseco
         range: timeRangeOf({ ...(cursor === null ? {} : { cursor }), order }),
         limit,
         read: (query) => stored.storage.trades.range({ market: MARKET.number, ...query }),
-        place: (row) => row,
+        positionOf: (row) => row,
         accepts: isFiltered ? (row) => row.side === 'buy' : null,
-        sliceRows: 1 + random.below(300),
+        rowsPerTick: 1 + random.below(300),
         clock: systemClock,
       })
       assert.ok(page.rows.length <= limit && (page.cursor === null || page.rows.length === limit))
@@ -74,9 +74,9 @@ test('a scan that finds too little in time is refused and says what helps', asyn
       clock.advance(1_000)
       return [{ timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }]
     },
-    place: (row) => row,
+    positionOf: (row) => row,
     accepts: () => false,
-    sliceRows: 1,
+    rowsPerTick: 1,
     clock,
   })
   await assert.rejects(
@@ -96,9 +96,9 @@ test('a page without filters that comes too late is not said to be filtered', as
       const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
       return { rows: [row], isEnd: false }
     },
-    place: (row) => row,
+    positionOf: (row) => row,
     accepts: null,
-    sliceRows: 1,
+    rowsPerTick: 1,
     clock,
   })
   const error = await settled(page)
@@ -129,9 +129,9 @@ test('what a refused scan says leads on, without loss or repeat', async () => {
             if (isShort) clock.advance(1_000)
             return stored.storage.trades.range({ market: MARKET.number, ...slice })
           },
-          place: (row) => row,
+          positionOf: (row) => row,
           accepts,
-          sliceRows: 20,
+          rowsPerTick: 20,
           clock,
         })
         seen.push(...page.rows.map((row) => row.nativeId))
@@ -193,9 +193,9 @@ test('pages of which a good part passes the filters do not wait for scans for wh
         ordinal: 0,
       }))
     },
-    place: (row) => row,
+    positionOf: (row) => row,
     accepts: ({ timeMs: atMs }) => (NOON - atMs) % 8 === 0,
-    sliceRows: 1,
+    rowsPerTick: 1,
     clock,
   })
   let count = 0
@@ -310,7 +310,7 @@ test('a slice ends with its time, however few rows it has read', async () => {
   let count = 0
   const page = readTimePage({
     ...endless({ clock, read: () => false }),
-    sliceRows: 10_000,
+    rowsPerTick: 10_000,
     read({ limit }) {
       // Ten rows a millisecond.
       clock.advance(limit / 10)
@@ -356,9 +356,9 @@ function endless({ clock, read }: { clock: ManualClock; read: (count: number) =>
       count += 1
       return { rows: [], isEnd: read(count) }
     },
-    place: (row: StoredTrade) => row,
+    positionOf: (row: StoredTrade) => row,
     accepts: () => false,
-    sliceRows: 1,
+    rowsPerTick: 1,
     clock,
   }
 }
@@ -431,9 +431,9 @@ test('reads the page of a bystander while one account has ten times as many scan
           const row = { timeMs: timeMs((after?.timeMs ?? NOON) - 1), ordinal: 0 }
           return { rows: [row], isEnd: left <= 0 }
         },
-        place: (row) => row,
+        positionOf: (row) => row,
         accepts: () => false,
-        sliceRows: 1,
+        rowsPerTick: 1,
         clock,
         requester,
       }),

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cutBook, PLAIN_BOOK, pastedBook } from '../../../http/records/books.ts'
-import { HotAnswers } from '../../../http/records/hot-answers.ts'
+import { bookTemplate, fillBook, PLAIN_BOOK } from '../../../http/records/books.ts'
+import { MarketAnswerCache } from '../../../http/records/hot-answers.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
-import { cutPrice, pastedPrice } from '../../../http/records/prices.ts'
+import { fillPrice, priceTemplate } from '../../../http/records/prices.ts'
 import { level, snapshot } from '../../support/worlds/builders.ts'
 import { openMarkets, someMessage } from '../../support/worlds/moved-markets.ts'
 
@@ -14,7 +14,7 @@ const EPOCH = 'k3f9c2'
 for (const seed of [1, 2, 3]) {
   test(`kept answers are those written anew, whatever happens to the markets (seed ${seed})`, () => {
     const { random, clock, markets, matches } = openMarkets(seed)
-    const hot = new HotAnswers({ epoch: EPOCH })
+    const hot = new MarketAnswerCache({ epoch: EPOCH })
     const records = new MarketRecords(matches)
     for (let step = 0; step < 3_000; step += 1) {
       const market = random.pick(markets)
@@ -30,8 +30,8 @@ for (const seed of [1, 2, 3]) {
         const price = hot.price(view, nowMs)
         const book = hot.book(view, nowMs)
         const record = records.text(view, nowMs)
-        assert.equal(price, pastedPrice(cutPrice(view), nowMs), `price, step ${step}`)
-        const plain = pastedBook(cutBook(view, JSON.stringify(EPOCH), PLAIN_BOOK), nowMs)
+        assert.equal(price, fillPrice(priceTemplate(view), nowMs), `price, step ${step}`)
+        const plain = fillBook(bookTemplate(view, JSON.stringify(EPOCH), PLAIN_BOOK), nowMs)
         assert.equal(book, plain, `book, step ${step}`)
         assert.equal(record, new MarketRecords(matches).text(view, nowMs), `record, step ${step}`)
         assert.equal(Buffer.from(records.encoded(view, nowMs)).toString(), record)
@@ -57,7 +57,7 @@ test('while nothing changes, nothing is asked of the market', () => {
       return value.bind(target)
     },
   })
-  const hot = new HotAnswers({ epoch: EPOCH })
+  const hot = new MarketAnswerCache({ epoch: EPOCH })
   const records = new MarketRecords(matches)
   const ask = () => {
     const nowMs = clock.nowMs()

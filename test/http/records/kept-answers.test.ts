@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CatalogView, ListQuery, PastPricesView } from '../../../actors/views.ts'
 import { priceMicros, timeMs } from '../../../engine/units.ts'
-import { KeptAnswers } from '../../../http/records/kept-answers.ts'
+import { AnswerCache } from '../../../http/records/kept-answers.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
 import { parseQuery } from '../../../http/request/query.ts'
 import { type Answer, jsonText } from '../../../http/request/reply.ts'
@@ -41,7 +41,7 @@ function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NO
   }
   const records = new MarketRecords(matches, bounds)
   const engine = { catalog, pastPrices }
-  const shared = { catalog, clock, records, answers: new KeptAnswers(bounds), engine }
+  const shared = { catalog, clock, records, answers: new AnswerCache(bounds), engine }
   return [...marketRoutes(shared), ...tradeRoutes(shared), ...candleRoutes(shared)]
 }
 
@@ -112,7 +112,7 @@ for (const seed of [1, 2, 3]) {
 }
 
 test('an answer is written while a fact is unknown, has changed, or changes while it is written', async () => {
-  const answers = new KeptAnswers()
+  const answers = new AnswerCache()
   let fact: number | null = 1
   let writtenCount = 0
   const write = () => {

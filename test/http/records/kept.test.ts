@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { Kept } from '../../../http/records/kept.ts'
+import { BoundedCache } from '../../../http/records/kept.ts'
 
 test('what is kept stays within its count and bytes, and what was put first goes first', () => {
   const bounds = { countMax: 20, bytesMax: 64_000 }
-  const kept = new Kept<number, { bytes: number }>(bounds)
+  const kept = new BoundedCache<number, { bytes: number }>(bounds)
   const random = seededRandom(11)
   let plain: { market: number; value: { bytes: number } }[] = []
   for (let step = 0; step < 5_000; step += 1) {
@@ -27,7 +27,7 @@ test('what is kept stays within its count and bytes, and what was put first goes
 })
 
 test('bytes alone bound it too', () => {
-  const kept = new Kept<number, { bytes: number }>({ countMax: 1_000_000, bytesMax: 6_400 })
+  const kept = new BoundedCache<number, { bytes: number }>({ countMax: 1_000_000, bytesMax: 6_400 })
   for (let market = 0; market < 1_000; market += 1) kept.put(market, { bytes: 100 })
   assert.equal(kept.count, 64)
   assert.equal(kept.get(935), undefined)

@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { inSlices } from '../../../http/request/in-slices.ts'
-import { SyncTimes } from '../../../http/request/sync-times.ts'
+import { mapInSlices } from '../../../http/request/in-slices.ts'
+import { HandlerTimes } from '../../../http/request/sync-times.ts'
 import { countTurns } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
 
 test('quick rows are done at once', () => {
-  const done = inSlices(new ManualClock(), rows, (row) => row * 2)
+  const done = mapInSlices(new ManualClock(), rows, (row) => row * 2)
   assert.deepEqual(
     done,
     rows.map((row) => row * 2),
@@ -22,7 +22,7 @@ test('slow rows are done in slices of 2.5 ms and all of them in order', async ()
   const clock = new ManualClock()
   const loop = countTurns()
   const turns: number[] = []
-  const done = inSlices(clock, rows, (row) => {
+  const done = mapInSlices(clock, rows, (row) => {
     clock.advance(0.5)
     turns[loop.count()] = (turns[loop.count()] ?? 0) + 1
     return row * 2
@@ -39,11 +39,11 @@ test('slow rows are done in slices of 2.5 ms and all of them in order', async ()
 
 test('a slice ends earlier when what came before it in its turn took long', async () => {
   const clock = new ManualClock()
-  const times = new SyncTimes({ clock, metrics: new Metrics() })
+  const times = new HandlerTimes({ clock, metrics: new Metrics() })
   times.begin()
   clock.advance(4)
   let rowCount = 0
-  const done = inSlices(clock, rows, () => {
+  const done = mapInSlices(clock, rows, () => {
     clock.advance(0.5)
     rowCount += 1
   })
@@ -59,6 +59,6 @@ test('a row that fails ends it, in any slice', async () => {
     clock.advance(1)
     if (row === at) throw new Error('no such row')
   }
-  assert.throws(() => inSlices(clock, rows, fails(1)))
-  await assert.rejects(async () => inSlices(clock, rows, fails(150)))
+  assert.throws(() => mapInSlices(clock, rows, fails(1)))
+  await assert.rejects(async () => mapInSlices(clock, rows, fails(150)))
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from '@sinclair/typebox'
 import { seededRandom } from '../../../engine/random.ts'
-import { KeptQueries, parseQuery } from '../../../http/request/query.ts'
+import { parseQuery, QueryCache } from '../../../http/request/query.ts'
 import { nothing } from '../../../http/request/reply.ts'
 import { route } from '../../../http/request/route.ts'
 import { Router } from '../../../http/request/router.ts'
@@ -48,7 +48,7 @@ test('what is asked again is read from what is kept, and is the same', () => {
   const patterns = ['/v1/{kind}/{id}', '/v1/markets/{id}', '/v1/markets/{id}/trades']
   const open = () =>
     new Router(patterns.map((pattern) => route({ ...ROUTE, pattern }, schema, () => nothing())))
-  const [queries, parse, router] = [new KeptQueries(), compileQuery(schema), open()]
+  const [queries, parse, router] = [new QueryCache(), compileQuery(schema), open()]
   for (let step = 0; step < 400; step += 1) {
     const given = [`limit=${random.below(20)}`, `other=${random.below(5)}`, 'x=%zz', '']
     const text = random.below(5) === 0 ? undefined : random.pick(given)

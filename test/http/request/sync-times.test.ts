@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { nextTurn, SyncTimes } from '../../../http/request/sync-times.ts'
+import { HandlerTimes, yieldToEventLoop } from '../../../http/request/sync-times.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 test('each piece is counted, and the largest is that of the last minute', async () => {
   const clock = new ManualClock()
   const metrics = new Metrics()
-  const times = new SyncTimes({ clock, metrics })
+  const times = new HandlerTimes({ clock, metrics })
   const pass = (ms: number) => {
     times.begin()
     clock.advance(ms)
@@ -35,14 +35,14 @@ test('each piece is counted, and the largest is that of the last minute', async 
 
 test('a turn that a handler waited for is counted until all that follows from it is done', async () => {
   const clock = new ManualClock()
-  const times = new SyncTimes({ clock, metrics: new Metrics() })
+  const times = new HandlerTimes({ clock, metrics: new Metrics() })
   const later = async () => {
     await Promise.resolve()
     clock.advance(3)
   }
   const work = async () => {
-    await nextTurn(clock)
-    assert.equal(times.isInTurn, true)
+    await yieldToEventLoop(clock)
+    assert.equal(times.isInTick, true)
     clock.advance(4)
     await later()
     clock.advance(1)
@@ -50,8 +50,8 @@ test('a turn that a handler waited for is counted until all that follows from it
   const done = work()
   clock.advance(100)
   await done
-  await nextTurn(clock)
+  await yieldToEventLoop(clock)
   assert.equal(times.largestMs(), 8)
-  await nextTurn(new ManualClock())
-  assert.equal(times.isInTurn, false)
+  await yieldToEventLoop(new ManualClock())
+  assert.equal(times.isInTick, false)
 })

@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { Type } from '@sinclair/typebox'
 import {
-  addressRequestsPerTurnMax,
+  addressRequestsPerTickMax,
   unsentBytesPerSecondMin,
   unsentMsMin,
 } from '../../../engine/limits.ts'
@@ -243,7 +243,7 @@ describe('answers that are not read', () => {
     answeredCount = 0
     const patient = await asker('')
     patient.resume()
-    for (let count = 1; count < 1.5 * addressRequestsPerTurnMax; count += 1) {
+    for (let count = 1; count < 1.5 * addressRequestsPerTickMax; count += 1) {
       patient.write(ask('/small'))
       await until(() => answeredCount === count)
     }

@@ -23,7 +23,7 @@ function bytesOf({ body }: Answer): Uint8Array {
 
 /** Calls a route as the wrapper does after it found it. */
 function openRoutes({ catalog, clock }: Opened) {
-  const records = new MarketRecords({ twinOf: () => null })
+  const records = new MarketRecords({ matchedMarketOf: () => null })
   const [list, one] = eventRoutes({ catalog, clock, records })
   assert.ok(list !== undefined && one !== undefined)
   return async (path: string, slug: string | null = null) => {

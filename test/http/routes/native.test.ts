@@ -11,7 +11,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { parseMarket } from '../../../engine/venues/kalshi/catalog/listing.ts'
 import { readMarket } from '../../../engine/venues/polymarket/catalog/listing.ts'
-import { MergedTrades, mergedPlace } from '../../../http/pages/merged-trades.ts'
+import { MergedTrades, mergedPosition } from '../../../http/pages/merged-trades.ts'
 import { VenueAMarketSchema, VenueATradeSchema } from '../../../http/records/native-venue-a.ts'
 import { VenueBMarketSchema, VenueBTradeSchema } from '../../../http/records/native-venue-b.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
@@ -304,7 +304,7 @@ function readAll(markets: readonly FakeMarket[], order: 'asc' | 'desc', limit: n
   const range = { fromMs: timeMs(0), toMs: timeMs(NOON * 2), order }
   const clock = new ManualClock()
   const seen: string[] = []
-  let after: ReturnType<typeof mergedPlace> | null = null
+  let after: ReturnType<typeof mergedPosition> | null = null
   for (;;) {
     const merged = new MergedTrades(markets, { ...range, after }, clock)
     let count = 0
@@ -317,7 +317,7 @@ function readAll(markets: readonly FakeMarket[], order: 'asc' | 'desc', limit: n
       count += rows.length
       for (const row of rows) {
         seen.push(`${row.view.ref.number} ${row.trade.nativeId}`)
-        after = mergedPlace(row)
+        after = mergedPosition(row)
       }
     }
     if (isOver) return seen

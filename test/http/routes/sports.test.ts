@@ -52,7 +52,7 @@ const [route] = sportsRoutes({
       },
     },
   },
-  records: new MarketRecords({ twinOf: () => null }),
+  records: new MarketRecords({ matchedMarketOf: () => null }),
   clock,
 })
 

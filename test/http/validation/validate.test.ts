@@ -149,7 +149,7 @@ describe('queries', () => {
     assert.ok(parsed.kind === 'valid')
     assert.equal(parsed.value.limit, 7)
     assert.deepEqual(parsed.value.tags, ['a', 'b', 'c'])
-    assert.deepEqual(parsed.unknown, [])
+    assert.deepEqual(parsed.unknownNames, [])
   })
 
   test('an alias stands for its name, and may not contradict it', () => {
@@ -165,7 +165,7 @@ describe('queries', () => {
   test('unknown parameters are named and ignored, defaults fill in', () => {
     const parsed = read('search=ab&page=2&__proto__=x')
     assert.ok(parsed.kind === 'valid')
-    assert.deepEqual(parsed.unknown, ['page', '__proto__'])
+    assert.deepEqual(parsed.unknownNames, ['page', '__proto__'])
     assert.deepEqual(parsed.value, { search: 'ab', limit: 20 })
   })
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type {
-  LastingArbitrage,
+  ArbitrageRefresh,
   LifecycleUpdate,
   Update,
   WhaleUpdate,
@@ -87,14 +87,14 @@ function lifecycleOf(
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const stamp = { offset: 1, seq: 1 }
   const base = { kind: 'lifecycle', market: market.ref, ...stamp, ...times } as const
-  return { ...base, event, facts, twin: twin?.ref ?? null }
+  return { ...base, event, facts, matchedMarket: twin?.ref ?? null }
 }
 
 function arbitrageOf(
   { ref, summary }: FakeMarket,
   other: FakeMarket,
-  event: LastingArbitrage['event'],
-): LastingArbitrage {
+  event: ArbitrageRefresh['event'],
+): ArbitrageRefresh {
   const { question, category } = summary
   const one = opportunity([ref, other.ref], { question, category, explanation: question })
   const reason = event === 'closed' ? 'market_closed' : null

@@ -7,7 +7,7 @@ import { timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Channel, OpenChannel } from '../../../http/ws/channels/channel.ts'
 import { trades } from '../../../http/ws/channels/trades.ts'
 import { type Status, statusMessage } from '../../../http/ws/encode/encoder.ts'
-import { laneOf } from '../../../http/ws/fan-out/lanes.ts'
+import { variantOf } from '../../../http/ws/fan-out/lanes.ts'
 import { Hub } from '../../../http/ws/hub.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
 import { bookChecksum, FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
@@ -318,8 +318,8 @@ test('a channel that throws is counted, logged seldom, and keeps nothing from th
   const hearer = (name: string, onUpdate: OpenChannel['onUpdate']): Channel => ({
     ...trades,
     name,
-    lanes: [laneOf(name, {})],
-    hears: ['status', 'trade'],
+    variants: [variantOf(name, {})],
+    updateKinds: ['status', 'trade'],
     open: () => ({ onUpdate, latest: (_lane, market) => publisher.latest('trades', market) }),
   })
   const hub = new Hub({

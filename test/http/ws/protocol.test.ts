@@ -121,7 +121,7 @@ test('a binary frame is MessagePack of any encoder, or JSON', () => {
 test('each channel has its options, their values and defaults; null is the default', () => {
   const lanes = (fields: object) => {
     const command = parse({ action: 'subscribe', market_ids: ['m'], ...fields })
-    return command.kind === 'subscribe' ? command.lanes : command
+    return command.kind === 'subscribe' ? command.variants : command
   }
   for (const [fields, expected] of [
     [{ channel: 'orderbook' }, ['orderbook']],

@@ -12,7 +12,7 @@ import { timeMs } from '../../../engine/units.ts'
 import { webhookNumber } from '../../../engine/webhooks/webhook.ts'
 import { Accounts } from '../../../storage/accounts.ts'
 import { Hours } from '../../../storage/hours.ts'
-import { type DiskRoom, Environment, openDatabase } from '../../../storage/lmdb/environment.ts'
+import { type DiskSpace, Environment, openDatabase } from '../../../storage/lmdb/environment.ts'
 import { Marks } from '../../../storage/marks.ts'
 import { Outbox } from '../../../storage/outbox.ts'
 import { type EnvironmentName, TABLES } from '../../../storage/tables.ts'
@@ -30,7 +30,7 @@ interface Bench {
   readonly environment: Environment
   fault: Fault
   commitCount: number
-  room: DiskRoom
+  room: DiskSpace
   /** Every read of a table throws it. */
   readFault: Error | null
 }
@@ -72,7 +72,7 @@ function openBench(name: EnvironmentName): Bench {
     metrics,
     commitPauseMs: name === 'market' ? 20 : 0,
     failedRows: name === 'market' ? 'keep' : 'drop',
-    room: () => bench.room,
+    diskSpace: () => bench.room,
   })
   const room = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
   const bench: Bench = {
@@ -245,7 +245,7 @@ describe('an environment', () => {
     const judge = () => {
       const listed = outbox.list({ webhook: one, status: null, before: null, limit: 99 })
       const { counts } = outbox.state(one)
-      const due = outbox.due({ webhook: one, lane: 'first', after: null, limit: 99 })
+      const due = outbox.due({ webhook: one, attemptKind: 'first', after: null, limit: 99 })
       const pending = listed.filter(({ status }) => status === 'pending')
       assert.equal(counts.pending, pending.length)
       assert.equal(due.length, pending.length)

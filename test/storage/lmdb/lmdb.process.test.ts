@@ -56,7 +56,7 @@ async function filled(): Promise<string> {
   storage.snapshots.put(1, snapshot(NOON_MS))
   const past = {
     readAtMs: timeMs(NOON_MS),
-    knownToMs: timeMs(NOON_MS),
+    completeToMs: timeMs(NOON_MS),
     seconds: [1],
     prices: [trade('x').price],
   }

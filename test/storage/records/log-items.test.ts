@@ -90,11 +90,11 @@ const UPDATES: readonly Update[] = [
   { kind: 'trade', ...STAMPED, trade: TRADE },
   { kind: 'price', ...STAMPED, price: PRICE },
   { kind: 'whale', ...STAMPED, whale: WHALE },
-  { kind: 'lifecycle', ...STAMPED, event: 'changed', facts: factsOf(), twin: null },
-  { kind: 'lifecycle', ...STAMPED, event: 'settled', facts: factsOf(), twin: null },
-  { kind: 'lifecycle', ...STAMPED, event: 'matched', facts: factsOf(), twin: OTHER },
+  { kind: 'lifecycle', ...STAMPED, event: 'changed', facts: factsOf(), matchedMarket: null },
+  { kind: 'lifecycle', ...STAMPED, event: 'settled', facts: factsOf(), matchedMarket: null },
+  { kind: 'lifecycle', ...STAMPED, event: 'matched', facts: factsOf(), matchedMarket: OTHER },
   { ...told, offset: 4, seq: 5 },
-  { ...told, offset: 4, seq: 6, event: 'closed', reason: 'stale', reachedBefore: told.reached },
+  { ...told, offset: 4, seq: 6, event: 'closed', reason: 'stale', previousPeak: told.peak },
   { kind: 'status', ...STATUS },
   {
     ...{ kind: 'gap', channel: 'trades', market: OTHER, venue: 'a', platform: 'venue_a' },
@@ -148,12 +148,12 @@ const ITEMS: readonly LogItem[] = [
     listings: [
       {
         ...{ venue: 'a', league: 'nfl', code: 'dal', name: 'Dallas Cowboys' },
-        place: '',
+        location: '',
         nickname: 'é',
       },
       {
         ...{ venue: 'b', league: 'nfl', code: 'PHI', name: '' },
-        place: 'Philadelphia',
+        location: 'Philadelphia',
         nickname: '',
       },
     ],

@@ -8,7 +8,7 @@ import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/unit
 import { crc32 } from '../../../storage/records/crc-32.ts'
 import { numberKey, tradeKey } from '../../../storage/records/keys.ts'
 import { decodePacked, decodeRecord, encodeRecord } from '../../../storage/records/records.ts'
-import { type PlacedTrade, packTrade, placedTradeSchemas } from '../../../storage/records/trade.ts'
+import { packTrade, type TradeRecord, tradeRecordSchemas } from '../../../storage/records/trade.ts'
 import { TABLES } from '../../../storage/tables.ts'
 import { olderTradeValue } from '../../support/worlds/older-trades.ts'
 import { NOON_MS, trade } from '../../support/worlds/stored.ts'
@@ -21,28 +21,34 @@ const tokens = {
   get: (market: number, outcomeIndex: number) => (market === 5 ? `${TOKEN}${outcomeIndex}` : null),
   offer: (_: number, outcomeIndex: number, token: string) => token === `${TOKEN}${outcomeIndex}`,
 }
-const value = recordOf({ trade: stored, place })
+const value = recordOf({ trade: stored, venuePosition: place })
 
-function recordOf(placed: PlacedTrade): Buffer {
+function recordOf(placed: TradeRecord): Buffer {
   const { bytes, end } = packTrade(key, placed, tokens)
   return Buffer.from(bytes.subarray(0, end))
 }
 
-function read(row: Buffer, at = key): PlacedTrade | null {
-  return decodePacked(TABLES.trades, { key: at, value: row }, placedTradeSchemas(tokens))
+function read(row: Buffer, at = key): TradeRecord | null {
+  return decodePacked(TABLES.trades, { key: at, value: row }, tradeRecordSchemas(tokens))
 }
 
 test('a trade survives its record, with time and ordinal from the key', () => {
-  assert.deepEqual(read(value), { trade: stored, place })
+  assert.deepEqual(read(value), { trade: stored, venuePosition: place })
   const block = { ...stored, isBlock: true }
-  assert.deepEqual(read(recordOf({ trade: block, place: null })), { trade: block, place: null })
+  assert.deepEqual(read(recordOf({ trade: block, venuePosition: null })), {
+    trade: block,
+    venuePosition: null,
+  })
 })
 
 test('a trade of an older format is read; of format 1, it names no place among its venue', () => {
   const block = { ...stored, isBlock: true }
-  assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, place: null })
-  assert.deepEqual(read(olderTradeValue(key, stored, place)), { trade: stored, place })
-  assert.deepEqual(read(olderTradeValue(key, block, place)), { trade: block, place })
+  assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, venuePosition: null })
+  assert.deepEqual(read(olderTradeValue(key, stored, place)), {
+    trade: stored,
+    venuePosition: place,
+  })
+  assert.deepEqual(read(olderTradeValue(key, block, place)), { trade: block, venuePosition: place })
 })
 
 const hex = (digits: number) =>
@@ -97,7 +103,7 @@ test('whatever its numbers, parties and id, a trade comes back from its packed r
         usd: usdMicros(fields.usd),
         receivedAtMs: timeMs(NOON_MS + late),
       }
-      const written = { trade: row, place: placed ? place : null }
+      const written = { trade: row, venuePosition: placed ? place : null }
       assert.deepEqual(read(recordOf(written)), written)
     }),
     { numRuns: 500 },
@@ -107,7 +113,7 @@ test('whatever its numbers, parties and id, a trade comes back from its packed r
 for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
   test(`a trade keeps the party and the hash ${text}, which is no hexadecimal number`, () => {
     const odd = { ...stored, maker: text, taker: text, txHash: text }
-    assert.deepEqual(read(recordOf({ trade: odd, place })), { trade: odd, place })
+    assert.deepEqual(read(recordOf({ trade: odd, venuePosition: place })), { trade: odd, place })
   })
 }
 
@@ -115,7 +121,7 @@ test('an id that repeats the fields of its trade costs a byte, and the record fe
   const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
   const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }
   const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
-  const bytes = recordOf({ trade: { ...row, nativeId }, place }).length
+  const bytes = recordOf({ trade: { ...row, nativeId }, venuePosition: place }).length
   assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
 })
 

@@ -91,7 +91,7 @@ export class FakeAccounts implements AccountsView {
     return account === undefined ? null : (this.accounts.get(account)?.caller ?? null)
   }
 
-  isGood({ keyId: id, accountId: account }: Caller): boolean {
+  isValid({ keyId: id, accountId: account }: Caller): boolean {
     const isKnown = id === null || [...this.keyRows.values()].some(({ view }) => view.id === id)
     return this.accounts.has(account) && (isKnown || id === 'key_reader')
   }

@@ -4,19 +4,24 @@
 
 import type { Clock } from '../../../engine/clock.ts'
 import type {
+  AnnouncementSubject,
   Answer,
-  AskedSubject,
   Bucket,
   BucketEntry,
   BucketName,
   ClusterLog,
   Delivered,
   LinkState,
+  LogSubscription,
+  RequestSubject,
   ShardName,
-  StopReading,
-  ToldSubject,
 } from '../../../engine/cluster/log.ts'
-import { answersMax, askMsMax, LogError, type ShardReader } from '../../../engine/cluster/log.ts'
+import {
+  answersMax,
+  LogError,
+  requestMsMax,
+  type ShardReader,
+} from '../../../engine/cluster/log.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
 /** How often each fault happens, 0 to 1, and how long things take. */
@@ -65,8 +70,8 @@ export class FaultyLogServer {
   readonly #shards = new Map<ShardName, Shard>()
   readonly #buckets = new Map<BucketName, BucketRows>()
   readonly objects = new Map<string, Uint8Array>()
-  readonly answers = new Map<AskedSubject, { readonly answer: Answer; busy: number }>()
-  readonly listeners = new Map<ToldSubject, Set<(body: Uint8Array) => void>>()
+  readonly answers = new Map<RequestSubject, { readonly answer: Answer; busy: number }>()
+  readonly listeners = new Map<AnnouncementSubject, Set<(body: Uint8Array) => void>>()
   readonly connections = new Set<FaultyLog>()
 
   constructor(clock: Clock, seed: number | string = 1) {
@@ -140,7 +145,7 @@ export class FaultyLogServer {
   }
 }
 
-class Reading implements StopReading {
+class Reading implements LogSubscription {
   readonly #server: FaultyLogServer
   readonly #log: FaultyLog
   readonly #shard: Shard
@@ -276,7 +281,7 @@ export class FaultyLog implements ClusterLog {
     return sequence
   }
 
-  read(name: ShardName, from: number, reader: ShardReader): StopReading {
+  read(name: ShardName, from: number, reader: ShardReader): LogSubscription {
     const shard = this.#server.shard(name)
     const oldest = Math.min(...shard.batches.keys(), shard.last + 1)
     const place = { shard, from: Math.max(from, oldest) }
@@ -320,7 +325,7 @@ export class FaultyLog implements ClusterLog {
         await this.#way()
         await put(key, null)
       },
-      watch: async ({ onEntry, onWhole }) => {
+      watch: async ({ onEntry, onSnapshotEnd: onWhole }) => {
         await this.#way()
         for (const entry of rows.rows.values()) onEntry(entry)
         onWhole()
@@ -343,7 +348,7 @@ export class FaultyLog implements ClusterLog {
     return this.#server.objects.get(name) ?? null
   }
 
-  async ask(subject: AskedSubject, body: Uint8Array): Promise<Uint8Array> {
+  async request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array> {
     await this.#way()
     const known = this.#server.answers.get(subject)
     if (known === undefined || known.busy >= answersMax) {
@@ -351,7 +356,9 @@ export class FaultyLog implements ClusterLog {
     }
     known.busy += 1
     const late = new Promise<never>((_, reject) => {
-      this.#server.clock.after(askMsMax, () => reject(new LogError('down', 'no answer in time')))
+      this.#server.clock.after(requestMsMax, () =>
+        reject(new LogError('down', 'no answer in time')),
+      )
     })
     const told = known.answer(body).catch((error: unknown) => {
       throw new LogError('unanswered', String(error))
@@ -363,7 +370,7 @@ export class FaultyLog implements ClusterLog {
     }
   }
 
-  answer(subject: AskedSubject, answer: Answer): StopReading {
+  answer(subject: RequestSubject, answer: Answer): LogSubscription {
     this.#server.answers.set(subject, { answer, busy: 0 })
     return {
       stop: async () => {
@@ -373,14 +380,14 @@ export class FaultyLog implements ClusterLog {
     }
   }
 
-  tell(subject: ToldSubject, body: Uint8Array): void {
+  announce(subject: AnnouncementSubject, body: Uint8Array): void {
     if (this.link === 'down') return
     for (const listener of this.#server.listeners.get(subject) ?? []) {
       this.#server.clock.after(this.#server.delayMs(), () => listener(body))
     }
   }
 
-  hear(subject: ToldSubject, listener: (body: Uint8Array) => void): StopReading {
+  subscribe(subject: AnnouncementSubject, listener: (body: Uint8Array) => void): LogSubscription {
     const listeners = this.#server.listeners.get(subject) ?? new Set()
     this.#server.listeners.set(subject, listeners)
     const heard = (body: Uint8Array) => {

@@ -57,7 +57,9 @@ function platterOf(storage: Storage): Platter {
     const pendingRows = rows.filter(({ status }) => status === 'pending').length
     if (pendingRows !== pending) problems.push(`${id}: ${pendingRows} pending rows, not ${pending}`)
     const dueRows = (['first', 'retry'] as const)
-      .map((lane) => storage.outbox.due({ webhook: number, lane, after: null, limit: 1_000_000 }))
+      .map((lane) =>
+        storage.outbox.due({ webhook: number, attemptKind: lane, after: null, limit: 1_000_000 }),
+      )
       .reduce((sum, due) => sum + due.length, 0)
     if (dueRows !== pending) problems.push(`${id}: ${dueRows} due rows, not ${pending}`)
   }

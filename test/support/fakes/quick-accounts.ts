@@ -11,7 +11,7 @@ export const QUICK_SECRET = 'a secret of at least thirty-two bytes'
 
 /** Hashes at once; counts what it is asked, since equal work is what hides unknown e-mails. */
 class QuickPasswords implements PasswordPool {
-  readonly nobodys = 'of nobody'
+  readonly decoyHash = 'of nobody'
   hashed = 0
   verified = 0
   /** Set it to have the next ones fail, as a full queue does. */

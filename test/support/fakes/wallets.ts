@@ -5,8 +5,8 @@ import type { MarketView } from '../../../actors/views.ts'
 import type {
   PositionView,
   RankedWallet,
-  WalletDoubt,
   WalletEventView,
+  WalletIssue,
   WalletsView,
   WalletView,
   WalletWindow,
@@ -69,7 +69,7 @@ export class FakeWallet implements WalletView {
     this.asOfMs = asOfMs
   }
 
-  get doubts(): readonly WalletDoubt[] {
+  get issues(): readonly WalletIssue[] {
     return this.isComplete ? [] : ['venue_lacks_kept', 'venue_late']
   }
 

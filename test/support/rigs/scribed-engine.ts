@@ -5,7 +5,7 @@
 import { Checkpoints } from '../../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
 import { answerBars } from '../../../actors/mirror/bars.ts'
-import { QuotaOwner } from '../../../actors/mirror/quotas.ts'
+import { QuotaServer } from '../../../actors/mirror/quotas.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import { answerBatches } from '../../../engine/cluster/asked.ts'
 import { type BatchHeader, encodeBatch } from '../../../engine/cluster/batch.ts'
@@ -138,7 +138,7 @@ export class ScribedEngine {
       events: () => engine.catalog.listedEvents(),
       pairs: () => engine.matches.all(),
       opportunities: () => engine.arbitrage.open(),
-      places: () =>
+      shardPositions: () =>
         [...this.#shards].map(([shard, { sequence, batch }]) => ({ shard, sequence, batch })),
     })
     log.answer('checkpoint', async () => {
@@ -152,7 +152,7 @@ export class ScribedEngine {
       'batch',
       answerBatches((id) => this.kept.get(id) ?? null),
     )
-    log.answer('quota', new QuotaOwner(engine.accounts, this.#clock).answer)
+    log.answer('quota', new QuotaServer(engine.accounts, this.#clock).answer)
     log.answer('bars', answerBars({ clock: this.#clock, catalog: engine.catalog }))
     await this.flush()
   }

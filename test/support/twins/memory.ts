@@ -11,8 +11,8 @@ import type {
   NativeMarketId,
   VenueKey,
 } from '../../../engine/ids.ts'
-import { firstKeptHour } from '../../../engine/kept-time.ts'
-import { lossesOfRunMax, runsKeptMax, snapshotDaysKept } from '../../../engine/limits.ts'
+import { firstRetainedHour } from '../../../engine/kept-time.ts'
+import { lossesOfRunMax, retainedRunsMax, snapshotRetentionDays } from '../../../engine/limits.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../../../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type {
@@ -236,7 +236,7 @@ class MemoryRuns implements RunTable {
   prune(rowsMax: number, hasTrades: (run: number) => boolean): number {
     let count = 0
     while (count < Math.min(rowsMax, this.#runs.length - 1)) {
-      const isTooMany = this.#runs.length - count > runsKeptMax
+      const isTooMany = this.#runs.length - count > retainedRunsMax
       if (!isTooMany && hasTrades(this.#runs[count]?.number ?? 0)) break
       count += 1
     }
@@ -341,7 +341,7 @@ class MemoryStorage implements Storage {
   readonly outbox = new MemoryOutbox()
   readonly matches = new MemoryMatches()
   readonly opportunities = new MemoryOpportunities()
-  readonly matchVerdicts = new MemoryVerdicts()
+  readonly matchOverrides = new MemoryVerdicts()
   readonly wallets = new MemoryWallets()
 
   outstandingWrites(): number {
@@ -363,9 +363,9 @@ class MemoryStorage implements Storage {
 
   prune(limits: PruneLimits): boolean {
     this.pruneCount += 1
-    const firstKept = firstKeptHour(limits.nowMs, limits.retentionDays)
+    const firstKept = firstRetainedHour(limits.nowMs, limits.retentionDays)
     const kept = new Map<object, number>([
-      [this.snapshots, firstKeptHour(limits.nowMs, snapshotDaysKept)],
+      [this.snapshots, firstRetainedHour(limits.nowMs, snapshotRetentionDays)],
       [this.pastPrices, Number.NEGATIVE_INFINITY],
     ])
     const tables = [this.trades, this.ticks, this.bars, this.pastPrices, this.snapshots]

@@ -5,7 +5,7 @@ import { nativeMarketId } from '../../../engine/ids.ts'
 import { HOUR_MS, timeMs } from '../../../engine/units.ts'
 import type { FindWalletMarket, WalletEvent } from '../../../engine/wallet.ts'
 import type { PnlGranularity } from '../../../engine/wallets/figures.ts'
-import type { WalletTally } from '../../../engine/wallets/tally.ts'
+import type { PnlState } from '../../../engine/wallets/tally.ts'
 import { NaiveWallet } from './naive/wallet.ts'
 
 const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
@@ -13,7 +13,7 @@ const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
 /** Inclusive, in milliseconds. */
 export type Range = readonly [fromMs: number, toMs: number]
 
-export function accountFigures(tally: WalletTally, ranges: readonly Range[]) {
+export function accountFigures(tally: PnlState, ranges: readonly Range[]) {
   const positions = Array.from({ length: tally.positionCount }, (_, index) => tally.position(index))
   return {
     positions: positions.sort((one, other) => (one.token < other.token ? -1 : 1)),

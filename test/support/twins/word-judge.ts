@@ -1,13 +1,13 @@
 // A judge that a reader can check by eye: two subjects are as alike as their titles and answers share words. For
 // tests of what looks for pairs, whatever the real judge thinks.
 
-import type { Judge, PairScore } from '../../../engine/matching/compare/judge.ts'
+import type { PairScore, PairScorer } from '../../../engine/matching/compare/judge.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
 
 type Words = ReadonlySet<string>
 
 /** Equal words score 100. */
-export const wordJudge: Judge<Words> = {
+export const wordJudge: PairScorer<Words> = {
   readMarket: ({ title, subtitle }) => wordsOf(`${title} ${subtitle}`),
   readEvent: ({ title }) => wordsOf(title),
   scoreMarkets: score,

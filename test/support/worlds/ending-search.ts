@@ -1,6 +1,6 @@
 // Thread entry for tests: the search, but one text ends the thread as a crash would.
 
-import { handedOver } from '../../../engine/pool.ts'
+import { transferred } from '../../../engine/pool.ts'
 import { Searcher } from '../../../engine/search/searcher.ts'
 import type { SearchTask } from '../../../engine/search/task.ts'
 
@@ -9,5 +9,5 @@ const searcher = new Searcher()
 export default function work(task: SearchTask): unknown {
   if (task.kind === 'find' && task.text === 'end this thread') process.exit(1)
   const result = searcher.run(task)
-  return result instanceof Uint32Array ? handedOver(result) : result
+  return result instanceof Uint32Array ? transferred(result) : result
 }

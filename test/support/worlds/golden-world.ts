@@ -52,7 +52,7 @@ export function venueAnswers(recording: Recording): VenueAnswers {
       const all = eventsOf(recording, WALLETS.indexOf(address) + 1)
       await onEvents(all.filter((event) => event.timeMs >= fromMs))
       const settledToMs = timeMs(Math.floor(recording.startedAtMs / 1_000) * 1_000)
-      return { settledToMs, isComplete: true, isTailWhole: true, isLastListed: true }
+      return { settledToMs, isComplete: true, isTailComplete: true, isLastListed: true }
     },
     async positions() {
       throw new FetchError('status', 'no positions')

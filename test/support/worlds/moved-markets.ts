@@ -93,7 +93,7 @@ export function someMessage(random: Random, market: MarketActor, nowMs: number):
     case 6:
       return {
         kind: 'tickSize',
-        keepsBook: false,
+        retainsBook: false,
         outcome: outcomeId(`${name}-yes`),
         tickMicros: level(0.01, 1).price,
         ...at,

@@ -4,10 +4,10 @@
 import type { StoredTrade } from '../../../storage/contract/storage.ts'
 import { encodeRecord } from '../../../storage/records/records.ts'
 import { TABLES } from '../../../storage/tables.ts'
-import type { VenuePlace } from '../../../storage/venue-trades.ts'
+import type { VenuePosition } from '../../../storage/venue-trades.ts'
 
 /** The fields of such a record, in their order. */
-export function olderFields(row: StoredTrade, place: VenuePlace | null): unknown[] {
+export function olderFields(row: StoredTrade, place: VenuePosition | null): unknown[] {
   const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = row
   const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
   const fields = [...who, row.receivedAtMs, row.run, row.offset, row.seq]
@@ -15,7 +15,11 @@ export function olderFields(row: StoredTrade, place: VenuePlace | null): unknown
 }
 
 /** The value of its row. */
-export function olderTradeValue(key: Buffer, row: StoredTrade, place: VenuePlace | null): Buffer {
+export function olderTradeValue(
+  key: Buffer,
+  row: StoredTrade,
+  place: VenuePosition | null,
+): Buffer {
   const schema = place === null ? 1 : row.isBlock ? 3 : 2
   return encodeRecord(TABLES.trades, { key, schema, fields: olderFields(row, place) })
 }

@@ -1,9 +1,9 @@
 // Opportunities for tests: the worked example of both venues' fees, and what is kept of it when it ends.
 
-import type { LastingArbitrage } from '../../../engine/events.ts'
+import type { ArbitrageRefresh } from '../../../engine/events.ts'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
-import { type Opportunity, type PastOpportunity, reachOf } from '../../../engine/opportunity.ts'
+import { type Opportunity, type PastOpportunity, peakOf } from '../../../engine/opportunity.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { NOON } from './builders.ts'
 
@@ -51,15 +51,15 @@ export function opportunity(
 /** What is told of it at its opening; `closed`: it had come to what it earns. */
 export function opportunityTold(
   one: Opportunity,
-  set: Partial<LastingArbitrage> = {},
-): LastingArbitrage {
+  set: Partial<ArbitrageRefresh> = {},
+): ArbitrageRefresh {
   const [first] = one.legs
   if (first === undefined) throw new Error('an opportunity has legs')
   return {
     ...{ kind: 'arbitrage', event: 'opened', market: first.market, opportunity: one },
     ...{ venueTimeMs: one.openedAtMs, receivedAtMs: one.openedAtMs, reason: null },
-    reached: reachOf(one, null, one.openedAtMs),
-    reachedBefore: null,
+    peak: peakOf(one, null, one.openedAtMs),
+    previousPeak: null,
     ...set,
   }
 }

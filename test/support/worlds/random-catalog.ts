@@ -169,20 +169,20 @@ export class RandomCatalog {
     const { venue, nativeId } = some.ref
     if (this.#chance(2)) return this.#list(nativeId)
     if (this.#chance(12)) {
-      this.catalog.forget(NOON, RETENTION_DAYS, 1 + this.#random.below(3))
+      this.catalog.removeOld(NOON, RETENTION_DAYS, 1 + this.#random.below(3))
       return
     }
     const times = { venueTimeMs: NOON, receivedAtMs: NOON }
     if (this.#chance(3)) {
       const status = this.#one(['open', 'closed', 'resolved'] as const)
       const event = { kind: 'marketStatus', venue, market: nativeId, status, ...times } as const
-      this.catalog.knownOfNative(venue, nativeId)?.tell({ ...event, settlementPrice: null })
+      this.catalog.entryOfNative(venue, nativeId)?.send({ ...event, settlementPrice: null })
       return
     }
     this.#trades += 1
     const size = sizeMicros((1 + this.#random.below(20)) * 1_000_000)
     const message = trade(nativeId, `t${this.#trades}`, { venue, size })
-    this.catalog.knownOfNative(venue, nativeId)?.tell(message)
+    this.catalog.entryOfNative(venue, nativeId)?.send(message)
   }
 
   marketFilter(): MarketFilter {

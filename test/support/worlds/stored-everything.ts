@@ -2,10 +2,10 @@
 // program wrote: what is read must equal what was put then.
 
 import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
-import { reachOf } from '../../../engine/opportunity.ts'
+import { peakOf } from '../../../engine/opportunity.ts'
 import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { webhookNumber } from '../../../engine/webhooks/webhook.ts'
-import type { StoredMatch, StoredVerdict } from '../../../storage/contract/matches.ts'
+import type { StoredMatch, StoredOverride } from '../../../storage/contract/matches.ts'
 import type { Storage, TradeLoss, WhaleMarket } from '../../../storage/contract/storage.ts'
 import type { StoredWalletMarket } from '../../../storage/contract/wallets.ts'
 import { marketRef } from './builders.ts'
@@ -51,7 +51,13 @@ const WEBHOOK = webhook('one', {
   ...{ filters: ALL_FILTERS, description: 'mine', isActive: false, disabledReason: 'failing' },
   ...{ isVerified: false, previousSecrets: [{ secret: 'b2xk', untilMs: at(3) }] },
 })
-const VERDICT: StoredVerdict = { on: 'pair', a: '0x1', b: 'KX-1', word: 'rejected', atMs: at(4) }
+const VERDICT: StoredOverride = {
+  on: 'pair',
+  a: '0x1',
+  b: 'KX-1',
+  decision: 'rejected',
+  atMs: at(4),
+}
 const MATCH: StoredMatch = {
   ...{ a: 1, b: 2, matchedAtMs: at(5), score: 97.5, relation: 'identical', inverted: true },
   ...{ outcomeMap: [1, 0], vetoes: ['other_date'], reasons: ['same game'], explanation: 'é' },
@@ -93,7 +99,7 @@ const OPEN = opportunity(MARKETS)
 const OPEN_STATE = { atMs: OPEN.openedAtMs, contracts: OPEN.contracts, profit: OPEN.profit }
 const OPEN_OPPORTUNITY = {
   ...{ opened: OPEN_STATE, best: { ...OPEN_STATE, atMs: at(15) }, last: OPEN, isEnded: false },
-  reached: reachOf(OPEN, null, OPEN.openedAtMs),
+  reached: peakOf(OPEN, null, OPEN.openedAtMs),
 }
 const WALLET = storedWallet(addressOf(1), {
   ...{ side: 1, lacking: 2, listedToMs: at(16) },
@@ -155,8 +161,8 @@ export const STORED_KINDS: readonly StoredKind[] = [
   },
   {
     name: 'verdict',
-    put: (storage) => storage.matchVerdicts.put(VERDICT),
-    get: (storage) => [...storage.matchVerdicts.all()],
+    put: (storage) => storage.matchOverrides.put(VERDICT),
+    get: (storage) => [...storage.matchOverrides.all()],
     wanted: [VERDICT],
   },
   {
@@ -277,7 +283,7 @@ export const STORED_KINDS: readonly StoredKind[] = [
     get: ({ outbox }) => [
       plain(outbox.get(ONE, 1)),
       outbox.numberOf(ONE, 'evt_2'),
-      outbox.due({ webhook: ONE, lane: 'first', after: null, limit: 9 }),
+      outbox.due({ webhook: ONE, attemptKind: 'first', after: null, limit: 9 }),
       outbox.state(ONE),
       outbox.lastPrice(ONE, 1),
     ],
@@ -302,14 +308,14 @@ export const STORED_KINDS: readonly StoredKind[] = [
       storage.wallets.put(WALLET)
       storage.wallets.putOwner(addressOf(0xe0a), WALLET.proxy)
       storage.wallets.putBlock(WALLET.proxy, 0, BYTES)
-      storage.wallets.putTally(WALLET.proxy, BYTES)
+      storage.wallets.putPnlState(WALLET.proxy, BYTES)
       storage.wallets.putMarket(WALLET_MARKET)
     },
     get: ({ wallets }) => [
       [...wallets.all()],
       wallets.proxyOf(addressOf(0xe0a)),
       wallets.block(WALLET.proxy, 0),
-      wallets.tally(WALLET.proxy),
+      wallets.pnlState(WALLET.proxy),
       wallets.market(WALLET_MARKET.nativeId),
     ],
     wanted: [[WALLET], WALLET.proxy, BYTES, BYTES, WALLET_MARKET],

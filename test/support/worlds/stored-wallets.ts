@@ -25,9 +25,9 @@ export function storedWallet(
     settledToMs: timeMs(NOON_MS - 60_000),
     isComplete: true,
     readAtMs: timeMs(NOON_MS),
-    askedAtMs: timeMs(NOON_MS + 1),
+    requestedAtMs: timeMs(NOON_MS + 1),
     events: 3,
-    tallyEvents: 2,
+    pnlEvents: 2,
     blocks: 1,
     ...{ side: 0, lacking: 0, listedToMs: null, rules: WALLET_RULES },
     totals: {

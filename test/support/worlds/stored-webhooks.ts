@@ -10,7 +10,7 @@ import type {
   Webhook,
   WebhookFilters,
 } from '../../../engine/webhooks/webhook.ts'
-import type { DeliveryLane, OutboxTable } from '../../../storage/contract/webhooks.ts'
+import type { AttemptKind, OutboxTable } from '../../../storage/contract/webhooks.ts'
 import { NOON_MS } from './stored.ts'
 
 export const NO_FILTERS: WebhookFilters = {
@@ -108,7 +108,7 @@ export class NaiveBox {
     return this.rows.filter(({ isGone }) => !isGone).map(({ delivery }) => delivery)
   }
 
-  due(lane: DeliveryLane): readonly { dueAtMs: number; number: number }[] {
+  due(lane: AttemptKind): readonly { dueAtMs: number; number: number }[] {
     return this.stored()
       .filter(({ status, attempts }) => status === 'pending' && attempts > 0 === (lane === 'retry'))
       .flatMap(({ dueAtMs, number }) => (dueAtMs === null ? [] : [{ dueAtMs, number }]))

@@ -140,7 +140,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     book: { kind: 'book', ...stamps, changes: sides, checksum: maybe(2 ** 31) } as const,
     trade: { kind: 'trade', ...stamps, trade: trade() } as const,
     whale: { kind: 'whale', ...stamps, whale } as const,
-    life: { kind: 'lifecycle', ...stamps, event, facts, twin } as const,
+    life: { kind: 'lifecycle', ...stamps, event, facts, matchedMarket: twin } as const,
     price: { kind: 'price', ...stamps, price: quote() } as const,
     arbitrage: {
       ...opportunityTold(

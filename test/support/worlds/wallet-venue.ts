@@ -25,13 +25,13 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 import type {
+  HistoryCoverage,
   VenuePosition,
   VenueWallets,
   WalletEvent,
   WalletProfile,
-  WalletReach,
 } from '../../../engine/wallet.ts'
-import { walletsInPlace } from '../../../engine/wallets/thread.ts'
+import { walletsInline } from '../../../engine/wallets/thread.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { FakeMarket } from '../fakes/market.ts'
@@ -95,7 +95,7 @@ class InventedWallets implements VenueWallets {
     },
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
     signal: AbortSignal,
-  ): Promise<WalletReach> {
+  ): Promise<HistoryCoverage> {
     this.readFrom.push(asked.fromMs)
     await this.gate
     await this.gates.get(asked.address)
@@ -106,7 +106,7 @@ class InventedWallets implements VenueWallets {
     const lastMs = asked.lastMs ?? null
     if (lastMs !== null && !all.some((event) => event.timeMs === lastMs)) {
       const settledToMs = timeMs(asked.fromMs)
-      return { settledToMs, isComplete: true, isTailWhole: false, isLastListed: false }
+      return { settledToMs, isComplete: true, isTailComplete: false, isLastListed: false }
     }
     const told = all.filter((event) => event.timeMs >= asked.fromMs)
     let count = 0
@@ -120,7 +120,7 @@ class InventedWallets implements VenueWallets {
     return {
       settledToMs,
       isComplete: !this.withholds,
-      isTailWhole: !this.isUnsure,
+      isTailComplete: !this.isUnsure,
       isLastListed: true,
     }
   }
@@ -195,7 +195,7 @@ export class WalletWorld {
 
   #open(): Wallets {
     const wallets = new Wallets({
-      ...{ storage: this.storage, port: walletsInPlace(), clock: this.clock, log: silentLog },
+      ...{ storage: this.storage, port: walletsInline(), clock: this.clock, log: silentLog },
       ...{ metrics: new Metrics(), venue: 'a' },
       view: (id) => this.markets.get(id) ?? null,
       market: (number) =>

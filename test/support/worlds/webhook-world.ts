@@ -56,7 +56,7 @@ function dataOf(cause: EventCause, base: number | null): unknown {
   if (cause.kind === 'whale') return { market, id: cause.whale.nativeId }
   if (cause.kind === 'price') return { market, price: cause.price.price, base }
   const isMatch = cause.kind === 'lifecycle' && cause.event === 'matched'
-  return isMatch ? { one: market, other: cause.twin?.id } : { market }
+  return isMatch ? { one: market, other: cause.matchedMarket?.id } : { market }
 }
 
 export class WebhookWorld {
@@ -170,7 +170,12 @@ export class WebhookWorld {
     let dueMs = Number.POSITIVE_INFINITY
     for (const { number } of this.table.all()) {
       for (const lane of ['first', 'retry'] as const) {
-        for (const entry of this.outbox.due({ webhook: number, lane, after: null, limit: 64 })) {
+        for (const entry of this.outbox.due({
+          webhook: number,
+          attemptKind: lane,
+          after: null,
+          limit: 64,
+        })) {
           if (entry.dueAtMs > nowMs) dueMs = Math.min(dueMs, entry.dueAtMs)
         }
       }

@@ -95,10 +95,10 @@ export class WhaleWorld {
     const fill = this.storage.trades.get(ref.number, id)
     assert.ok(fill !== null)
     this.storage.trades.setTaker(ref.number, id, taker)
-    this.publisher.tellCompleted(
+    this.publisher.publishCompletedTrade(
       ref,
       { ...fill, taker },
-      { role: 'taker', wallet: taker, known: [] },
+      { role: 'taker', wallet: taker, previousWallets: [] },
     )
   }
 
@@ -110,7 +110,7 @@ export class WhaleWorld {
     const placed = { receivedAtMs, run: stamp === null ? null : this.run }
     const at = { offset: stamp?.offset ?? null, seq: stamp?.seq ?? null }
     const trade = this.storage.trades.put(market, { ...tradeOf(fill), ...placed, ...at })
-    if (stamp === null) return this.publisher.tellPastTrade(market, trade, receivedAtMs)
+    if (stamp === null) return this.publisher.publishPastTrade(market, trade, receivedAtMs)
     const times = { venueTimeMs: trade.timeMs, receivedAtMs }
     this.publisher.publish({ kind: 'trade', market, ...stamp, ...times, trade })
   }
@@ -121,7 +121,7 @@ export class WhaleWorld {
 
   forget(market: number): void {
     this.forgotten.add(market)
-    this.publisher.forget(market)
+    this.publisher.removeMarket(market)
   }
 }
 

@@ -7,7 +7,7 @@ import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { FEES_UNKNOWN, type MarketFees } from '../../../market/fees.ts'
 import type { EventListing, MarketListing, ReadListing } from '../../../market/market.ts'
-import { inPieces, type Steps } from '../../../steps.ts'
+import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, toSeconds } from '../../../units.ts'
 import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
@@ -80,7 +80,7 @@ export class KalshiCatalog implements VenueCatalog {
       for await (const rows of this.#pages('events', query, signal)) {
         const readAtMs = this.#clock.nowMs()
         const steps = this.#nestedPage(rows, eventsSeen, { settledSinceMs, readAtMs })
-        await onPage(await inPieces(this.#clock, steps))
+        await onPage(await runInSlices(this.#clock, steps))
       }
     }
     const settled = {
@@ -153,7 +153,7 @@ export class KalshiCatalog implements VenueCatalog {
     rows: readonly unknown[],
     seen: Set<string>,
     { settledSinceMs, readAtMs }: { settledSinceMs: number; readAtMs: TimeMs },
-  ): Steps<CatalogPage> {
+  ): SlicedWork<CatalogPage> {
     const markets: ReadListing[] = []
     const events: EventListing[] = []
     const nestedRows = rows.flatMap((row) => rowsOf(row, 'markets'))
@@ -180,14 +180,14 @@ export class KalshiCatalog implements VenueCatalog {
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
     const figuresAtMs = this.#clock.nowMs()
     const events = await this.#fetchEvents(rows, signal)
-    return inPieces(this.#clock, this.#joined(rows, events, figuresAtMs))
+    return runInSlices(this.#clock, this.#joined(rows, events, figuresAtMs))
   }
 
   *#joined(
     rows: readonly unknown[],
     events: ReadonlyMap<string, EventListing>,
     figuresAtMs: TimeMs,
-  ): Steps<CatalogPage> {
+  ): SlicedWork<CatalogPage> {
     noteMarketRows(rows, this.#tally.drift)
     const markets: ReadListing[] = []
     for (const row of rows) {

@@ -61,5 +61,5 @@ function readTeam(row: unknown): TeamListing | null {
   const nickname = first('nickname', 'alias', 'mascot')
   const code = first('abbreviation', 'abbr', 'short_name', 'code').toLowerCase()
   const place = first('market', 'location', 'city') || placeOf(name, nickname)
-  return { venue: 'b', league, code, name, place, nickname }
+  return { venue: 'b', league, code, name, location: place, nickname }
 }

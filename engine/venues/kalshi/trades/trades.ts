@@ -7,7 +7,7 @@ import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
 import type { HttpClient, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { inPieces, type Steps } from '../../../steps.ts'
+import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
 import { AnswerDoubt, type DoubtReason, listIn, pagesOf, reachesBack } from '../../answers.ts'
 import type { FrameTap } from '../../feed.ts'
@@ -139,7 +139,7 @@ export class TradeReader {
     let pageCount = 0
     try {
       for await (const rows of pagesOf(ask, list)) {
-        await inPieces(this.#clock, this.#readPage(rows, walk))
+        await runInSlices(this.#clock, this.#readPage(rows, walk))
         pageCount += 1
         if (walk.isWhole) return 'end'
         if (pageCount === PAGES_MAX) return 'cut'
@@ -164,7 +164,7 @@ export class TradeReader {
     return newestMs
   }
 
-  *#readPage(rows: readonly unknown[], walk: Walk): Steps<void> {
+  *#readPage(rows: readonly unknown[], walk: Walk): SlicedWork<void> {
     const { range, trades } = walk
     const receivedAtMs = this.#clock.nowMs()
     for (const row of rows) {

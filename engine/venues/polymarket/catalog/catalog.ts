@@ -7,7 +7,7 @@ import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { ReadEvent, ReadListing } from '../../../market/market.ts'
-import { finish, inPieces, type Steps } from '../../../steps.ts'
+import { runInSlices, runToEnd, type SlicedWork } from '../../../steps.ts'
 import { formatTime, type TimeMs, timeMs } from '../../../units.ts'
 import { AnswerDoubt, listIn, pagesOf } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
@@ -217,7 +217,7 @@ export class PolymarketCatalog implements VenueCatalog {
         if (!parents.has(slug)) parents.set(slug, await this.#event(slug, signal))
         parent = parents.get(slug) ?? nested
       }
-      const page = finish(this.#readRows([row], parent))
+      const page = runToEnd(this.#readRows([row], parent))
       // The nested event alone is poorer than what the event itself once said.
       const lacksEvent = parent !== null && parent === nested && nested.tags === undefined
       for (const market of page.markets) {
@@ -267,10 +267,10 @@ export class PolymarketCatalog implements VenueCatalog {
 
   /** A page of events has hundreds of markets: read in one turn they held the loop for tens of milliseconds. */
   #read(rows: readonly Json[], oldestMs: TimeMs): Promise<CatalogPage> {
-    return inPieces(this.#parts.clock, this.#readEvents(rows, oldestMs))
+    return runInSlices(this.#parts.clock, this.#readEvents(rows, oldestMs))
   }
 
-  *#readEvents(rows: readonly Json[], oldestMs: TimeMs): Steps<CatalogPage> {
+  *#readEvents(rows: readonly Json[], oldestMs: TimeMs): SlicedWork<CatalogPage> {
     const markets: ReadListing[] = []
     const events: ReadEvent[] = []
     const nestedRows = rows.flatMap((row) => (Array.isArray(row.markets) ? row.markets : []))
@@ -286,7 +286,11 @@ export class PolymarketCatalog implements VenueCatalog {
     return { markets, events }
   }
 
-  *#readRows(rows: readonly unknown[], parent: Json | null, oldestMs?: TimeMs): Steps<CatalogPage> {
+  *#readRows(
+    rows: readonly unknown[],
+    parent: Json | null,
+    oldestMs?: TimeMs,
+  ): SlicedWork<CatalogPage> {
     const { tally, fees } = this.#parts
     const markets: ReadListing[] = []
     for (const row of rows) {

@@ -56,7 +56,7 @@ function readTeam(row: unknown): TeamListing | null {
     league,
     code: trimmedText(row.abbreviation).toLowerCase(),
     name,
-    place: placeOf(name, nickname),
+    location: placeOf(name, nickname),
     nickname,
   }
 }

@@ -4,7 +4,7 @@
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
-import { inPieces, type Steps } from '../../../steps.ts'
+import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
 import type { Tally } from '../../tally.ts'
 import type { TradesRange, TradesRead } from '../../venue.ts'
@@ -54,7 +54,7 @@ export class BackFill {
     const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
     const emit = async (rows: readonly TradeRow[]) => {
       const fillsOf = range.source === 'backfill' ? await this.#fillsOf(rows, range) : () => null
-      await inPieces(clock, this.#emit(rows, range.source, fillsOf))
+      await runInSlices(clock, this.#emit(rows, range.source, fillsOf))
     }
     const whole = range.market === null ? this.#fromProven(range) : range
     const { provenToMs, ...result } = await walk.read(whole, emit, signal)
@@ -102,7 +102,11 @@ export class BackFill {
     return (row) => fillsOfMakers(row, makers.get(row.txHash) ?? [])
   }
 
-  *#emit(rows: readonly TradeRow[], source: TradeEvent['source'], fillsOf: FillsOf): Steps<void> {
+  *#emit(
+    rows: readonly TradeRow[],
+    source: TradeEvent['source'],
+    fillsOf: FillsOf,
+  ): SlicedWork<void> {
     const { clock, ledger, emit } = this.#parts
     const receivedAtMs = clock.nowMs()
     yield* this.#byTransaction(rows, (some) => {
@@ -119,7 +123,7 @@ export class BackFill {
   *#byTransaction(
     rows: readonly TradeRow[],
     take: (some: readonly TradeRow[]) => void,
-  ): Steps<void> {
+  ): SlicedWork<void> {
     for (let from = 0; from < rows.length; ) {
       const second = rows[from]?.timeMs
       const ofSecond = new Map<string, TradeRow[]>()
@@ -155,7 +159,7 @@ export class BackFill {
       const fillsOf = await this.#fillsOf(rows, range)
       const take = (some: readonly TradeRow[]) =>
         void ledger.reconcile(some, clock.nowMs(), fillsOf)
-      await inPieces(clock, this.#byTransaction(rows, take))
+      await runInSlices(clock, this.#byTransaction(rows, take))
     }
     try {
       for (const [attempt, delayMs] of TAIL_DELAYS_MS.entries()) {

@@ -6,7 +6,7 @@
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
-import { inPieces, type Steps } from '../../../steps.ts'
+import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
 import { AnswerDoubt, type DoubtReason, type Doubts, pagesOf } from '../../answers.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
@@ -163,7 +163,7 @@ export class TradeWalk {
       for await (const rows of pagesOf(ask, list)) {
         gathered.pages += 1
         // A page has a thousand rows, and a walk some of them: judged and read in one turn each held the loop for too long.
-        await inPieces(this.#parts.clock, this.#take(rows, { from, to }, gathered))
+        await runInSlices(this.#parts.clock, this.#take(rows, { from, to }, gathered))
         if (gathered.isReached || gathered.pages === PAGES_MAX) break
         if (market === null) this.#remember(range, { second: gathered.oldest, cursor: next })
       }
@@ -183,7 +183,7 @@ export class TradeWalk {
     page: readonly unknown[],
     { from, to }: { readonly from: number; readonly to: number },
     gathered: Gathered,
-  ): Steps<void> {
+  ): SlicedWork<void> {
     const before = gathered.oldest
     for (const value of page) {
       yield

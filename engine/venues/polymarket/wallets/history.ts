@@ -7,7 +7,7 @@ import { type Clock, pause } from '../../../clock.ts'
 import { FetchError } from '../../../fetch.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import { MINUTE_MS, type TimeMs, timeMs, toSeconds } from '../../../units.ts'
-import type { WalletEvent, WalletReach } from '../../../wallet.ts'
+import type { HistoryCoverage, WalletEvent } from '../../../wallet.ts'
 import { AnswerDoubt, type CursorPage, pagesOf } from '../../answers.ts'
 import type { Tally } from '../../tally.ts'
 import { DATA_ROWS_MAX, type DataApi, type DataAsked } from '../data-api.ts'
@@ -52,7 +52,7 @@ export function readWalletHistory(
   asked: WalletHistoryAsked,
   onEvents: OnWalletEvents,
   signal: AbortSignal,
-): Promise<WalletReach> {
+): Promise<HistoryCoverage> {
   return new Reading(parts, asked, onEvents, signal).run()
 }
 
@@ -101,7 +101,7 @@ class Reading {
     this.#nextS = Math.max(1, Math.min(this.#fromS, this.#lastS ?? this.#fromS))
   }
 
-  async run(): Promise<WalletReach> {
+  async run(): Promise<HistoryCoverage> {
     let settledS = this.#settledS
     if (!(await this.#readToEnd())) {
       this.#parts.tally.trouble('wallet_history_stuck', { second: this.#nextS })
@@ -119,7 +119,7 @@ class Reading {
     const settledToMs = timeMs(Math.max(0, settledS) * 1_000)
     return {
       ...{ settledToMs, isComplete: this.#isComplete },
-      ...{ isTailWhole: this.#isTailWhole, isLastListed: this.#isLastListed },
+      ...{ isTailComplete: this.#isTailWhole, isLastListed: this.#isLastListed },
     }
   }
 

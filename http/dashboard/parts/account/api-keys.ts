@@ -5,7 +5,7 @@ import { request } from '../../api.ts'
 import { serverBase } from '../../browser.ts'
 import { html } from '../../html.ts'
 import type { ApiKey, ApiKeys, CreatedKey } from '../../records.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 import { useAction } from '../forms/action.ts'
 import { Confirm } from '../forms/confirm.ts'
 import { described, Field, FormProblem, focusProblem } from '../forms/field.ts'
@@ -17,15 +17,15 @@ import { Time } from '../time.ts'
 const LABEL_CHARACTERS_MAX = 64
 
 export function KeyList() {
-  const asked = useAsked((signal) => request<ApiKeys>('/v1/keys', { signal }), [])
+  const result = useRequest((signal) => request<ApiKeys>('/v1/keys', { signal }), [])
   const [made, setMade] = useState<CreatedKey | null>(null)
   const onMade = (key: CreatedKey) => {
     setMade(key)
-    asked.again()
+    result.again()
   }
   const onRevoked = ({ id }: ApiKey) => {
     if (made?.id === id) setMade(null)
-    asked.again()
+    result.again()
   }
   return html`
     ${
@@ -40,8 +40,8 @@ export function KeyList() {
       <h2 id="keys">API keys</h2>
       <p class="muted">Programs sign in with a key. Give each program its own, so that you can revoke one without touching the others.</p>
       <${KeyForm} onMade=${onMade} />
-      <${Unanswered} asked=${asked} what="your keys" />
-      ${asked.kind === 'answered' ? html`<${KeyTable} keys=${asked.answer.keys} onRevoked=${onRevoked} />` : null}
+      <${Unanswered} result=${result} what="your keys" />
+      ${result.kind === 'answered' ? html`<${KeyTable} keys=${result.answer.keys} onRevoked=${onRevoked} />` : null}
     </section>
   `
 }
@@ -60,9 +60,9 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (form.current === null) return
-    const said = new FormData(form.current)
-    const label = String(said.get('label') ?? '').trim()
-    const scopes = said.has('webhooks') ? ['read', 'webhooks'] : ['read']
+    const formData = new FormData(form.current)
+    const label = String(formData.get('label') ?? '').trim()
+    const scopes = formData.has('webhooks') ? ['read', 'webhooks'] : ['read']
     setEmpty(label === '')
     if (label === '') return
     action.run(async () => {

@@ -8,7 +8,7 @@ import { countText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Me } from '../../records.ts'
 import { whoAmI } from '../../session.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 import { Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
 
@@ -18,12 +18,12 @@ const UNLIMITED = 2_147_483_647
 const WINDOW_MS = 60_000
 
 export function AccountLimits() {
-  const asked = useAsked(whoAmI, [])
+  const result = useRequest(whoAmI, [])
   const left = useLeft()
   return html`<section class="card stack" aria-labelledby="who">
     <h2 id="who">Profile</h2>
-    <${Unanswered} asked=${asked} what="your account" />
-    ${asked.kind === 'answered' ? html`<${Facts} me=${asked.answer} left=${left} />` : null}
+    <${Unanswered} result=${result} what="your account" />
+    ${result.kind === 'answered' ? html`<${Facts} me=${result.answer} left=${left} />` : null}
   </section>`
 }
 

@@ -20,8 +20,8 @@ export function ChangePassword() {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     if (form.current === null) return
-    const said = new FormData(form.current)
-    const [current, next] = [String(said.get(CURRENT) ?? ''), String(said.get(NEXT) ?? '')]
+    const formData = new FormData(form.current)
+    const [current, next] = [String(formData.get(CURRENT) ?? ''), String(formData.get(NEXT) ?? '')]
     setChanged(false)
     action.run(async () => {
       await changePassword(current, next)
@@ -53,22 +53,22 @@ export function ChangePassword() {
 }
 
 export function DeleteAccount() {
-  const [isAsking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  const wasAsking = useRef(false)
+  const wasConfirming = useRef(false)
   // In the same step as the drawing: a key pressed in between would go to the page and answer nothing.
   useLayoutEffect(() => {
     // The keyboard's focus goes on where the button was.
-    if (!isAsking && wasAsking.current) button.current?.focus()
-    wasAsking.current = isAsking
-  }, [isAsking])
+    if (!isConfirming && wasConfirming.current) button.current?.focus()
+    wasConfirming.current = isConfirming
+  }, [isConfirming])
   return html`<section class="card stack" aria-labelledby="end">
     <h2 id="end">Delete account</h2>
     <p class="muted">Deletes your keys, webhooks and undelivered events. This cannot be undone.</p>
     ${
-      isAsking
-        ? html`<${DeleteForm} close=${() => setAsking(false)} />`
-        : html`<p><button type="button" ref=${button} onClick=${() => setAsking(true)}>Delete account</button></p>`
+      isConfirming
+        ? html`<${DeleteForm} close=${() => setConfirming(false)} />`
+        : html`<p><button type="button" ref=${button} onClick=${() => setConfirming(true)}>Delete account</button></p>`
     }
   </section>`
 }

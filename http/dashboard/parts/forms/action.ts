@@ -9,22 +9,22 @@ interface Action {
   readonly error: unknown
   /** `work` ends in what the page shows of it; how it ends is dropped once the part has gone. */
   readonly run: (work: () => Promise<void>) => void
-  readonly forget: () => void
+  readonly clearError: () => void
 }
 
 export function useAction(): Action {
   const [state, setState] = useState<{ isRunning: boolean; error: unknown }>(IDLE)
-  const isGone = useRef(false)
+  const isUnmounted = useRef(false)
   const isRunning = useRef(false)
   useEffect(() => {
-    isGone.current = false
+    isUnmounted.current = false
     return () => {
-      isGone.current = true
+      isUnmounted.current = true
     }
   }, [])
   const settle = (error: unknown) => {
     isRunning.current = false
-    if (!isGone.current) setState({ isRunning: false, error })
+    if (!isUnmounted.current) setState({ isRunning: false, error })
   }
   return {
     ...state,
@@ -34,7 +34,7 @@ export function useAction(): Action {
       setState({ isRunning: true, error: null })
       work().then(() => settle(null), settle)
     },
-    forget: () => setState((last) => ({ ...last, error: null })),
+    clearError: () => setState((last) => ({ ...last, error: null })),
   }
 }
 

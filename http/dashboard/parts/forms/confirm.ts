@@ -15,22 +15,22 @@ interface ConfirmProps {
 }
 
 export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps) {
-  const [isAsking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const first = useRef<HTMLButtonElement>(null)
-  const wasAsking = useRef(false)
+  const wasConfirming = useRef(false)
   // In the same step as the drawing: a key pressed in between would go to the page and answer nothing.
   useLayoutEffect(() => {
     // The keyboard's focus goes on where the button was.
-    if (isAsking || wasAsking.current) first.current?.focus()
-    wasAsking.current = isAsking
-  }, [isAsking])
-  if (!isAsking) {
+    if (isConfirming || wasConfirming.current) first.current?.focus()
+    wasConfirming.current = isConfirming
+  }, [isConfirming])
+  if (!isConfirming) {
     return html`<button
       key="ask" ref=${first} type="button" aria-label=${`${action} ${of}`}
-      onClick=${() => setAsking(true)}
+      onClick=${() => setConfirming(true)}
     >${action}</button>`
   }
-  const close = () => setAsking(false)
+  const close = () => setConfirming(false)
   const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && close()
   return html`<span class="confirm row" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
     <span>${question}</span>

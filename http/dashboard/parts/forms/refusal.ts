@@ -1,7 +1,7 @@
 // What the forms say of a refusal, in words for a person: beside the field that it is about, or beside the form.
 
 import { ApiError } from '../../api.ts'
-import { problemText, sentence, wordsOf } from '../states.ts'
+import { describeError, problemText, sentence } from '../states.ts'
 
 /** What a form shows after it was refused. */
 export interface Refusal {
@@ -43,26 +43,26 @@ function waiting(error: ApiError): Refusal {
 
 /** The same in words for a person, where it is about the length of a password. */
 function withLength(refusal: Refusal, error: ApiError, name: string): Refusal {
-  const said = error.fields.get(name)
-  if (said === undefined) return refusal
-  const words = /at most/.test(said)
+  const message = error.fields.get(name)
+  if (message === undefined) return refusal
+  const text = /at most/.test(message)
     ? 'This password is too long: it may have 1024 bytes.'
     : 'This password is too short: it needs 8 characters or more.'
-  return { ...refusal, fields: new Map([...refusal.fields, [name, words]]) }
+  return { ...refusal, fields: new Map([...refusal.fields, [name, text]]) }
 }
 
 /** Of any form with these fields: what is about none of them stands beside the form. */
 export function refusalOf(error: unknown, names: readonly string[]): Refusal {
   if (!(error instanceof ApiError) || error.fields.size === 0) {
-    const { title, detail } = wordsOf(error)
+    const { title, detail } = describeError(error)
     return { ...NOTHING, form: `${title} ${sentence(detail)}` }
   }
-  const placed = [...error.fields].filter(([name]) => names.includes(name))
+  const ofFields = [...error.fields].filter(([name]) => names.includes(name))
   const others = [...error.fields].filter(([name]) => !names.includes(name))
   return {
     ...NOTHING,
-    form: others.length === 0 ? null : others.map(([, said]) => problemText(said)).join(' '),
-    fields: new Map(placed.map(([name, said]) => [name, problemText(said)])),
+    form: others.length === 0 ? null : others.map(([, message]) => problemText(message)).join(' '),
+    fields: new Map(ofFields.map(([name, message]) => [name, problemText(message)])),
   }
 }
 

@@ -53,11 +53,11 @@ function Copyable({ text, what }: { readonly text: string; readonly what: string
     <button type="button" class="primary" onClick=${copy}>
       ${copying === 'copied' ? 'Copied' : `Copy the ${what}`}
     </button>
-    <span class="muted" role="status">${WORDS[copying]}</span>
+    <span class="muted" role="status">${STATUS_TEXTS[copying]}</span>
   </div>`
 }
 
-const WORDS: Readonly<Record<Copying, string>> = {
+const STATUS_TEXTS: Readonly<Record<Copying, string>> = {
   'not yet': '',
   copied: 'It is in your clipboard.',
   'by hand': 'This browser lets no page copy: it is selected, copy it by hand.',

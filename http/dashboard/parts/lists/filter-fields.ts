@@ -5,24 +5,24 @@ import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../../browser.ts'
 import { capital } from '../../format.ts'
 import { html } from '../../html.ts'
-import { hrefOf, type Place } from '../../route.ts'
+import { hrefOf, type PageRoute } from '../../route.ts'
 import { described, Field } from '../forms/field.ts'
 
 /** Puts some of the page's own parameters into the address; an empty one is taken out. */
-export function changeQuery(place: Place, changes: Readonly<Record<string, string>>): void {
-  if (place.page === 'unknown') return
-  const query = { ...Object.fromEntries(place.query), ...changes }
-  setAddressHash(hrefOf(place.page, place.subject, query), true)
+export function changeQuery(route: PageRoute, changes: Readonly<Record<string, string>>): void {
+  if (route.page === 'unknown') return
+  const query = { ...Object.fromEntries(route.query), ...changes }
+  setAddressHash(hrefOf(route.page, route.subject, query), true)
 }
 
 /** The address's word when it is one of the choices, else the first of them. */
 export function chosen<Value extends string>(
-  place: Place,
+  route: PageRoute,
   name: string,
   [first, ...others]: readonly [Value, ...Value[]],
 ): Value {
-  const word = place.query.get(name)
-  return others.find((value) => value === word) ?? first
+  const param = route.query.get(name)
+  return others.find((value) => value === param) ?? first
 }
 
 interface NumberBounds {
@@ -33,23 +33,23 @@ interface NumberBounds {
 }
 
 /** The address's number when it is within the bounds, else the one that stands for none. */
-export function chosenNumber(place: Place, name: string, bounds: NumberBounds): number {
-  return Number(wordWithin(place, name, bounds) ?? bounds.otherwise)
+export function chosenNumber(route: PageRoute, name: string, bounds: NumberBounds): number {
+  return Number(paramWithin(route, name, bounds) ?? bounds.otherwise)
 }
 
-function wordWithin(place: Place, name: string, { min, max }: NumberBounds): string | null {
-  const word = place.query.get(name) ?? ''
-  return word.trim() !== '' && Number(word) >= min && Number(word) <= max ? word : null
+function paramWithin(route: PageRoute, name: string, { min, max }: NumberBounds): string | null {
+  const param = route.query.get(name) ?? ''
+  return param.trim() !== '' && Number(param) >= min && Number(param) <= max ? param : null
 }
 
 /** A number of the address for its field: as it stands there, and where it is not accepted, what is. */
-export function numberField(place: Place, name: string, bounds: NumberBounds) {
+export function numberField(route: PageRoute, name: string, bounds: NumberBounds) {
   const { min, max, otherwise } = bounds
-  const word = place.query.get(name) ?? ''
-  const isUsed = word === '' || wordWithin(place, name, bounds) !== null
+  const param = route.query.get(name) ?? ''
+  const isUsed = param === '' || paramWithin(route, name, bounds) !== null
   return {
     type: 'number',
-    value: word === '' ? String(otherwise) : word,
+    value: param === '' ? String(otherwise) : param,
     bounds: { min, max, step: 'any', required: 'required' },
     problem: isUsed ? null : `${acceptedText({ min, max })} The list is shown with ${otherwise}.`,
   } as const

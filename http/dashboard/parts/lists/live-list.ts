@@ -11,11 +11,11 @@ interface LiveSource<Rows> {
   readonly channel: Channel
   readonly none: Rows
   /** Rejects with ApiError. */
-  readonly ask: (signal: AbortSignal) => Promise<Rows>
+  readonly load: (signal: AbortSignal) => Promise<Rows>
   /** The rows with what a message tells; the very same rows when it tells nothing of them. */
-  readonly tell: (rows: Rows, message: DataMessage) => Rows
+  readonly applyMessage: (rows: Rows, message: DataMessage) => Rows
   /** What is known with what the server answered, which was asked at that moment of the monotonic clock. */
-  readonly join: (known: Rows, answer: Rows, askedMs: number) => Rows
+  readonly join: (current: Rows, answer: Rows, requestedMs: number) => Rows
 }
 
 interface LiveList<Rows> {
@@ -45,8 +45,8 @@ export function useLiveList<Rows>(
         redraw()
       }
       put(beginning)
-      const ask = (signal: AbortSignal) => latest.current.ask(signal)
-      return followList({ ...source, ask }, { known: () => list.current.rows, put })
+      const load = (signal: AbortSignal) => latest.current.load(signal)
+      return followList({ ...source, load }, { current: () => list.current.rows, put })
     },
     [...inputs, round],
   )
@@ -54,40 +54,40 @@ export function useLiveList<Rows>(
 }
 
 function followList<Rows>(
-  { channel, ask: askServer, tell, join }: LiveSource<Rows>,
+  { channel, load, applyMessage, join }: LiveSource<Rows>,
   {
-    known,
+    current,
     put,
-  }: { readonly known: () => Rows; readonly put: (change: Partial<LiveList<Rows>>) => void },
+  }: { readonly current: () => Rows; readonly put: (change: Partial<LiveList<Rows>>) => void },
 ): () => void {
   const ending = new AbortController()
-  const ask = () => {
-    stopWaiting()
-    const askedMs = monotonicMs()
-    askServer(ending.signal).then(
+  const reload = () => {
+    cancelWait()
+    const requestedMs = monotonicMs()
+    load(ending.signal).then(
       (answer) => {
         if (ending.signal.aborted) return
-        put({ kind: 'answered', error: null, rows: join(known(), answer, askedMs) })
+        put({ kind: 'answered', error: null, rows: join(current(), answer, requestedMs) })
       },
       (error: unknown) => ending.signal.aborted || put({ kind: 'failed', error }),
     )
   }
-  const stopWaiting = after(PATIENCE_MS, ask)
+  const cancelWait = after(PATIENCE_MS, reload)
   const stop = follow(
     { channel, all: true },
     {
       onMessage: (message) => {
-        const rows = tell(known(), message)
-        if (rows !== known()) put({ rows })
+        const rows = applyMessage(current(), message)
+        if (rows !== current()) put({ rows })
       },
       // What the stream lost for good, the server may still have.
-      onGap: ask,
-      onReady: ask,
+      onGap: reload,
+      onReady: reload,
     },
   )
   return () => {
     ending.abort()
-    stopWaiting()
+    cancelWait()
     stop()
   }
 }

@@ -11,7 +11,7 @@ interface Page {
 
 interface Progress<Answer> {
   readonly pages: readonly Answer[]
-  readonly isAsking: boolean
+  readonly isLoading: boolean
   readonly error: unknown
 }
 
@@ -23,49 +23,49 @@ interface Paged<Answer> extends Progress<Answer> {
   readonly again: () => void
 }
 
-const BEGINNING = { pages: [], isAsking: true, error: null } as const
+const BEGINNING = { pages: [], isLoading: true, error: null } as const
 
 /** The pages so far; they are dropped when `inputs` change. */
 export function usePages<Answer extends Page>(
-  ask: (cursor: string | null, signal: AbortSignal) => Promise<Answer>,
+  fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],
 ): Paged<Answer> {
   const [progress, setProgress] = useState<Progress<Answer>>(BEGINNING)
   const ending = useRef<AbortController | null>(null)
-  const askAfter = (pages: readonly Answer[], shown = pages) => {
+  const loadAfter = (pages: readonly Answer[], shown = pages) => {
     const own = new AbortController()
     ending.current?.abort()
     ending.current = own
-    setProgress({ pages: shown, isAsking: true, error: null })
-    ask(pages.at(-1)?.cursor ?? null, own.signal).then(
+    setProgress({ pages: shown, isLoading: true, error: null })
+    fetchPage(pages.at(-1)?.cursor ?? null, own.signal).then(
       (answer) => {
         if (own.signal.aborted) return
-        setProgress({ pages: [...pages, answer], isAsking: false, error: null })
+        setProgress({ pages: [...pages, answer], isLoading: false, error: null })
       },
       (error: unknown) => {
-        if (!own.signal.aborted) setProgress({ pages: shown, isAsking: false, error })
+        if (!own.signal.aborted) setProgress({ pages: shown, isLoading: false, error })
       },
     )
   }
   useEffect(() => {
-    askAfter([])
+    loadAfter([])
     return () => ending.current?.abort()
   }, inputs)
   const cursor = progress.pages.at(-1)?.cursor ?? null
   return {
     ...progress,
     hasMore: cursor !== null,
-    more: () => progress.isAsking || askAfter(progress.pages),
-    again: () => progress.isAsking || askAfter([], progress.pages),
+    more: () => progress.isLoading || loadAfter(progress.pages),
+    again: () => progress.isLoading || loadAfter([], progress.pages),
   }
 }
 
 /** The button under a list, or what went wrong with its last page; nothing when all is shown. */
 export function More({ paged }: { readonly paged: Omit<Paged<unknown>, 'pages'> }) {
-  const { isAsking, error, hasMore, more } = paged
+  const { isLoading, error, hasMore, more } = paged
   if (error !== null) return html`<${Failure} error=${error} retry=${more} />`
   if (!hasMore) return null
-  return html`<p><button type="button" class="more" aria-disabled=${isAsking} onClick=${more}>
-    ${isAsking ? 'Loading…' : 'Show more'}
+  return html`<p><button type="button" class="more" aria-disabled=${isLoading} onClick=${more}>
+    ${isLoading ? 'Loading…' : 'Show more'}
   </button></p>`
 }

@@ -5,7 +5,7 @@ import { request } from '../../api.ts'
 import { capital } from '../../format.ts'
 import type { Health } from '../../records.ts'
 import { Signal } from '../../signal.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 
 /** The first venue, whose wallets are known, then the second. */
 export interface Venues {
@@ -13,7 +13,7 @@ export interface Venues {
   readonly b: string
 }
 
-let known: Venues | null = null
+let cached: Venues | null = null
 
 /** By configured name, whose protocol a venue speaks; what shows names is drawn again when they are there. */
 export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
@@ -25,24 +25,24 @@ export function venueText(name: string | null | undefined): string {
 }
 
 /** With the name that the interface has for it, where that is another: `Polymarket (venue_a)`. */
-export function wholeVenueText(name: string | null | undefined): string {
+export function fullVenueText(name: string | null | undefined): string {
   const text = venueText(name)
   return text.toLowerCase() === (name ?? '').toLowerCase() ? text : `${text} (${name})`
 }
 
 /** Rejects with ApiError. */
-export async function askVenues(signal: AbortSignal): Promise<Venues> {
-  if (known !== null) return known
+export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
+  if (cached !== null) return cached
   const { exchanges, protocols: spoken } = await request<Health>('/health', { signal })
   protocols.set(new Map(Object.entries(spoken)))
   const [a, b] = Object.keys(exchanges)
   if (a === undefined || b === undefined) throw new Error('the server names no two venues')
-  known = { a, b }
-  return known
+  cached = { a, b }
+  return cached
 }
 
 /** Venue a's name, then venue b's; empty until they are known. */
 export function useVenues(): readonly string[] {
-  const asked = useAsked(askVenues, [])
-  return asked.kind === 'answered' ? [asked.answer.a, asked.answer.b] : []
+  const result = useRequest(fetchVenues, [])
+  return result.kind === 'answered' ? [result.answer.a, result.answer.b] : []
 }

@@ -21,7 +21,7 @@ import { Ago } from '../time.ts'
 const FEW = 10
 const MANY = 50
 /** Rows that a side has at least where nothing is marked. */
-const ROOM = 6
+const ROWS_MIN = 6
 
 /** Draws again, at most once a picture, when one of these markets' books changes; they are followed meanwhile. */
 export function useBooks(marketIds: readonly string[]): void {
@@ -64,7 +64,7 @@ export function BookPanel({
   >
     <div class="row panel-head">
       <h2 id="book-title">Order book</h2>
-      <span class=${`tag book-state ${state}`}>${BOOK_STATE_WORDS[state]}</span>
+      <span class=${`tag book-state ${state}`}>${BOOK_STATE_LABELS[state]}</span>
     </div>
     ${book === null ? null : html`<p class="muted">Changed <${Ago} atMs=${book.receivedMs} /></p>`}
     ${book === null ? html`<${Waiting} what="the book" />` : ladder(ladderOf(best(book, levels)), book, decimals.current)}
@@ -114,7 +114,7 @@ export function ladder(
   if (bids.length === 0 && asks.length === 0) {
     return html`<${Empty}>Nobody has an order in this book.<//>`
   }
-  const [columns, room] = taken === null ? [3, ROOM] : [4, 0]
+  const [columns, rowsMin] = taken === null ? [3, ROWS_MIN] : [4, 0]
   return html`<div class="scroll-x">
     <table class="list ladder">
       <caption class="visually-hidden">Asks, the highest first, then bids</caption>
@@ -124,9 +124,9 @@ export function ladder(
           ${taken === null ? null : html`<th scope="col" class="num">Taken</th>`}
         </tr>
       </thead>
-      <tbody data-side="ask">${blanks(asks, room)}${asks
+      <tbody data-side="ask">${blanks(asks, rowsMin)}${asks
         .map((row, index) =>
-          rung('ask', row, decimals, taken === null ? null : (taken[index] ?? 0)),
+          levelRow('ask', row, decimals, taken === null ? null : (taken[index] ?? 0)),
         )
         .reverse()}</tbody>
       <tbody class="middle">
@@ -137,20 +137,20 @@ export function ladder(
           </td>
         </tr>
       </tbody>
-      <tbody data-side="bid">${bids.map((row) => rung('bid', row, decimals, taken === null ? null : 0))}${blanks(bids, room)}</tbody>
+      <tbody data-side="bid">${bids.map((row) => levelRow('bid', row, decimals, taken === null ? null : 0))}${blanks(bids, rowsMin)}</tbody>
     </table>
   </div>`
 }
 
 /** Rows without a level, so that the middle of a thin book stays where it is while levels come and go. */
-const blanks = (rows: readonly LadderRow[], room: number) =>
+const blanks = (rows: readonly LadderRow[], rowsMin: number) =>
   Array.from(
-    { length: Math.max(0, room - rows.length) },
+    { length: Math.max(0, rowsMin - rows.length) },
     (_, index) =>
       html`<tr class="blank" key=${`blank ${index}`} aria-hidden="true"><td colspan="3"></td></tr>`,
   )
 
-function rung(
+function levelRow(
   side: 'bid' | 'ask',
   { price, size, total, share }: LadderRow,
   decimals: Decimals,
@@ -214,16 +214,16 @@ export function bookStateOf(
 ): BookState {
   if (book !== null && connection === 'polling') return book.isStale ? 'stale' : 'polled'
   if (book !== null && connection === 'late') return 'late'
-  const isGone = connection !== 'live' && connection !== 'catching_up'
+  const isDisconnected = connection !== 'live' && connection !== 'catching_up'
   const isBeginning = connection === 'connecting' || connection === 'resting'
-  if (book === null) return isGone && !isBeginning ? 'offline' : 'waiting'
-  if (isGone) return 'offline'
+  if (book === null) return isDisconnected && !isBeginning ? 'offline' : 'waiting'
+  if (isDisconnected) return 'offline'
   if (!book.isInSync || connection === 'catching_up') return 'behind'
   return book.isStale || (feed !== null && feed.state !== 'live') ? 'stale' : 'live'
 }
 
 /** For a person. */
-export const BOOK_STATE_WORDS: Readonly<Record<BookState, string>> = {
+export const BOOK_STATE_LABELS: Readonly<Record<BookState, string>> = {
   waiting: 'Waiting for the book',
   polled: 'Read every 5 s',
   late: 'Nothing new: may be old',

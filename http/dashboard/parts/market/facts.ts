@@ -8,7 +8,7 @@ import { html } from '../../html.ts'
 import type { Market } from '../../records.ts'
 import { Signal, useSignal } from '../../signal.ts'
 import { feeds, streamState } from '../../stream.ts'
-import { wholeVenueText } from '../lists/venues.ts'
+import { fullVenueText } from '../lists/venues.ts'
 import { Time } from '../time.ts'
 import { ChangingPrice, type LivePrice, priceOfOutcome, useLivePrices } from './live-price.ts'
 
@@ -29,20 +29,20 @@ export function MarketTitle({ market }: { readonly market: Market }) {
       ${category === null ? null : html`<span class="tag">${category}</span>`}
       ${
         link === null
-          ? html`<span>${wholeVenueText(own?.platform)}</span>`
-          : html`<a href=${link} target="_blank" rel="noopener noreferrer">${wholeVenueText(own?.platform)} ↗</a>`
+          ? html`<span>${fullVenueText(own?.platform)}</span>`
+          : html`<a href=${link} target="_blank" rel="noopener noreferrer">${fullVenueText(own?.platform)} ↗</a>`
       }
-      ${status === 'open' ? html`<${FeedWords} platform=${own?.platform ?? ''} />` : null}
+      ${status === 'open' ? html`<${FeedStatus} platform=${own?.platform ?? ''} />` : null}
     </p>
   </header>`
 }
 
 /** How the venue's feed is, which matters as long as the market trades. */
-function FeedWords({ platform }: { readonly platform: string }) {
-  const told = useSignal(feeds).get(platform)
+function FeedStatus({ platform }: { readonly platform: string }) {
+  const lastFeed = useSignal(feeds).get(platform)
   // What was told before the connection went says nothing of now.
-  const isTold = ['live', 'catching_up'].includes(useSignal(streamState).state)
-  const feed = isTold ? told : undefined
+  const isConnected = ['live', 'catching_up'].includes(useSignal(streamState).state)
+  const feed = isConnected ? lastFeed : undefined
   const lag = feed?.lag_ms ?? null
   return html`<span class="muted" data-feed=${feed?.state ?? 'unknown'}>
     feed ${feed?.state ?? 'not known'}${lag === null ? '' : `, ${durationText(lag)} behind the venue`}
@@ -74,7 +74,7 @@ export function resultText({ status, resolution_status: resolution }: Market): s
   return resolution === 'disputed' ? 'The proposed result is disputed.' : null
 }
 
-const VOLUME_WORDS = {
+const VOLUME_UNIT_LABELS = {
   usd_traded: 'dollars paid',
   usd_notional: 'contracts of $1',
 } as const
@@ -104,7 +104,7 @@ export function MarketOutcomes({
     <dl class="market-facts">
       <div><dt>Volume 24 h</dt> <dd>${roundUsdText(market.volume_24h)}</dd></div>
       <div><dt>Total volume</dt> <dd>${roundUsdText(market.volume_total)}</dd></div>
-      <div><dt>Volume counts</dt> <dd>${VOLUME_WORDS[market.volume_unit]}</dd></div>
+      <div><dt>Volume counts</dt> <dd>${VOLUME_UNIT_LABELS[market.volume_unit]}</dd></div>
       <div><dt>Open interest</dt> <dd>${countText(market.open_interest)}</dd></div>
       <div><dt>Opened</dt> <dd><${Time} atMs=${millis(market.created_at)} /></dd></div>
       <div><dt>${isOver(market) ? 'Closed' : 'Closes'}</dt> <dd><${Time} atMs=${millis(market.close_time)} /></dd></div>

@@ -61,8 +61,8 @@ export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
   })
   const before = last.current
   if (before.price !== price) {
-    const isKnown = before.price !== null && price !== null
-    const way = !isKnown ? '' : Number(price) > Number(before.price) ? 'flash rose' : 'flash fell'
+    const hasBoth = before.price !== null && price !== null
+    const way = !hasBoth ? '' : Number(price) > Number(before.price) ? 'flash rose' : 'flash fell'
     last.current = { price, count: before.count + 1, way }
   }
   const { count, way } = last.current

@@ -13,7 +13,7 @@ import { useRedraw, useSignal } from '../../signal.ts'
 import { follow, streamState } from '../../stream.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
-import { TradedWords, tradedOf } from '../traded.ts'
+import { TradedText, tradedOf } from '../traded.ts'
 import { Price } from './live-price.ts'
 
 /** A stream that is not live by then is not waited for. */
@@ -49,13 +49,13 @@ export class TradeTape {
   put(trade: TapeTrade): boolean {
     if (this.#ids.has(trade.id)) return false
     const at = this.#trades.findIndex(({ timestamp_ms: ms }) => ms <= trade.timestamp_ms)
-    const place = at === -1 ? this.#trades.length : at
-    if (place >= TAPE_TRADES_MAX) return false
-    this.#trades.splice(place, 0, trade)
+    const index = at === -1 ? this.#trades.length : at
+    if (index >= TAPE_TRADES_MAX) return false
+    this.#trades.splice(index, 0, trade)
     this.#ids.add(trade.id)
     if (this.#trades.length > TAPE_TRADES_MAX) {
-      const gone = this.#trades.pop()
-      if (gone !== undefined) this.#ids.delete(gone.id)
+      const evicted = this.#trades.pop()
+      if (evicted !== undefined) this.#ids.delete(evicted.id)
     }
     return true
   }
@@ -68,7 +68,7 @@ const ROWS_AT_TOP = 32
 const LAST_KNOWN = 'Not connected: the last known trades'
 const MAYBE_OLD = 'Nothing new: may be old'
 
-type Reading =
+type LoadState =
   | { readonly kind: 'waiting' | 'read' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
@@ -82,12 +82,12 @@ interface TradePanelProps {
 
 export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
   const [tape] = useState(() => new TradeTape())
-  const [reading, setReading] = useState<Reading>({ kind: 'waiting' })
+  const [loadState, setLoadState] = useState<LoadState>({ kind: 'waiting' })
   const [round, setRound] = useState(0)
   const readAgain = () => setRound((count) => count + 1)
   useRedraw(
     (redraw) => {
-      const stopWaiting = after(PATIENCE_MS, readAgain)
+      const cancelWait = after(PATIENCE_MS, readAgain)
       const stop = follow(
         { channel: 'trades', marketIds: [marketId] },
         {
@@ -98,20 +98,20 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
           onGap: readAgain,
           // Asked from then on, nothing falls between the answer and the stream.
           onReady: () => {
-            stopWaiting()
+            cancelWait()
             readAgain()
           },
         },
       )
       return () => {
-        stopWaiting()
+        cancelWait()
         stop()
       }
     },
     [marketId],
   )
   useEffect(
-    () => (round === 0 ? undefined : readTrades(marketId, tape, setReading)),
+    () => (round === 0 ? undefined : readTrades(marketId, tape, setLoadState)),
     [marketId, round],
   )
   const { trades } = tape
@@ -122,9 +122,9 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
       <h2 id="tape-title">Trades</h2>
       ${old === null || trades.length === 0 ? null : html`<span class="tag wait" data-old=${state}>${old}</span>`}
     </div>
-    ${reading.kind === 'failed' && (trades.length === 0 || old === null) ? html`<${Failure} error=${reading.error} retry=${readAgain} />` : null}
-    ${reading.kind === 'waiting' && trades.length === 0 ? html`<${Waiting} what="trades" />` : null}
-    ${reading.kind === 'read' && trades.length === 0 ? html`<${Empty}>No trades of this market are kept here.<//>` : null}
+    ${loadState.kind === 'failed' && (trades.length === 0 || old === null) ? html`<${Failure} error=${loadState.error} retry=${readAgain} />` : null}
+    ${loadState.kind === 'waiting' && trades.length === 0 ? html`<${Waiting} what="trades" />` : null}
+    ${loadState.kind === 'read' && trades.length === 0 ? html`<${Empty}>No trades of this market are kept here.<//>` : null}
     ${trades.length === 0 ? null : html`<${Table} trades=${trades} outcomes=${outcomes} least=${decimals} />`}
   </section>`
 }
@@ -133,18 +133,18 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
 function readTrades(
   marketId: string,
   tape: TradeTape,
-  note: (reading: Reading) => void,
+  onChange: (loadState: LoadState) => void,
 ): () => void {
   const ending = new AbortController()
   const path = `/v1/markets/${encodeURIComponent(marketId)}/trades`
-  const asked = { query: { limit: TAPE_TRADES_MAX }, signal: ending.signal }
-  request<TradePage>(path, asked).then(
+  const options = { query: { limit: TAPE_TRADES_MAX }, signal: ending.signal }
+  request<TradePage>(path, options).then(
     ({ trades }) => {
       if (ending.signal.aborted) return
       for (const trade of [...trades].reverse()) tape.put(trade)
-      note({ kind: 'read' })
+      onChange({ kind: 'read' })
     },
-    (error: unknown) => ending.signal.aborted || note({ kind: 'failed', error }),
+    (error: unknown) => ending.signal.aborted || onChange({ kind: 'failed', error }),
   )
   return () => ending.abort()
 }
@@ -201,7 +201,7 @@ class TradeRow extends Component<TradeRowProps> {
     const done = tradedOf({ ...trade, usd }, outcomes)
     return html`<tr data-trade=${id}>
       <td class="when"><${Time} atMs=${atMs} style="clock" /></td>
-      <td class="what"><${TradedWords} of=${done} /></td>
+      <td class="what"><${TradedText} of=${done} /></td>
       <td class="num price"><${Price} price=${done.price} decimals=${least} /></td>
       <td class="num size">${sizeText(size, sizes)}</td>
       <td class="num usd">${usdText(usd)}</td>

@@ -9,17 +9,17 @@ import type { Market, MatchList } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { useSignal } from '../../signal.ts'
 import { bookOf, feeds, streamState } from '../../stream.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from '../lists/quotes.ts'
-import { askVenues, venueText, wholeVenueText } from '../lists/venues.ts'
+import { fetchVenues, fullVenueText, venueText } from '../lists/venues.ts'
 import { type MatchPair, type MatchRecord, pairsOf } from '../matches/pair.ts'
-import { askGames, besides } from '../sports/games.ts'
+import { besides, fetchGames } from '../sports/games.ts'
 import { Empty, Unanswered } from '../states.ts'
-import { BOOK_STATE_WORDS, bookStateOf, useBooks } from './book.ts'
+import { BOOK_STATE_LABELS, bookStateOf, useBooks } from './book.ts'
 import { endText } from './facts.ts'
 
 /** A market's twin, and what is thought of the pair. */
-interface Twin {
+interface MatchedMarket {
   readonly market: Market
   readonly match: MatchRecord
 }
@@ -27,33 +27,42 @@ interface Twin {
 /** All markets of an event are asked for at once; no event has more matches. */
 const LIMIT = 200
 
-export function TwinPanel({ market }: { readonly market: Market }) {
+export function MatchedMarketPanel({ market }: { readonly market: Market }) {
   const { id, status, platforms } = market
-  const asked = useAsked((signal) => askTwin(market, signal), [id, status, platforms.length])
-  const name = asked.kind === 'answered' ? asked.answer.other : null
-  const twin = asked.kind === 'answered' ? asked.answer.twin : null
+  const result = useRequest(
+    (signal) => fetchMatchedMarket(market, signal),
+    [id, status, platforms.length],
+  )
+  const name = result.kind === 'answered' ? result.answer.other : null
+  const matchedMarket = result.kind === 'answered' ? result.answer.matchedMarket : null
   return html`<section class="card twin" aria-labelledby="twin-title">
-    <h2 id="twin-title">${name === null ? 'The other venue' : `At ${wholeVenueText(name)}`}</h2>
-    <${Unanswered} asked=${asked} what="the twin" />
-    ${name === null || twin !== null ? null : status === 'open' ? html`<${Empty} again=${asked.again}>No market at ${venueText(name)} is known to ask the same.<//>` : html`<${EndedTwin} market=${market} venue=${name} />`}
-    ${twin === null ? null : found(market, twin)}
+    <h2 id="twin-title">${name === null ? 'The other venue' : `At ${fullVenueText(name)}`}</h2>
+    <${Unanswered} result=${result} what="the twin" />
+    ${name === null || matchedMarket !== null ? null : status === 'open' ? html`<${Empty} again=${result.again}>No market at ${venueText(name)} is known to ask the same.<//>` : html`<${EndedMatchedMarket} market=${market} venue=${name} />`}
+    ${matchedMarket === null ? null : found(market, matchedMarket)}
   </section>`
 }
 
 /** Of a market that trades no longer: matches end with trading, but a game still has the markets of both venues. */
-function EndedTwin({ market, venue }: { readonly market: Market; readonly venue: string }) {
+function EndedMatchedMarket({
+  market,
+  venue,
+}: {
+  readonly market: Market
+  readonly venue: string
+}) {
   const { id, status } = market
-  const asked = useAsked(
+  const result = useRequest(
     async (signal) => {
       const day = gameDayOf(market)
       if (day === null) return { day, others: [] }
-      const { games } = await askGames(day.sport, day.date, signal)
+      const { games } = await fetchGames(day.sport, day.date, signal)
       return { day, others: games.flatMap((game) => besides(game, id)) }
     },
     [id, status],
   )
-  if (asked.kind !== 'answered') return html`<${Unanswered} asked=${asked} what="the twin" />`
-  const { day, others } = asked.answer
+  if (result.kind !== 'answered') return html`<${Unanswered} result=${result} what="the twin" />`
+  const { day, others } = result.answer
   return html`
     ${others.length === 0 ? html`<${Empty}>No market at ${venueText(venue)} is known to have asked the same; matches end with trading.<//>` : null}
     ${others.map(
@@ -91,15 +100,15 @@ export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
 }
 
 /** Rejects with ApiError. */
-export async function askTwin(market: Market, signal: AbortSignal) {
-  const venues = await askVenues(signal)
+export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
+  const venues = await fetchVenues(signal)
   const isOfA = market.platforms[0]?.platform === venues.a
   const { matches } = await request<MatchList>('/v1/matching-markets', {
     query: { ...filterOf(market, isOfA), limit: LIMIT },
     signal,
   })
   const other = isOfA ? venues.b : venues.a
-  return { other, twin: twinIn(pairsOf(matches, venues), market.id) }
+  return { other, matchedMarket: findMatchedMarket(pairsOf(matches, venues), market.id) }
 }
 
 /** Venue a's markets have slugs of their own; venue b's are found by their event. */
@@ -108,7 +117,7 @@ function filterOf({ slug, event_slug: event }: Market, isOfA: boolean) {
 }
 
 /** A market's twin among the pairs of its slug or event; null: it has none. */
-function twinIn(pairs: readonly MatchPair[], marketId: string): Twin | null {
+function findMatchedMarket(pairs: readonly MatchPair[], marketId: string): MatchedMarket | null {
   for (const { a, b, match } of pairs) {
     if (a.id === marketId) return { market: b, match }
     if (b.id === marketId) return { market: a, match }
@@ -116,40 +125,40 @@ function twinIn(pairs: readonly MatchPair[], marketId: string): Twin | null {
   return null
 }
 
-function found(market: Market, twin: Twin) {
-  const { score, confidence, relation, inverted, explanation } = twin.match
-  const [first, otherFirst] = [market.outcomes[0]?.label, twin.market.outcomes[0]?.label]
+function found(market: Market, matchedMarket: MatchedMarket) {
+  const { score, confidence, relation, inverted, explanation } = matchedMarket.match
+  const [first, otherFirst] = [market.outcomes[0]?.label, matchedMarket.market.outcomes[0]?.label]
   return html`
-    <p class="question"><a href=${hrefOf('market', twin.market.id)}>${twin.market.question}</a></p>
+    <p class="question"><a href=${hrefOf('market', matchedMarket.market.id)}>${matchedMarket.market.question}</a></p>
     <p class="row">
       <span class="tag">${confidence}</span>
       <span class="muted">score ${score.toFixed(1)} of 100, ${relation}</span>
-      ${twin.market.status === 'open' ? null : html`<span class="tag">${twin.market.status}</span>`}
+      ${matchedMarket.market.status === 'open' ? null : html`<span class="tag">${matchedMarket.market.status}</span>`}
     </p>
     ${
       inverted === true
         ? html`<p>Turned round: “${otherFirst}” there is against “${first}” here. Its prices are shown as “${first}” sees them.</p>`
         : null
     }
-    <${TwinPrices} market=${market} twin=${twin.market} inverted=${inverted} />
+    <${MatchedPrices} market=${market} matchedMarket=${matchedMarket.market} inverted=${inverted} />
     <p class="muted">${explanation}</p>
   `
 }
 
 /** Best bid and ask at both venues. */
-function TwinPrices({
+function MatchedPrices({
   market,
-  twin,
+  matchedMarket,
   inverted,
 }: {
   readonly market: Market
-  readonly twin: Market
+  readonly matchedMarket: Market
   readonly inverted: boolean | null
 }) {
-  useBooks([market.id, twin.id])
+  useBooks([market.id, matchedMarket.id])
   const { state: connection } = useSignal(streamState)
   const venueFeeds = useSignal(feeds)
-  const [here, there] = [market, twin].map((one) => {
+  const [here, there] = [market, matchedMarket].map((one) => {
     const platform = one.platforms[0]?.platform ?? ''
     const book = bookOf(one.id, 1)
     return {
@@ -162,7 +171,10 @@ function TwinPrices({
   // As our first outcome sees them; null: it is not known which of theirs means it.
   const theirs = inverted === null ? null : inverted ? contrary(there.quote) : there.quote
   const other = theirs ?? there.quote
-  const decimals = [stepDecimals(market.price_step), stepDecimals(twin.price_step)] as const
+  const decimals = [
+    stepDecimals(market.price_step),
+    stepDecimals(matchedMarket.price_step),
+  ] as const
   const isLive = here.state === 'live' && there.state === 'live'
   return html`
     <div class="scroll-x">
@@ -186,22 +198,22 @@ function TwinPrices({
         </tbody>
       </table>
     </div>
-    ${theirs === null ? html`<p>Which outcome there means ours is not known, so there is no gap to show.</p>` : gapWords({ ...crossingOf(here.quote, theirs), gap: gapOf(here.quote, theirs) }, venueText(here.platform), venueText(there.platform))}
+    ${theirs === null ? html`<p>Which outcome there means ours is not known, so there is no gap to show.</p>` : gapSummary({ ...crossingOf(here.quote, theirs), gap: gapOf(here.quote, theirs) }, venueText(here.platform), venueText(there.platform))}
     ${[here, there]
       .filter(({ state }) => state !== 'live')
       .map(
         ({ platform, state }) =>
-          html`<p class="muted" key=${platform}>${venueText(platform)}: ${BOOK_STATE_WORDS[state]}.</p>`,
+          html`<p class="muted" key=${platform}>${venueText(platform)}: ${BOOK_STATE_LABELS[state]}.</p>`,
       )}
   `
 }
 
-type Known = number | null
+type MaybePrice = number | null
 
 function figures(
   name: string,
   title: string,
-  [ours, theirs]: readonly [Known, Known],
+  [ours, theirs]: readonly [MaybePrice, MaybePrice],
   [ourDecimals, theirDecimals]: readonly [number, number],
 ) {
   return html`<tr data-figure=${name}>
@@ -211,7 +223,7 @@ function figures(
   </tr>`
 }
 
-function gapWords(
+function gapSummary(
   { gap, left, buyAt }: Crossing & { readonly gap: number | null },
   here: string,
   there: string,

@@ -7,10 +7,10 @@ import { onKey, setAddressHash } from '../../browser.ts'
 import { capital } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { MarketStatus } from '../../records.ts'
-import { hrefOf, placeOf, place as tabPlace } from '../../route.ts'
+import { currentRoute, hrefOf, parseRoute } from '../../route.ts'
 import { typed } from '../forms/field.ts'
 import { InputField } from '../lists/filter-fields.ts'
-import { wholeVenueText } from '../lists/venues.ts'
+import { fullVenueText } from '../lists/venues.ts'
 
 export interface MarketQuery {
   /** As typed, blanks and all. */
@@ -46,14 +46,15 @@ const CATEGORY = {
 /** What an address asks for; a value that no list has is left out. */
 export function queryOf(parameters: URLSearchParams): MarketQuery {
   const text = parameters.get('q') ?? ''
-  const word = parameters.get('status')
-  const status = STATUSES.find((known) => known === word) ?? (word === ANY ? null : FIRST_STATUS)
+  const statusParam = parameters.get('status')
+  const status =
+    STATUSES.find((value) => value === statusParam) ?? (statusParam === ANY ? null : FIRST_STATUS)
   return {
     text: text.slice(0, TEXT_LENGTH_MAX),
     venue: filled(parameters.get('venue')),
     status,
     category: filled(parameters.get('category')),
-    sort: ORDERS.find((known) => known === parameters.get('sort')) ?? null,
+    sort: ORDERS.find((value) => value === parameters.get('sort')) ?? null,
     isDown: parameters.get('way') !== 'up',
     isGrouped: parameters.get('group') === 'event',
   }
@@ -78,16 +79,16 @@ export const isSameQuery = (one: MarketQuery, other: MarketQuery): boolean =>
 
 /** What is searched for; empty: everything is listed. */
 export function searchText({ text }: MarketQuery): string {
-  const words = text.trim()
-  return words.length < TEXT_LENGTH_MIN ? '' : words
+  const trimmed = text.trim()
+  return trimmed.length < TEXT_LENGTH_MIN ? '' : trimmed
 }
 
 /** Puts a query into the tab's address in place of the last one: each letter typed is no page of its own. */
-export function keepInAddress(query: MarketQuery): void {
+export function writeToAddress(query: MarketQuery): void {
   const href = hrefOfQuery(query)
   setAddressHash(href, true)
   // The browser's event comes later, and the field must not fall back to what stood in it before.
-  tabPlace.set(placeOf(href))
+  currentRoute.set(parseRoute(href))
 }
 
 function filled(text: string | null): string | null {
@@ -105,7 +106,7 @@ export function MarketFilters({
   /** Known so far, to choose from; any other may be typed. */
   readonly categories: readonly string[]
 }) {
-  const set = (change: Partial<MarketQuery>) => keepInAddress({ ...query, ...change })
+  const set = (change: Partial<MarketQuery>) => writeToAddress({ ...query, ...change })
   const field = useRef<HTMLInputElement>(null)
   // What is typed next replaces what stood in it.
   useEffect(() => onKey('/', () => field.current?.select()), [])
@@ -125,13 +126,13 @@ export function MarketFilters({
       <select name="venue" value=${query.venue ?? ''}
         onChange=${(event: Event) => set({ venue: typed(event) || null })}>
         <option value="">Both</option>
-        ${shownVenues.map((name) => html`<option key=${name} value=${name}>${wholeVenueText(name)}</option>`)}
+        ${shownVenues.map((name) => html`<option key=${name} value=${name}>${fullVenueText(name)}</option>`)}
       </select>
     </label>
     <label class="field">
       <span>Status</span>
       <select name="status" value=${query.status ?? ''}
-        onChange=${(event: Event) => set({ status: STATUSES.find((known) => known === typed(event)) ?? null })}>
+        onChange=${(event: Event) => set({ status: STATUSES.find((value) => value === typed(event)) ?? null })}>
         <option value="">Any</option>
         ${STATUSES.map((status) => html`<option key=${status} value=${status}>${capital(status)}</option>`)}
       </select>
@@ -149,7 +150,7 @@ export function MarketFilters({
     </label>
     ${
       isNarrowed(query)
-        ? html`<button type="button" class="quiet" onClick=${() => keepInAddress(queryOf(new URLSearchParams()))}>
+        ? html`<button type="button" class="quiet" onClick=${() => writeToAddress(queryOf(new URLSearchParams()))}>
             Clear
           </button>`
         : null

@@ -21,7 +21,7 @@ export interface FinderState {
 }
 
 interface FinderParts {
-  readonly ask: (
+  readonly fetchMarkets: (
     query: MarketQuery,
     cursor: string | null,
     signal: AbortSignal,
@@ -39,15 +39,15 @@ export class MarketFinder {
   readonly #parts: FinderParts
   #wanted: MarketQuery | null = null
   #cursor: string | null = null
-  #stopWaiting: StopTimer = () => undefined
-  #asking: AbortController | null = null
+  #cancelPause: StopTimer = () => undefined
+  #controller: AbortController | null = null
 
   constructor(parts: FinderParts) {
     this.#parts = parts
   }
 
   /** Looks for another list; at once when a filter changed, after a pause when the text did. */
-  look(query: MarketQuery): void {
+  search(query: MarketQuery): void {
     const last = this.#wanted
     if (last !== null && isSameQuery(last, query)) return
     const isTyping = last !== null && searchText(last) !== searchText(query)
@@ -60,7 +60,7 @@ export class MarketFinder {
     const query = this.#wanted
     if (query === null || this.state.value.phase !== 'shown') return this.#begin(0)
     this.close()
-    this.#ask(query, null, [])
+    this.#fetchPage(query, null, [])
   }
 
   /** Adds the next page, where there is one. */
@@ -69,14 +69,14 @@ export class MarketFinder {
     const query = this.#wanted
     if (query === null || phase !== 'shown' || !hasMore || pages.length >= PAGES_MAX) return
     this.#set({ phase: 'adding' })
-    this.#ask(query, this.#cursor, pages)
+    this.#fetchPage(query, this.#cursor, pages)
   }
 
   /** Nothing is asked or shown any more. */
   close(): void {
-    this.#stopWaiting()
-    this.#asking?.abort()
-    this.#asking = null
+    this.#cancelPause()
+    this.#controller?.abort()
+    this.#controller = null
   }
 
   #begin(delayMs: number): void {
@@ -84,22 +84,22 @@ export class MarketFinder {
     const query = this.#wanted
     if (query === null) return
     this.#set({ phase: this.state.value.pages.length === 0 ? 'waiting' : 'searching', error: null })
-    if (delayMs === 0) return this.#ask(query, null, [])
-    this.#stopWaiting = this.#parts.delay(delayMs, () => this.#ask(query, null, []))
+    if (delayMs === 0) return this.#fetchPage(query, null, [])
+    this.#cancelPause = this.#parts.delay(delayMs, () => this.#fetchPage(query, null, []))
   }
 
-  #ask(query: MarketQuery, cursor: string | null, before: FinderState['pages']): void {
-    const asking = new AbortController()
-    this.#asking = asking
-    this.#parts.ask(query, cursor, asking.signal).then(
+  #fetchPage(query: MarketQuery, cursor: string | null, before: FinderState['pages']): void {
+    const controller = new AbortController()
+    this.#controller = controller
+    this.#parts.fetchMarkets(query, cursor, controller.signal).then(
       (page) => {
-        if (this.#asking !== asking) return
+        if (this.#controller !== controller) return
         this.#cursor = page.cursor
         const pages = page.markets.length === 0 ? before : [...before, page.markets]
         this.#set({ phase: 'shown', pages, hasMore: page.has_more, error: null })
       },
       (error: unknown) => {
-        if (this.#asking === asking) this.#set({ phase: 'failed', error })
+        if (this.#controller === controller) this.#set({ phase: 'failed', error })
       },
     )
   }

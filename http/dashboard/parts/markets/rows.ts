@@ -7,7 +7,7 @@ import type { Market } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { Signal, useSignal } from '../../signal.ts'
 import { sortHeads } from '../lists/sort-heads.ts'
-import { venueText, wholeVenueText } from '../lists/venues.ts'
+import { fullVenueText, venueText } from '../lists/venues.ts'
 import {
   ChangingPrice,
   type LivePrice,
@@ -15,7 +15,7 @@ import {
   useLivePrices,
 } from '../market/live-price.ts'
 import { Time } from '../time.ts'
-import { keepInAddress, type MarketOrder, type MarketQuery, searchText } from './filters.ts'
+import { type MarketOrder, type MarketQuery, searchText, writeToAddress } from './filters.ts'
 
 const NONE = new Signal<LivePrice | null>(null)
 
@@ -75,7 +75,7 @@ export function marketHead(query: MarketQuery) {
     columns,
     { column: sort ?? 'relevance', isDown },
     ({ column, isDown: down }) =>
-      column === 'relevance' || keepInAddress({ ...query, sort: column, isDown: down }),
+      column === 'relevance' || writeToAddress({ ...query, sort: column, isDown: down }),
   )
 }
 
@@ -88,7 +88,7 @@ function MarketRow({
 }) {
   const now = useSignal(live)
   const { id, question, status, category, outcomes, platforms } = market
-  const [own, twin] = platforms
+  const [own, other] = platforms
   const first = now?.price ?? outcomes[0]?.price ?? null
   const decimals = stepDecimals(market.price_step)
   return html`<tr data-market=${id}>
@@ -98,9 +98,9 @@ function MarketRow({
         ${status === 'open' ? null : html`<span class="tag">${status}</span>`}
         <span class="muted">${[venueText(own?.platform), category].filter(Boolean).join(' · ')}</span>
         ${
-          twin === undefined
+          other === undefined
             ? null
-            : html`<span class="tag twin" title=${`The same question at ${wholeVenueText(twin.platform)}`}>⇄ ${venueText(twin.platform)}</span>`
+            : html`<span class="tag twin" title=${`The same question at ${fullVenueText(other.platform)}`}>⇄ ${venueText(other.platform)}</span>`
         }
       </span>
     </th>

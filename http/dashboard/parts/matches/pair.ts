@@ -24,7 +24,7 @@ interface AlignedQuotes {
   /** The first venue's first outcome: prices are for it. */
   readonly outcome: string
   /** What the second venue calls the same; null: it is not known which of its outcomes means the same. */
-  readonly twinOutcome: string | null
+  readonly matchedOutcome: string | null
   readonly a: Quote
   /** Laid on the same side; both unknown where that side is not known. */
   readonly b: Quote
@@ -49,12 +49,12 @@ export function alignedQuotes({ a, b, match }: MatchPair, live: LiveQuotes): Ali
   const own = quoteOf(a, live)
   const outcome = a.outcomes[0]?.label ?? 'Yes'
   if (inverted === null) {
-    return { outcome, twinOutcome: null, a: own, b: { bid: null, ask: null }, gap: null }
+    return { outcome, matchedOutcome: null, a: own, b: { bid: null, ask: null }, gap: null }
   }
   const other = quoteOf(b, live)
   const aligned = inverted ? contrary(other) : other
-  const twinOutcome = b.outcomes[inverted ? 1 : 0]?.label ?? null
-  return { outcome, twinOutcome, a: own, b: aligned, gap: gapOf(own, aligned) }
+  const matchedOutcome = b.outcomes[inverted ? 1 : 0]?.label ?? null
+  return { outcome, matchedOutcome, a: own, b: aligned, gap: gapOf(own, aligned) }
 }
 
 function isMarket(value: unknown): value is Market {
@@ -65,7 +65,7 @@ function isMarket(value: unknown): value is Market {
   )
 }
 
-const RELATION_WORDS = {
+const RELATION_LABELS = {
   identical: 'Same question',
   subset: 'First implies second',
   superset: 'Second implies first',
@@ -98,9 +98,9 @@ export function MatchTags({ match }: { readonly match: MatchRecord }) {
       <span class="visually-hidden">Score </span>${match.score.toFixed(1)}
     </span>
     <span class=${`tag ${CONFIDENCE_TAGS[match.confidence]}`}>${match.confidence} confidence</span>
-    <span class="tag">${RELATION_WORDS[match.relation]}</span>
+    <span class="tag">${RELATION_LABELS[match.relation]}</span>
     ${match.inverted === true ? html`<span class="tag wait">Inverted: Yes here is No there</span>` : null}
-    ${match.vetoes.map((veto) => html`<span class="tag bad" key=${veto}>Warning: ${wordsOfVeto(veto)}</span>`)}
+    ${match.vetoes.map((veto) => html`<span class="tag bad" key=${veto}>Warning: ${vetoText(veto)}</span>`)}
   </div>`
 }
 
@@ -115,11 +115,11 @@ function PairPrices({ pair, venues, live }: PairProps) {
       </tr></thead>
       <tbody>
         ${side(venues.a, pair.a, quotes.outcome, quotes.a)}
-        ${side(venues.b, pair.b, quotes.twinOutcome ?? 'outcome unknown', quotes.b)}
+        ${side(venues.b, pair.b, quotes.matchedOutcome ?? 'outcome unknown', quotes.b)}
       </tbody>
     </table></div>
     <p class="match-gap" data-gap=${quotes.gap}>
-      <span>${gapWords(quotes, venues)}</span> <strong class="num">${gapText(quotes.gap)}</strong>
+      <span>${gapSummary(quotes, venues)}</span> <strong class="num">${gapText(quotes.gap)}</strong>
     </p>`
 }
 
@@ -133,10 +133,10 @@ function side(venue: string, market: Market, outcome: string, { bid, ask }: Quot
   </tr>`
 }
 
-function gapWords({ outcome, twinOutcome, gap }: AlignedQuotes, { a, b }: Venues): string {
-  if (twinOutcome === null) return 'Gap: matching outcomes unknown'
+function gapSummary({ outcome, matchedOutcome, gap }: AlignedQuotes, { a, b }: Venues): string {
+  if (matchedOutcome === null) return 'Gap: matching outcomes unknown'
   if (gap === null) return 'Gap: no quotes on one side'
   return `Gap for ${outcome}: ${venueText(b)} less ${venueText(a)}, at the midpoints`
 }
 
-const wordsOfVeto = (veto: string): string => veto.replaceAll('_', ' ')
+const vetoText = (veto: string): string => veto.replaceAll('_', ' ')

@@ -7,12 +7,12 @@ import { percentText, priceText, sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Market, Opportunity } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 import { complementOf } from '../lists/quotes.ts'
 import { venueText } from '../lists/venues.ts'
-import { BOOK_STATE_WORDS, decimalsOf, ladder, ladderOf, useBook } from '../market/book.ts'
+import { BOOK_STATE_LABELS, decimalsOf, ladder, ladderOf, useBook } from '../market/book.ts'
 import { MarketRules } from '../market/facts.ts'
-import { askTwin } from '../market/twin.ts'
+import { fetchMatchedMarket } from '../market/twin.ts'
 import { MatchTags } from '../matches/pair.ts'
 import { Empty, Unanswered, Waiting } from '../states.ts'
 import { signedUsdText } from '../wallets/words.ts'
@@ -73,14 +73,14 @@ function LegBook({
   return html`<section class="book" data-leg=${id} data-state=${state} data-seq=${book?.seq ?? null}>
     <div class="row panel-head">
       <h2><a href=${hrefOf('market', id)}>${name}</a></h2>
-      <span class=${`tag book-state ${state}`}>${BOOK_STATE_WORDS[state]}</span>
+      <span class=${`tag book-state ${state}`}>${BOOK_STATE_LABELS[state]}</span>
     </div>
     ${book === null ? html`<${Waiting} what="the book" />` : marked(book, leg, contracts)}
   </section>`
 }
 
 function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: number) {
-  const { bids, asks } = isFirst ? book : turned(book)
+  const { bids, asks } = isFirst ? book : invertBook(book)
   const taken = takenOf(asks, contracts)
   const takenLevels = taken.filter((size) => size > 0).length
   const levels = takenLevels === 0 ? LEVELS : Math.max(LEVELS, takenLevels + LEVELS_BEHIND)
@@ -91,7 +91,7 @@ function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: n
 }
 
 /** The book of the other outcome: an offer of one is a bid for the other. */
-export function turned({ bids, asks }: Sides): Sides {
+export function invertBook({ bids, asks }: Sides): Sides {
   const other = ({ price, size }: Level): Level => ({ price: complementOf(price), size })
   return { bids: asks.map(other), asks: bids.map(other) }
 }
@@ -146,23 +146,24 @@ function costs(one: Opportunity) {
 
 /** Whether both venues settle alike: what is thought of the pair, and both texts. */
 function Rules({ marketId }: { readonly marketId: string }) {
-  const asked = useAsked(
+  const result = useRequest(
     async (signal) => {
       const path = `/v1/markets/${encodeURIComponent(marketId)}`
       const market = await request<Market>(path, { signal })
-      return { market, ...(await askTwin(market, signal)) }
+      return { market, ...(await fetchMatchedMarket(market, signal)) }
     },
     [marketId],
   )
-  if (asked.kind !== 'answered') return html`<${Unanswered} asked=${asked} what="the rules" />`
-  const { market, twin } = asked.answer
-  if (twin === null) return html`<${Empty}>The markets are no longer known to ask the same.<//>`
-  const { match } = twin
+  if (result.kind !== 'answered') return html`<${Unanswered} result=${result} what="the rules" />`
+  const { market, matchedMarket } = result.answer
+  if (matchedMarket === null)
+    return html`<${Empty}>The markets are no longer known to ask the same.<//>`
+  const { match } = matchedMarket
   return html`<section class="stack rules-apart" aria-label="Where the rules may differ">
     <${MatchTags} match=${match} />
     <p>${match.explanation}${match.vetoes.length === 0 ? ' No difference was found; what decides are the venues’ own words:' : ''}</p>
     <div class="leg-books">
-      ${[market, twin.market].map(
+      ${[market, matchedMarket.market].map(
         (each) =>
           html`<${MarketRules} key=${each.id} market=${each} title=${`${venueText(each.platforms[0]?.platform)}: ${each.question}`} />`,
       )}

@@ -15,7 +15,7 @@ export interface OpportunityRow {
   /** It opened while the viewer looked on. */
   readonly isFresh: boolean
   /** When the stream's message about it came, on the monotonic clock; null: it is as the server answered. */
-  readonly toldMs: number | null
+  readonly receivedMs: number | null
 }
 
 /** By id. */
@@ -30,7 +30,7 @@ export interface OpportunityFilter {
 /** Of a longer list, those that earn most. */
 export const OPPORTUNITY_ROWS_MAX = 200
 /** Beyond it those that ended, and those that earn least, are forgotten. */
-const KEPT_MAX = 1_000
+const CACHED_ROWS_MAX = 1_000
 
 /** Opportunities that pass the filter, ended ones that did, and the opened one; `again` asks the server once more. */
 export function useOpportunities(filter: OpportunityFilter, opened: string | null) {
@@ -39,7 +39,7 @@ export function useOpportunities(filter: OpportunityFilter, opened: string | nul
     {
       channel: 'arbitrage',
       none: new Map(),
-      ask: async (signal) => {
+      load: async (signal) => {
         const query = {
           min_profit_usd: profitMin,
           kind: kind === '' ? null : kind,
@@ -51,11 +51,11 @@ export function useOpportunities(filter: OpportunityFilter, opened: string | nul
           { query, signal },
         )
         const isListed = opened === null || opportunities.some(({ id }) => id === opened)
-        const others = isListed ? [] : await askOpened(opened, signal)
+        const others = isListed ? [] : await fetchOpened(opened, signal)
         return new Map([...opportunities, ...others].map((one) => [one.id, rowOf(one)]))
       },
-      tell: (rows, message) =>
-        message.type === 'arbitrage' ? told(rows, message.data, monotonicMs()) : rows,
+      applyMessage: (rows, message) =>
+        message.type === 'arbitrage' ? withMessage(rows, message.data, monotonicMs()) : rows,
       join: joined,
     },
     [profitMin, kind],
@@ -63,7 +63,7 @@ export function useOpportunities(filter: OpportunityFilter, opened: string | nul
 }
 
 /** The one of an address, which need not be among those that are listed; none when it is over. */
-async function askOpened(id: string, signal: AbortSignal): Promise<readonly Opportunity[]> {
+async function fetchOpened(id: string, signal: AbortSignal): Promise<readonly Opportunity[]> {
   try {
     return [await request<Opportunity>(`/v1/arbitrage/${encodeURIComponent(id)}`, { signal })]
   } catch (error) {
@@ -73,11 +73,11 @@ async function askOpened(id: string, signal: AbortSignal): Promise<readonly Oppo
 }
 
 const rowOf = (one: Opportunity): OpportunityRow => ({
-  ...{ one, ended: null, isFresh: false, toldMs: null },
+  ...{ one, ended: null, isFresh: false, receivedMs: null },
 })
 
 /** The rows with what a message says of one of them; the same rows when it is no opportunity. */
-export function told(
+export function withMessage(
   rows: OpportunityRows,
   data: Readonly<Record<string, unknown>>,
   nowMs: number,
@@ -86,26 +86,28 @@ export function told(
   const { event, close_reason: reason } = data
   const ended = event === 'closed' ? String(reason) : null
   const isFresh = event === 'opened' || rows.get(data.id)?.isFresh === true
-  return bounded(new Map([...rows, [data.id, { one: data, ended, isFresh, toldMs: nowMs }]]))
+  return bounded(new Map([...rows, [data.id, { one: data, ended, isFresh, receivedMs: nowMs }]]))
 }
 
 /** What the server answered, and over it what the stream told since it was asked: the rest is over. */
 export function joined(
-  known: OpportunityRows,
+  current: OpportunityRows,
   answer: OpportunityRows,
-  askedMs: number,
+  requestedMs: number,
 ): OpportunityRows {
-  const since = [...known].filter(([, { toldMs }]) => toldMs !== null && toldMs >= askedMs)
+  const since = [...current].filter(
+    ([, { receivedMs }]) => receivedMs !== null && receivedMs >= requestedMs,
+  )
   return bounded(new Map([...answer, ...since]))
 }
 
 function bounded(rows: OpportunityRows): OpportunityRows {
-  if (rows.size <= KEPT_MAX) return rows
+  if (rows.size <= CACHED_ROWS_MAX) return rows
   const isOver = ({ ended }: OpportunityRow) => Number(ended !== null)
-  const kept = [...rows.values()].sort(
+  const retained = [...rows.values()].sort(
     (one, other) => isOver(one) - isOver(other) || other.one.profit_usd - one.one.profit_usd,
   )
-  return new Map(kept.slice(0, KEPT_MAX / 2).map((row) => [row.one.id, row]))
+  return new Map(retained.slice(0, CACHED_ROWS_MAX / 2).map((row) => [row.one.id, row]))
 }
 
 /** What the table can be sorted by. */
@@ -137,13 +139,13 @@ export function shownRows(
   rows: OpportunityRows,
   { profitMin, kind }: OpportunityFilter,
   { column, isDown }: Order<OpportunityColumn>,
-  kept: string | null,
+  openedId: string | null,
 ): readonly OpportunityRow[] {
   const rank = ({ one }: OpportunityRow) => VALUES[column](one)
   return [...rows.values()]
     .filter(
       ({ one, ended }) =>
-        one.id === kept ||
+        one.id === openedId ||
         (ended === null && one.profit_usd >= profitMin && (kind === '' || one.kind === kind)),
     )
     .sort((one, other) => {
@@ -161,9 +163,9 @@ export function heldRows(
   rows: readonly OpportunityRow[],
   before: readonly string[],
 ): readonly OpportunityRow[] {
-  const places = new Map(before.map((id, place) => [id, place]))
-  const placeOf = ({ one }: OpportunityRow) => places.get(one.id) ?? before.length
-  return rows.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const positions = new Map(before.map((id, index) => [id, index]))
+  const positionOf = ({ one }: OpportunityRow) => positions.get(one.id) ?? before.length
+  return rows.toSorted((one, other) => positionOf(one) - positionOf(other))
 }
 
 /** What the best prices leave of what one contract of each leg pays, in dollars, before fees. */

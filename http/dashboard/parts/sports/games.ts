@@ -10,7 +10,7 @@ import { html, type Shown } from '../../html.ts'
 import type { Games, Market, SharedGames } from '../../records.ts'
 import { hrefOf } from '../../route.ts'
 import { contrary, gapOf, type LiveQuotes, type Quote, quoteOf } from '../lists/quotes.ts'
-import { askVenues, type Venues, venueText } from '../lists/venues.ts'
+import { fetchVenues, type Venues, venueText } from '../lists/venues.ts'
 import { isOver } from '../market/facts.ts'
 import { Price } from '../market/live-price.ts'
 import {
@@ -60,8 +60,11 @@ export function gamesOf(
   const games = Object.entries(markets).map(([key, listed]) => {
     const ids = new Set(listed.map(({ id }) => id))
     const own = pairs.filter(({ a, b }) => ids.has(a.id) || ids.has(b.id))
-    const known = [...listed, ...own.flatMap(({ a, b }) => [a, b])]
-    const sides = sidesOf([...new Map(known.map((market) => [market.id, market])).values()], own)
+    const candidates = [...listed, ...own.flatMap(({ a, b }) => [a, b])]
+    const sides = sidesOf(
+      [...new Map(candidates.map((market) => [market.id, market])).values()],
+      own,
+    )
     const shown = new Set(sides.flatMap(({ a, b }) => [a?.market.id, b?.market.id]))
     const left = own.filter(({ a, b }) => !shown.has(a.id) || !shown.has(b.id))
     for (const { a, b } of left) shown.add(a.id).add(b.id)
@@ -76,7 +79,7 @@ export function gamesOf(
 }
 
 /** `Denver at Arizona`, of which a venue asks for each side: `Denver at Arizona: Denver`. */
-const ASKED_SIDE = /^(.+ (?:at|vs\.?) [^:]+): (.+)$/
+const SIDE_QUESTION = /^(.+ (?:at|vs\.?) [^:]+): (.+)$/
 /** Two sides and nothing else is asked: `Jaguars vs. Jets`, `ATP Metz: Jan Gasser vs Katya Helez`. */
 const BOTH_SIDES = / (?:at|vs\.?|@) [^:]*$/
 const NO_SIDES = ['yes', 'no', 'over', 'under']
@@ -86,32 +89,35 @@ const isOfBoth = ({ question, outcomes }: Market): boolean =>
   outcomes.every(({ label }) => !NO_SIDES.includes(label.toLowerCase()))
 
 /** The market of the other side at the same venue, where exactly these two sides are asked for. */
-function complementOf(market: Market, known: readonly Market[]): Market | null {
-  const asked = ASKED_SIDE.exec(market.question)?.[1]
-  const event = known.filter(
+function complementOf(market: Market, candidates: readonly Market[]): Market | null {
+  const title = SIDE_QUESTION.exec(market.question)?.[1]
+  const event = candidates.filter(
     ({ question, event_slug: slug }) =>
-      slug === market.event_slug && asked !== undefined && ASKED_SIDE.exec(question)?.[1] === asked,
+      slug === market.event_slug &&
+      title !== undefined &&
+      SIDE_QUESTION.exec(question)?.[1] === title,
   )
   return event.length === 2 ? (event.find(({ id }) => id !== market.id) ?? null) : null
 }
 
-function sidesOf(known: readonly Market[], pairs: readonly MatchPair[]): readonly Side[] {
+function sidesOf(candidates: readonly Market[], pairs: readonly MatchPair[]): readonly Side[] {
   const sides: Side[] = []
   const taken = new Set<string>()
-  for (const market of known.filter(isOfBoth)) {
+  for (const market of candidates.filter(isOfBoth)) {
     const pair = pairs.find(({ a, match }) => a.id === market.id && match.inverted !== null)
-    const legs = pair === undefined ? endedLegs(market, known, pairs) : matchedLegs(pair, known)
+    const legs =
+      pair === undefined ? endedLegs(market, candidates, pairs) : matchedLegs(pair, candidates)
     for (const [index, { label: name }] of market.outcomes.entries()) {
       const b = legs?.[index] ?? null
       sides.push({ name, a: leg(market, index === 1), b, match: pair?.match ?? null })
       if (b !== null) taken.add(b.market.id)
     }
   }
-  for (const market of known) {
-    const other = taken.has(market.id) ? null : complementOf(market, known)
+  for (const market of candidates) {
+    const other = taken.has(market.id) ? null : complementOf(market, candidates)
     if (other === null || pairs.some(({ a, b }) => a.id === market.id || b.id === market.id))
       continue
-    const name = ASKED_SIDE.exec(market.question)?.[2] ?? market.question
+    const name = SIDE_QUESTION.exec(market.question)?.[2] ?? market.question
     sides.push({ name, a: null, b: leg(market), match: null })
   }
   return sides
@@ -120,8 +126,8 @@ function sidesOf(known: readonly Market[], pairs: readonly MatchPair[]): readonl
 const leg = (market: Market, isSecond = false): Leg => ({ market, isSecond })
 
 /** Where the other venue trades either outcome of the pair's first market. */
-function matchedLegs({ b, match }: MatchPair, known: readonly Market[]): readonly Leg[] {
-  const other = complementOf(b, known)
+function matchedLegs({ b, match }: MatchPair, candidates: readonly Market[]): readonly Leg[] {
+  const other = complementOf(b, candidates)
   const legs = [leg(b), other === null ? leg(b, true) : leg(other)]
   return match.inverted === true ? legs.reverse() : legs
 }
@@ -132,11 +138,11 @@ function matchedLegs({ b, match }: MatchPair, known: readonly Market[]): readonl
  */
 function endedLegs(
   market: Market,
-  known: readonly Market[],
+  candidates: readonly Market[],
   pairs: readonly MatchPair[],
 ): readonly Leg[] | null {
-  const [one, other, ...further] = known.filter(
-    (each) => complementOf(each, known) !== null && !pairs.some(({ b }) => b.id === each.id),
+  const [one, other, ...further] = candidates.filter(
+    (each) => complementOf(each, candidates) !== null && !pairs.some(({ b }) => b.id === each.id),
   )
   if (one === undefined || other === undefined || further.length > 0) return null
   if ([market, one, other].every(({ status }) => status === 'open')) return null
@@ -148,7 +154,7 @@ function endedLegs(
 function isTurnedRound(market: Market, one: Market, other: Market): boolean | null {
   const [won, theirs] = [winnerOf(market), [one, other].findIndex((each) => winnerOf(each) === 0)]
   if (won !== null && theirs !== -1) return won !== theirs
-  const [, title = '', side] = ASKED_SIDE.exec(other.question) ?? []
+  const [, title = '', side] = SIDE_QUESTION.exec(other.question) ?? []
   // Both venues name the visitors first; players of a match have no such order.
   if (!title.includes(' at ') || side === undefined) return null
   return title.startsWith(`${side} at `)
@@ -171,10 +177,10 @@ export function besides(game: Game, marketId: string): readonly Market[] {
 }
 
 /** The games of a day with both venues' markets. Rejects with ApiError. */
-export async function askGames(sport: string, date: string, signal: AbortSignal) {
+export async function fetchGames(sport: string, date: string, signal: AbortSignal) {
   const options = { query: { date }, signal }
   const [venues, all, shared] = await Promise.all([
-    askVenues(signal),
+    fetchVenues(signal),
     request<Games>(`/v1/sports/${sport}`, options),
     request<SharedGames>(`/v1/matching-markets/sports/${sport}`, options),
   ])
@@ -183,7 +189,7 @@ export async function askGames(sport: string, date: string, signal: AbortSignal)
 
 /** The shortest of its questions is the one that asks who wins; a game without any is called by its key. */
 function titleOf(key: string, markets: readonly Market[]): string {
-  const titles = markets.map(({ question }) => ASKED_SIDE.exec(question)?.[1] ?? question)
+  const titles = markets.map(({ question }) => SIDE_QUESTION.exec(question)?.[1] ?? question)
   return (
     titles.reduce((one, other) => (one === '' || other.length < one.length ? other : one), '') ||
     key
@@ -322,10 +328,10 @@ function marketRow(market: Market, venues: Venues, live: LiveQuotes): GameRow {
 
 /** What a venue bids and asks, or how its market ended; null: it does not list it. */
 function quoteCells(quoted: Quoted | null) {
-  const words = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
+  const status = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
   // A list with keys, as below: a row was seen with its old prices beside the word that came in their place.
-  if (quoted === null || words !== null) {
-    return [html`<td key="end" class="num" colspan="2">${words}</td>`]
+  if (quoted === null || status !== null) {
+    return [html`<td key="end" class="num" colspan="2">${status}</td>`]
   }
   const { quote, market } = quoted
   const decimals = stepDecimals(market.price_step)

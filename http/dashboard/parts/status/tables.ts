@@ -6,7 +6,7 @@ import { countText, durationText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Health, Stats } from '../../records.ts'
 import type { FeedState } from '../../stream.ts'
-import { venueText, wholeVenueText } from '../lists/venues.ts'
+import { fullVenueText, venueText } from '../lists/venues.ts'
 import { Ago, Time } from '../time.ts'
 
 const NOT_KNOWN = 'not known'
@@ -25,11 +25,11 @@ interface FeedRow {
 export function feedRows(
   { exchanges }: Pick<Health, 'exchanges'>,
   stats: Stats | null,
-  told: ReadonlyMap<string, FeedState>,
+  feedStates: ReadonlyMap<string, FeedState>,
   isAnswering = true,
 ): readonly FeedRow[] {
   return Object.entries(exchanges).map(([venue, isLive]) => {
-    const feed = told.get(venue)
+    const feed = feedStates.get(venue)
     const coverage = stats?.coverage[venue]
     return {
       venue,
@@ -53,7 +53,7 @@ export const FeedTable = ({
   </tr></thead>
   <tbody>${rows.map(
     ({ venue, state, lagMs, delayMs, lastTradeMs }) => html`<tr key=${venue} data-venue=${venue}>
-    <th scope="row">${wholeVenueText(venue)}</th>
+    <th scope="row">${fullVenueText(venue)}</th>
     <td data-label="Feed" class=${state === 'live' ? 'up' : state === NOT_KNOWN ? 'muted' : 'down'}>${state}</td>
     <td data-label="Venue delay" class="num">${durationText(lagMs)}</td>
     <td data-label="Server delay" class="num">${durationText(delayMs)}</td>
@@ -63,7 +63,7 @@ export const FeedTable = ({
 </table></div>`
 
 type Cluster = NonNullable<Health['cluster']>
-const ROLE_WORDS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' } as const
+const ROLE_LABELS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' } as const
 
 /** Who leads, in words, and whether it is heard. */
 export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
@@ -90,7 +90,7 @@ export const ClusterTable = ({
   </tr></thead>
   <tbody>${cluster.members.map(
     ({ role, name, lag_batches, lag_ms, silent_ms }) => html`<tr key=${name} data-member=${role}>
-    <th scope="row">${ROLE_WORDS[role]}</th>
+    <th scope="row">${ROLE_LABELS[role]}</th>
     <td data-label="Name">${name}${name === cluster.name ? html` <span class="muted">(answers here)</span>` : null}</td>
     <td data-label="Messages behind" class="num">${countText(lag_batches)}</td>
     <td data-label="Time behind" class="num">${durationText(lag_ms)}</td>

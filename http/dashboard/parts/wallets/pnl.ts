@@ -7,7 +7,7 @@ import type { Curve, CurvePoint } from '../../charts/curve.ts'
 import { countText, percentText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletPnl } from '../../records.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 import { Empty, Failure, Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
 import { Figures } from './profile.ts'
@@ -26,7 +26,7 @@ const TABLE_ROWS = 100
 
 export function WalletPnlCard({ address }: { readonly address: string }) {
   const [step, setStep] = useState<Step>('all')
-  const asked = useAsked(
+  const result = useRequest(
     (signal) =>
       requestWithFacts<WalletPnl>(`/v1/wallets/${address}/pnl`, {
         query: { granularity: step },
@@ -39,14 +39,14 @@ export function WalletPnlCard({ address }: { readonly address: string }) {
       <h2 id="wallet-pnl">Profit and loss</h2>
       <div class="row view-steps" role="group" aria-label="Steps of the curve">
         ${STEPS.map(
-          ([name, words]) =>
+          ([name, label]) =>
             html`<button type="button" class="quiet" key=${name} aria-pressed=${name === step}
-            onClick=${() => setStep(name)}>${words}</button>`,
+            onClick=${() => setStep(name)}>${label}</button>`,
         )}
       </div>
     </div>
-    <${Unanswered} asked=${asked} what="profits" />
-    ${asked.kind === 'answered' ? shown(asked.answer.answer, step) : null}
+    <${Unanswered} result=${result} what="profits" />
+    ${result.kind === 'answered' ? shown(result.answer.answer, step) : null}
   </section>`
 }
 
@@ -88,25 +88,25 @@ function PnlCurve({
   const [failure, setFailure] = useState<unknown>(null)
   useEffect(() => {
     let curve: Curve | null = null
-    let isGone = false
+    let isUnmounted = false
     // The library of charts is loaded only where one is shown.
     import('../../charts/curve.ts').then(({ openCurve }) => {
-      if (isGone || host.current === null) return
+      if (isUnmounted || host.current === null) return
       curve = openCurve(host.current)
       curve.show(points, isByDay)
     }, setFailure)
     return () => {
-      isGone = true
+      isUnmounted = true
       curve?.close()
     }
   }, [points.map(({ time, usd }) => `${time} ${usd}`).join(), isByDay])
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined) return null
-  const words = `Realized to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
+  const label = `Realized to date: from ${usdText(first.usd)} to ${usdText(last.usd)} in ${countText(points.length)} steps`
   return html`
     ${failure === null ? null : html`<${Failure} error=${failure} />`}
     <h3>Realized profit to date, before fees</h3>
-    <div class="canvas" ref=${host} role="img" aria-label=${words} data-points=${points.length}></div>
+    <div class="canvas" ref=${host} role="img" aria-label=${label} data-points=${points.length}></div>
     <details>
       <summary>The curve as a table${points.length > TABLE_ROWS ? `: the newest ${TABLE_ROWS}` : ''}</summary>
       <div class="scroll-x"><table class="list">

@@ -67,7 +67,7 @@ export function WalletPositions({ address }: { readonly address: string }) {
         : html`<p class="muted">${countText(summary.open_positions)} open, worth ${usdText(summary.total_value)},
             bought for ${usdText(summary.total_initial_value)}.</p>`
     }
-    ${summary === undefined && paged.isAsking ? html`<${Waiting} what="positions" />` : null}
+    ${summary === undefined && paged.isLoading ? html`<${Waiting} what="positions" />` : null}
     ${summary === undefined && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
     ${
       summary !== undefined && rows.length === 0

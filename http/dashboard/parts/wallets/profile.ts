@@ -45,7 +45,7 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
         <th scope="col" class="num">Before fees</th>
         <th scope="col" class="num">Volume</th><th scope="col" class="num">Trades</th></tr></thead>
       <tbody>${windowRows(profile).map(
-        ({ words, figures }) => html`<tr key=${words}><th scope="row">${words}</th>
+        ({ label, figures }) => html`<tr key=${label}><th scope="row">${label}</th>
           <td data-label="Net realized" class=${`num ${wayOf(figures.net_realized_pnl)}`}>${signedUsdText(figures.net_realized_pnl)}</td>
           <td data-label="Before fees" class=${`num ${wayOf(figures.realized_pnl)}`}>${signedUsdText(figures.realized_pnl)}</td>
           <td data-label="Volume" class="num">${usdText(figures.volume)}</td>
@@ -57,14 +57,14 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
 
 /** Windows that follow each other with the same figures have one row: `7 days, 30 days, all time`. */
 export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
-  const rows: { words: string; figures: WindowFigures }[] = []
-  for (const [name, words] of WINDOWS) {
+  const rows: { label: string; figures: WindowFigures }[] = []
+  for (const [name, label] of WINDOWS) {
     const figures = windows[name]
     const last = rows.at(-1)
     if (figures === undefined) continue
     if (last === undefined || !isSame(figures, last.figures)) {
-      rows.push({ words, figures })
-    } else last.words = `${last.words}, ${words.toLowerCase()}`
+      rows.push({ label, figures })
+    } else last.label = `${last.label}, ${label.toLowerCase()}`
   }
   return rows
 }

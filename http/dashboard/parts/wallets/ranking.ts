@@ -4,8 +4,8 @@ import { request } from '../../api.ts'
 import { countText, percentText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { RankedWallet } from '../../records.ts'
-import { hrefOf, type Place } from '../../route.ts'
-import { useAsked } from '../asked.ts'
+import { hrefOf, type PageRoute } from '../../route.ts'
+import { useRequest } from '../asked.ts'
 import { ChoiceField, changeQuery, chosen } from '../lists/filter-fields.ts'
 import { Empty, Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
@@ -17,19 +17,19 @@ interface Ranking {
 }
 
 const WINDOWS = ['all_time', 'one_day', 'seven_day', 'thirty_day'] as const
-const WINDOW_WORDS = {
+const WINDOW_LABELS = {
   all_time: 'all time',
   one_day: '1 day',
   seven_day: '7 days',
   thirty_day: '30 days',
 } as const
 const ORDERS = ['realized_pnl', 'volume'] as const
-const ORDER_WORDS = { realized_pnl: 'realized profit', volume: 'volume' } as const
+const ORDER_LABELS = { realized_pnl: 'realized profit', volume: 'volume' } as const
 
-export function WalletRanking({ place }: { readonly place: Place }) {
-  const span = chosen(place, 'window', WINDOWS)
-  const order = chosen(place, 'by', ORDERS)
-  const asked = useAsked(
+export function WalletRanking({ route }: { readonly route: PageRoute }) {
+  const span = chosen(route, 'window', WINDOWS)
+  const order = chosen(route, 'by', ORDERS)
+  const result = useRequest(
     (signal) =>
       request<Ranking>('/v1/wallets', { query: { window: span, sort_by: order }, signal }),
     [span, order],
@@ -37,13 +37,13 @@ export function WalletRanking({ place }: { readonly place: Place }) {
   return html`<section class="card stack" aria-labelledby="ranking">
     <h2 id="ranking">Ranking</h2>
     <div class="row view-filters">
-      <${ChoiceField} label="Window" value=${span} choices=${WINDOWS.map((word) => [word, WINDOW_WORDS[word]])}
-        choose=${(word: string) => changeQuery(place, { window: word })} />
-      <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((word) => [word, ORDER_WORDS[word]])}
-        choose=${(by: string) => changeQuery(place, { by })} />
+      <${ChoiceField} label="Window" value=${span} choices=${WINDOWS.map((value) => [value, WINDOW_LABELS[value]])}
+        choose=${(value: string) => changeQuery(route, { window: value })} />
+      <${ChoiceField} label="By" value=${order} choices=${ORDERS.map((value) => [value, ORDER_LABELS[value]])}
+        choose=${(by: string) => changeQuery(route, { by })} />
     </div>
-    <${Unanswered} asked=${asked} what="the ranking" />
-    ${asked.kind === 'answered' ? listed(asked.answer, asked.again) : null}
+    <${Unanswered} result=${result} what="the ranking" />
+    ${result.kind === 'answered' ? listed(result.answer, result.again) : null}
   </section>`
 }
 

@@ -9,7 +9,7 @@ import { More, usePages } from '../lists/pages.ts'
 import { Price } from '../market/live-price.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
-import { TradedWords, tradedOf } from '../traded.ts'
+import { TradedText, tradedOf } from '../traded.ts'
 
 const PAGE_ROWS = 50
 
@@ -26,7 +26,7 @@ export function WalletTrades({ address }: { readonly address: string }) {
   const isFirst = paged.pages.length === 0
   return html`<section class="card stack wallet-trades" aria-labelledby="wallet-trades">
     <h2 id="wallet-trades">Trades</h2>
-    ${isFirst && paged.isAsking ? html`<${Waiting} what="trades" />` : null}
+    ${isFirst && paged.isLoading ? html`<${Waiting} what="trades" />` : null}
     ${isFirst && paged.error !== null ? html`<${Failure} error=${paged.error} retry=${paged.more} />` : null}
     ${!isFirst && rows.length === 0 ? html`<${Empty} again=${paged.again}>No trade of this wallet is known.<//>` : null}
     ${rows.length === 0 ? null : table(rows)}
@@ -48,7 +48,7 @@ function table(rows: readonly WalletTrade[]) {
       return html`<tr key=${row.id} data-trade=${row.id}>
         <td class="when" data-label="Time"><${Time} atMs=${row.timestamp_ms} /></td>
         <td class="question"><a href=${hrefOf('market', row.market_id)}>${question ?? row.market_id}</a></td>
-        <td class="what" data-label="Trade"><${TradedWords} of=${done} />${outcome === null ? '–' : ''}</td>
+        <td class="what" data-label="Trade"><${TradedText} of=${done} />${outcome === null ? '–' : ''}</td>
         <td class="num" data-label="Price"><${Price} price=${done.price} /></td>
         <td class="num" data-label="Contracts">${sizeText(size)}</td>
         <td class="num" data-label="Value">${usdText(usd)}</td>

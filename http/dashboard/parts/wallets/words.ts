@@ -22,7 +22,7 @@ export const nameOf = (wallet: {
 }): string => filled(wallet.handle) ?? filled(wallet.pseudonym) ?? shortId(wallet.address)
 
 /** The answers that say something of the address itself; null: the request failed otherwise. */
-export function wordsOfRefusal(
+export function describeRefusal(
   error: unknown,
   venue: string,
 ): { readonly title: string; readonly detail: string } | null {

@@ -4,11 +4,11 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
-import { after, every, nowMs, onRow } from '../../browser.ts'
+import { after, every, nowMs, onRowClick } from '../../browser.ts'
 import { countText, durationText, shortId } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Deliveries, Delivery, DeliveryDetail as Detail } from '../../records.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 import { useAction } from '../forms/action.ts'
 import { Empty, Failure, Unanswered, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
@@ -16,7 +16,7 @@ import { Figures } from '../wallets/profile.ts'
 import { attemptText, DELIVERY_WORDS, type Shown, withNewest, withOlder, withOne } from './words.ts'
 
 /** When an attempt's end is looked for, one after the other. */
-const LOOKS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
+const POLL_DELAYS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
 const PAGE_ROWS = 25
 /** Between two looks at the newest, without anybody asking. */
 const PERIOD_MS = 5_000
@@ -35,7 +35,7 @@ interface WebhookDeliveriesProps {
 export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliveriesProps) {
   const [shown, setShown] = useState<Shown | null>(null)
   const [watched, setWatched] = useState<Delivery | null>(null)
-  const looked = useRef<string | null>(null)
+  const lastStatuses = useRef<string | null>(null)
   const action = useAction()
   const read = (cursor: string | null) =>
     request<Deliveries>(`${path}/deliveries`, { query: { limit: PAGE_ROWS, cursor } })
@@ -53,8 +53,8 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
           (page) => {
             setShown((last) => withNewest(last, page))
             const now = page.deliveries.map(({ id, status }) => `${id} ${status}`).join()
-            if (looked.current !== null && looked.current !== now) onSettled()
-            looked.current = now
+            if (lastStatuses.current !== null && lastStatuses.current !== now) onSettled()
+            lastStatuses.current = now
           },
           () => undefined,
         )
@@ -62,7 +62,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
     [path],
   )
   useEffect(() => watch(sent), [sent])
-  useLooks(watched, async () => {
+  usePolling(watched, async () => {
     const page = await read(null)
     setShown((last) => withNewest(last, page))
     const now = page.deliveries.find(({ id }) => id === watched?.id)
@@ -76,7 +76,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
     setWatched(delivery)
   }
   // What an opened row knows of its delivery, its line in the list knows too.
-  const see = (delivery: Delivery) =>
+  const updateRow = (delivery: Delivery) =>
     setShown((last) => (last === null ? null : withOne(last, delivery)))
   const readOlder = (cursor: string) =>
     action.run(async () => {
@@ -91,7 +91,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
     </div>
     ${action.error === null ? null : html`<${Failure} error=${action.error} retry=${readNewest} />`}
     ${shown === null && action.error === null ? html`<${Waiting} what="deliveries" />` : null}
-    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} url=${url} onRetried=${watch} onSeen=${see} />`}
+    ${shown === null ? null : html`<${DeliveryTable} rows=${shown.rows} path=${path} url=${url} onRetried=${watch} onSeen=${updateRow} />`}
     ${
       cursor === null
         ? null
@@ -103,17 +103,17 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
 }
 
 /** Looks for a delivery's end until `look` has seen it, or it takes longer than a person waits. */
-function useLooks(watched: Delivery | null, look: () => Promise<boolean>): void {
+function usePolling(watched: Delivery | null, poll: () => Promise<boolean>): void {
   useEffect(() => {
     if (watched === null) return undefined
     let isOver = false
     let stop: () => void = () => undefined
     const next = (index: number) => {
-      const delayMs = LOOKS_MS[index]
+      const delayMs = POLL_DELAYS_MS[index]
       if (isOver || delayMs === undefined) return
       stop = after(delayMs, () => {
         // A look that fails is made again with the next: the list shows the failure when it is refreshed.
-        look().then(
+        poll().then(
           (isSettled) => isSettled || next(index + 1),
           () => next(index + 1),
         )
@@ -168,7 +168,7 @@ function DeliveryRow({ delivery, path, url, onRetried, onSeen }: DeliveryRowProp
       const address = `${path}/deliveries/${encodeURIComponent(id)}/retry`
       onRetried(await request<Delivery>(address, { method: 'POST' }))
     })
-  return html`<tr class="opens" data-delivery=${id} data-status=${status} onClick=${onRow(toggle)}>
+  return html`<tr class="opens" data-delivery=${id} data-status=${status} onClick=${onRowClick(toggle)}>
     <th scope="row"><button type="button" class="inline" aria-expanded=${isOpen} onClick=${toggle}>${type}</button><small class="muted"><code title=${`webhook-id: ${eventId}`}>${shortId(eventId)}</code></small></th>
     <td data-label="Created"><${Moment} seconds=${created} /></td>
     <td data-label="Status"><span class=${`tag ${COLOURS[status]}`}>${DELIVERY_WORDS[status]}</span></td>
@@ -211,18 +211,18 @@ interface DeliveryDetailProps {
  */
 function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
   const { attempts, status, last_attempt: last } = delivery
-  const asked = useAsked(
+  const result = useRequest(
     (signal) => request<Detail>(path, { signal }),
     [path, attempts, status, last?.at],
   )
-  const answer = asked.kind === 'answered' ? asked.answer : null
+  const answer = result.kind === 'answered' ? result.answer : null
   useEffect(() => (answer === null ? undefined : onSeen(answer)), [answer])
   const seen = useRef(new Map<number | null, Detail>())
   if (answer !== null) seen.current = withAttempt(seen.current, answer)
   const details = [...seen.current.values()].reverse()
   const [newest] = details
   return html`<div class="stack delivery">
-    <${Unanswered} asked=${asked} what="the request and its response" />
+    <${Unanswered} result=${result} what="the request and its response" />
     ${
       newest === undefined
         ? null
@@ -245,12 +245,12 @@ const moment = (atMs: number | null) => html`<${Time} atMs=${atMs} style="exact"
 const ATTEMPTS_MAX = 10
 
 export function withAttempt(
-  known: ReadonlyMap<number | null, Detail>,
+  previous: ReadonlyMap<number | null, Detail>,
   detail: Detail,
 ): Map<number | null, Detail> {
   const { attempted_at_ms: atMs } = detail
   // Where nothing was tried there is a request alone, until the first attempt.
-  const tried = [...known].filter(([at]) => at !== null && at !== atMs)
+  const tried = [...previous].filter(([at]) => at !== null && at !== atMs)
   const all = [...tried, [atMs, detail] as const]
   return new Map(all.sort(([one], [other]) => (one ?? 0) - (other ?? 0)).slice(-ATTEMPTS_MAX))
 }

@@ -8,18 +8,18 @@ export type EventType = Webhook['event_types'][number]
 /** The events that a webhook may ask for; a test is sent by hand, whatever it has asked for. */
 export const EVENTS: readonly {
   readonly type: Exclude<EventType, 'webhook.test'>
-  readonly words: string
+  readonly label: string
 }[] = [
-  { type: 'trade.created', words: 'Every trade' },
-  { type: 'whale.alert', words: 'Large transactions: $5,000 or more by default' },
-  { type: 'price.changed', words: 'Price moves: 5¢ or more by default' },
-  { type: 'market.resolved', words: 'A market settles' },
-  { type: 'match.created', words: 'The same question is found on the other venue' },
+  { type: 'trade.created', label: 'Every trade' },
+  { type: 'whale.alert', label: 'Large transactions: $5,000 or more by default' },
+  { type: 'price.changed', label: 'Price moves: 5¢ or more by default' },
+  { type: 'market.resolved', label: 'A market settles' },
+  { type: 'match.created', label: 'The same question is found on the other venue' },
   {
     type: 'arbitrage.opened',
-    words: 'An opportunity opens: profit after depth and fees',
+    label: 'An opportunity opens: profit after depth and fees',
   },
-  { type: 'arbitrage.closed', words: 'An opportunity ends' },
+  { type: 'arbitrage.closed', label: 'An opportunity ends' },
 ]
 
 /** A form's texts; a list has one entry a line. */
@@ -96,13 +96,13 @@ const FACTS = [
 ] as const
 
 /** Events asked for that would never be posted, since a filter asks for what they do not have. */
-export function neverTold(draft: Draft): readonly EventType[] {
-  const asked = FACTS.filter((name) => {
+export function neverSent(draft: Draft): readonly EventType[] {
+  const active = FACTS.filter((name) => {
     return isOffered(name, draft.types) && draft[name].trim() !== ''
   })
   // A test passes every filter.
   const others = draft.types.filter((type) => type !== 'webhook.test')
-  return others.filter((type) => asked.some((name) => FILTERS_OF[name]?.includes(type) === false))
+  return others.filter((type) => active.some((name) => FILTERS_OF[name]?.includes(type) === false))
 }
 
 /** A webhook for its form. */

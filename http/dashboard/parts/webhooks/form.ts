@@ -5,11 +5,11 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { html } from '../../html.ts'
 import type { Health } from '../../records.ts'
-import { useAsked } from '../asked.ts'
+import { useRequest } from '../asked.ts'
 import { useAction } from '../forms/action.ts'
 import { described, Field, FormProblem, focusProblem, typed } from '../forms/field.ts'
 import { refusalOf } from '../forms/refusal.ts'
-import { wholeVenueText } from '../lists/venues.ts'
+import { fullVenueText } from '../lists/venues.ts'
 import {
   bodyOf,
   type Draft,
@@ -18,7 +18,7 @@ import {
   type EventType,
   type FilterName,
   isOffered,
-  neverTold,
+  neverSent,
 } from './draft.ts'
 
 interface WebhookFormProps {
@@ -46,7 +46,7 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
   const [own, setOwn] = useState(NONE)
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set())
   const action = useAction()
-  const health = useAsked((signal) => request<Health>('/health', { signal }), [])
+  const health = useRequest((signal) => request<Health>('/health', { signal }), [])
   const venues = health.kind === 'answered' ? Object.keys(health.answer.exchanges) : []
   const refusal = action.error === null ? null : refusalOf(action.error, NAMES)
   const problems = own.size > 0 ? leftOf(own, bodyOf(draft, venues)) : unchanged(refusal, changed)
@@ -56,7 +56,7 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
     const made = bodyOf(draft, venues)
     setOwn('body' in made ? NONE : made.problems)
     setChanged(new Set())
-    action.forget()
+    action.clearError()
     const isTested = event.submitter?.hasAttribute('data-test') === true
     if ('body' in made) action.run(() => send(made.body, isTested))
   }
@@ -65,7 +65,7 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
     setChanged((names) => new Set([...names, ...Object.keys(change)]))
   }
   const parts = { draft, problems, set }
-  const silent = neverTold(draft)
+  const neverSentTypes = neverSent(draft)
   return html`<form class="webhook-form stack" ref=${form} novalidate onSubmit=${onSubmit}>
     <${TextField} ...${parts} name="url" label="Endpoint URL" placeholder="https://example.com/hooks"
       hint="Your server: https, on a public address." type="url" />
@@ -76,10 +76,10 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
       <${FilterFields} ...${parts} venues=${venues} />
     </fieldset>
     ${
-      silent.length === 0
+      neverSentTypes.length === 0
         ? null
-        : html`<p class="notice" role="status">With these filters ${silent.join(' and ')} would never be sent, as${' '}
-          ${silent.length === 1 ? 'it has' : 'they have'} no such amount, side or wallet. Create two webhooks instead.</p>`
+        : html`<p class="notice" role="status">With these filters ${neverSentTypes.join(' and ')} would never be sent, as${' '}
+          ${neverSentTypes.length === 1 ? 'it has' : 'they have'} no such amount, side or wallet. Create two webhooks instead.</p>`
     }
     <${FormProblem} text=${own.size === 0 && changed.size === 0 ? (refusal?.form ?? null) : null} />
     <p class="row"><button type="submit" class="primary" aria-disabled=${action.isRunning}>
@@ -137,7 +137,7 @@ function TextField(props: TextFieldProps) {
     ${
       choices !== undefined
         ? html`<select ...${input}>
-          ${choices.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}
+          ${choices.map(([value, label]) => html`<option key=${value} value=${value}>${label}</option>`)}
         </select>`
         : isList
           ? html`<textarea rows="2" ...${input}></textarea>`
@@ -155,12 +155,12 @@ function TypesField({ draft, problems, set }: PartProps) {
   return html`<fieldset class="webhook-events field">
     <legend>Events</legend>
     ${EVENTS.map(
-      ({ type, words }, index) => html`<label class="webhook-choice" key=${type}>
+      ({ type, label }, index) => html`<label class="webhook-choice" key=${type}>
         <input
           ...${index === 0 ? described({ id: 'webhook-event_types', problem }) : {}}
           type="checkbox" value=${type} checked=${draft.types.includes(type)} onChange=${() => toggle(type)}
         />
-        <span><code>${type}</code> <span class="muted">${words}</span></span>
+        <span><code>${type}</code> <span class="muted">${label}</span></span>
       </label>`,
     )}
     ${problem === null ? null : html`<p class="error" id="webhook-event_types-error">${problem}</p>`}
@@ -175,10 +175,10 @@ const SIDES = [
 
 function FilterFields({ venues, ...parts }: PartProps & { readonly venues: readonly string[] }) {
   const { platform, types } = parts.draft
-  const known = platform === '' || venues.includes(platform) ? venues : [...venues, platform]
+  const options = platform === '' || venues.includes(platform) ? venues : [...venues, platform]
   const platforms = [
     ['', 'All'] as const,
-    ...known.map((name) => [name, wholeVenueText(name)] as const),
+    ...options.map((name) => [name, fullVenueText(name)] as const),
   ]
   const fields: readonly Omit<TextFieldProps, keyof PartProps>[] = [
     { name: 'platform', label: 'Venue', choices: platforms },

@@ -6,31 +6,31 @@ import type { Deliveries, Delivery, Webhook } from '../../records.ts'
 /** Whether events are posted to a webhook, and if not, why. */
 interface WebhookState {
   readonly name: 'on' | 'failing' | 'off'
-  readonly words: string
+  readonly text: string
 }
 
 /** `nowMs` in Unix milliseconds. */
 export function stateOf(webhook: Webhook, nowMs: number): WebhookState {
-  if (!webhook.active) return { name: 'off', words: OFF[webhook.disabled_reason ?? 'asked'] }
+  if (!webhook.active) return { name: 'off', text: OFF[webhook.disabled_reason ?? 'byUser'] }
   if (!webhook.verified) {
-    return { name: 'off', words: 'It gets events once your receiver answers a test with a 2xx.' }
+    return { name: 'off', text: 'It gets events once your receiver answers a test with a 2xx.' }
   }
   const since = webhook.failing_since
-  if (since === null) return { name: 'on', words: 'Events are posted as they happen.' }
-  const words = `Every attempt has failed for ${durationText(nowMs - since * 1_000)}.`
-  return { name: 'failing', words: `${words} After five days it is switched off.` }
+  if (since === null) return { name: 'on', text: 'Events are posted as they happen.' }
+  const text = `Every attempt has failed for ${durationText(nowMs - since * 1_000)}.`
+  return { name: 'failing', text: `${text} After five days it is switched off.` }
 }
 
 const OFF = {
-  asked: 'You switched it off: nothing is sent.',
+  byUser: 'You switched it off: nothing is sent.',
   gone: 'It was switched off: your receiver answered 410 Gone.',
   failing: 'It was switched off: every attempt failed for five days.',
 } as const
 
 /** `12 delivered, 1 waiting`; only what there is. */
 export function countsText(counts: Webhook['counts']): string {
-  const parts = COUNTS.flatMap(([name, words]) => {
-    return counts[name] === 0 ? [] : [`${countText(counts[name])} ${words}`]
+  const parts = COUNTS.flatMap(([name, label]) => {
+    return counts[name] === 0 ? [] : [`${countText(counts[name])} ${label}`]
   })
   return parts.length === 0 ? 'None yet' : parts.join(', ')
 }
@@ -98,8 +98,8 @@ export function withOlder(shown: Shown, page: Deliveries): Shown {
 
 /** One delivery as it now is; a new one stands on top. */
 export function withOne(shown: Shown, delivery: Delivery): Shown {
-  const isKnown = shown.rows.some(({ id }) => id === delivery.id)
-  const rows = isKnown
+  const isListed = shown.rows.some(({ id }) => id === delivery.id)
+  const rows = isListed
     ? shown.rows.map((row) => (row.id === delivery.id ? delivery : row))
     : [delivery, ...shown.rows]
   return { ...shown, rows }

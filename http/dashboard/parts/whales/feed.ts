@@ -48,8 +48,8 @@ export function useWhales(filter: WhaleFilter) {
     {
       channel: 'whales',
       none: NONE,
-      ask: (signal) => askWhales(filter, signal),
-      tell: (rows, message) => {
+      load: (signal) => fetchWhales(filter, signal),
+      applyMessage: (rows, message) => {
         const row = message.type === 'whale' ? whaleRow(message.data, true) : null
         return row === null || !passes(row, filter) ? rows : merged([row], rows)
       },
@@ -59,7 +59,7 @@ export function useWhales(filter: WhaleFilter) {
   )
 }
 
-async function askWhales(
+async function fetchWhales(
   { usdMin, platform, side }: WhaleFilter,
   signal: AbortSignal,
 ): Promise<readonly WhaleRow[]> {

@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compare, EXPECTED_WEIGHTS, FEATURES } from '../../../../engine/matching/compare/compare.ts'
-import { amongAll, chanceOf, train, WEIGHTS } from '../../../../engine/matching/compare/model.ts'
+import { calibrated, chanceOf, train, WEIGHTS } from '../../../../engine/matching/compare/model.ts'
 import { scorePair } from '../../../../engine/matching/compare/score.ts'
 import {
   bandsOf,
+  CROSS_VALIDATION_SPLITS,
+  comparePairs,
   countAt,
   crossScore,
   examplesOf,
   foldOf,
-  judge,
-  PARTINGS,
   type Scored,
   scoreAll,
   vetoCounts,
@@ -188,7 +188,11 @@ function pair(label: string, team: string, day: number): LabelledPair {
 }
 
 test('mistakes are counted at the threshold, with intervals', () => {
-  const judged = judge([pair('same', 'CHI', 1), pair('related', 'DET', 2), pair('same', 'DET', 3)])
+  const judged = comparePairs([
+    pair('same', 'CHI', 1),
+    pair('related', 'DET', 2),
+    pair('same', 'DET', 3),
+  ])
   const scored = scoreAll(judged, WEIGHTS)
   assert.deepEqual(countAt(scored, 80), { n: 3, same: 2, accepted: 1, right: 1 })
   const [low, high] = wilson(98, 100)
@@ -235,7 +239,7 @@ test('what one of an event\u2019s markets says alone is one answer of several, a
 test('of two events that differ and lack words of each other each counts for more in training', () => {
   const weights = (label: string, title: string): readonly number[] =>
     examplesOf(
-      judge(
+      comparePairs(
         [{ title }].flatMap((event) => {
           const kalshi = { title: 'Quarvo leaves the Zembla council?', event_ticker: 'KXQ-31' }
           const row = { grain: 'event', label, [POLYMARKET.protocol]: event }
@@ -251,7 +255,7 @@ test('of two events that differ and lack words of each other each counts for mor
 
 test('an unsure chance falls to that among all questions; the order of pairs, and what is the same, stay', () => {
   const chances = Array.from({ length: 101 }, (_, at) => at / 100)
-  const bent = chances.map(amongAll)
+  const bent = chances.map(calibrated)
   assert.deepEqual(
     bent,
     bent.toSorted((one, other) => one - other),
@@ -260,7 +264,7 @@ test('an unsure chance falls to that among all questions; the order of pairs, an
     if (chance <= 0.4 || chance >= 0.8) assert.equal(bent[at], chance)
     else assert.ok((bent[at] ?? 1) <= chance + 1e-9 && (bent[at] ?? 0) >= 0.4)
   }
-  assert.ok(amongAll(0.7) < 0.5)
+  assert.ok(calibrated(0.7) < 0.5)
 })
 
 test('pairs of one event are never parted between training and judging', () => {
@@ -273,13 +277,13 @@ test('pairs of one event are never parted between training and judging', () => {
     assert.ok(one !== undefined && other !== undefined)
     assert.equal(foldOf(one, 5), foldOf(other, 5))
   }
-  const scored = crossScore(judge(pairs), (one) => foldOf(one, 3))
+  const scored = crossScore(comparePairs(pairs), (one) => foldOf(one, 3))
   assert.equal(scored.length, pairs.length)
 })
 
 test('a veto is counted by what it killed rightly and wrongly, and every pair has a kind and a source', () => {
   const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
-  const judged = judge(pairs)
+  const judged = comparePairs(pairs)
   const opposite = vetoCounts(scoreAll(judged, WEIGHTS)).find(
     ({ reason }) => reason === 'opposite_side',
   )
@@ -291,7 +295,7 @@ test('a veto is counted by what it killed rightly and wrongly, and every pair ha
     pairs.map(({ kind }) => kind),
     ['game: american football', 'game: american football', 'game: american football'],
   )
-  const [, byKind] = PARTINGS
+  const [, byKind] = CROSS_VALIDATION_SPLITS
   assert.equal(byKind?.[1](judged[0]?.pair ?? pair('same', 'CHI', 4)), 'game: american football')
   const [first] = crossScore(judged, ({ kind }) => kind)
   // All of one kind is held back: the model knows what is expected, and no pair.
@@ -329,7 +333,7 @@ test('on kinds of questions that the model has not seen the floors hold, over tw
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality on unseen kinds was not judged')
     return
   }
-  const scored = crossScore(judge([...first, ...second]), ({ kind }) => kind)
+  const scored = crossScore(comparePairs([...first, ...second]), ({ kind }) => kind)
   assert.ok(new Set(scored.map(({ pair: { kind } }) => kind)).size >= 25)
   const floors = [
     ['market', false, 0.98, 0.95],
@@ -354,7 +358,7 @@ test('what scores promise on pairs held back is what becomes of them', (t) => {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the calibration of scores was not judged')
     return
   }
-  const bands = bandsOf(crossScore(judge(pairs), (one) => foldOf(one, 5)))
+  const bands = bandsOf(crossScore(comparePairs(pairs), (one) => foldOf(one, 5)))
   const total = bands.reduce((sum, { n }) => sum + n, 0)
   assert.ok(total > 500)
   // The mean distance between promise and share, each band by its size.
@@ -375,7 +379,7 @@ test('on the labelled pairs, cross-validated by event, the floors hold', (t) => 
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality of matching was not judged')
     return
   }
-  const judged = judge(pairs)
+  const judged = comparePairs(pairs)
   const isGame = ({ pair: { origin } }: Scored): boolean => origin.startsWith('rule: ')
   const floors = (
     scored: readonly Scored[],

@@ -6,15 +6,19 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FEATURES } from '../../../../engine/matching/compare/compare.ts'
-import { JUDGE, type PairScore } from '../../../../engine/matching/compare/judge.ts'
+import { DEFAULT_SCORER, type PairScore } from '../../../../engine/matching/compare/judge.ts'
 import { WEIGHTS } from '../../../../engine/matching/compare/model.ts'
-import { encodedJudge, textsOf } from '../../../../engine/matching/encoder/encoded-judge.ts'
+import { encodedScorer, textsOf } from '../../../../engine/matching/encoder/encoded-judge.ts'
 import { Encoder } from '../../../../engine/matching/encoder/encoder.ts'
 import {
   type OpenEncoder,
   openEncoder,
 } from '../../../../engine/matching/encoder/encoder-folder.ts'
-import { judge, textsOfPairs, trainOn } from '../../../../engine/matching/offline/evaluation.ts'
+import {
+  comparePairs,
+  textsOfPairs,
+  trainOn,
+} from '../../../../engine/matching/offline/evaluation.ts'
 import { labelledPairOf } from '../../../../engine/matching/offline/labelled-pair.ts'
 import { PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
 import type { MatchTask } from '../../../../engine/matching/task.ts'
@@ -55,7 +59,7 @@ async function opened(folder: string): Promise<OpenEncoder> {
 /** How the service scores two markets with an encoder, their texts read before. */
 async function scored(open: OpenEncoder, a: MatchMarket, b: MatchMarket): Promise<PairScore> {
   await open.encoder.read([a, b].flatMap(textsOf))
-  const known = encodedJudge(open)
+  const known = encodedScorer(open)
   return known.scoreMarkets(known.readMarket(a), known.readMarket(b))
 }
 
@@ -207,7 +211,10 @@ test('the packages that run an encoder are optional and loaded by one file; with
 test('synonyms pass the threshold by their meaning alone, and what differs in meaning falls', async () => {
   const other = 'Will the Krakatoa ferry overturn in 2031?'
   const [a, b] = [sideA(CAPSIZE), sideB(other)]
-  const plain = JUDGE.scoreMarkets(JUDGE.readMarket(a), JUDGE.readMarket(b))
+  const plain = DEFAULT_SCORER.scoreMarkets(
+    DEFAULT_SCORER.readMarket(a),
+    DEFAULT_SCORER.readMarket(b),
+  )
   assert.ok(plain.score < MATCH_SCORE, String(plain.score))
   await withTinyEncoder(WORDS, async (folder) => {
     const open = await opened(folder)
@@ -242,17 +249,20 @@ test('a text that cannot be read is judged by its words alone, says so, and is c
     writeFileSync(join(folder, 'weights.json'), JSON.stringify({ ...own, one: 9, encoded: -9 }))
     const open = await opened(folder)
     const [a, b] = [sideA(beyond), sideB('Will the Krakatoa ferry overturn in 2031?')]
-    const plain = JUDGE.scoreMarkets(JUDGE.readMarket(a), JUDGE.readMarket(b))
+    const plain = DEFAULT_SCORER.scoreMarkets(
+      DEFAULT_SCORER.readMarket(a),
+      DEFAULT_SCORER.readMarket(b),
+    )
     const explanation = `${plain.explanation} Their meaning was not read.`
     assert.deepEqual(await scored(open, a, b), { ...plain, explanation })
     assert.deepEqual(open.encoder.takeCounts(), { read: 1, failed: 1, dropped: 0 })
 
     const put = [sideA(CAPSIZE), b, a].map((market, index) => ({ number: index + 1, market }))
     const tasks: readonly MatchTask[] = [
-      { seq: 1, kind: 'change', put, removed: [], words: [] },
+      { seq: 1, kind: 'change', put, removed: [], overrides: [] },
       { seq: 2, kind: 'find', numbers: [1, 2, 3] },
     ]
-    const place = new PairFinder(encodedJudge(open))
+    const place = new PairFinder(encodedScorer(open))
     await open.encoder.read(put.flatMap(({ market }) => textsOf(market)))
     const metrics = new Metrics()
     const thread = await openEncodingThread(folder, metrics)
@@ -294,8 +304,8 @@ test('the weight of similarity is learned from labelled pairs and lies beside th
     const open = await opened(folder)
     assert.equal(open.model, WEIGHTS)
     await open.encoder.read(textsOfPairs(pairs))
-    const plain = trainOn(judge(pairs))
-    const model = trainOn(judge(pairs, open.encoder))
+    const plain = trainOn(comparePairs(pairs))
+    const model = trainOn(comparePairs(pairs, open.encoder))
     assert.equal(plain.weights[at], 5, 'what no pair shows stays as expected')
     assert.ok((model.weights[at] ?? 0) > 5, String(model.weights[at]))
     const { path, text } = open.fileOf(model)

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { JUDGE } from '../../../../engine/matching/compare/judge.ts'
+import { DEFAULT_SCORER } from '../../../../engine/matching/compare/judge.ts'
 import { addDumpRow } from '../../../../engine/matching/offline/dump-rows.ts'
 import { matchCorpus } from '../../../../engine/matching/offline/match-corpus.ts'
 import { MarketIndex } from '../../../../engine/matching/search/market-index.ts'
 import type { Proposition } from '../../../../engine/matching/understand/proposition.ts'
 import { MATCH_SCORE } from '../../../../engine/matching/veto/vetoes.ts'
-import { finish } from '../../../../engine/steps.ts'
+import { runToEnd } from '../../../../engine/steps.ts'
 import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'
 import { KALSHI_SUBJECTS } from '../../../../engine/venues/kalshi/subjects.ts'
 import { GAMMA_SUBJECTS } from '../../../../engine/venues/polymarket/subjects.ts'
@@ -85,16 +85,16 @@ describe('corpora', () => {
         eventTitle: 'Who wins the medal',
       }),
     )
-    const found = finish(matchCorpus(side(a), side(b.toReversed()), wordJudge))
+    const found = runToEnd(matchCorpus(side(a), side(b.toReversed()), wordJudge))
     assert.deepEqual(
       found.markets.map((pair) => [pair.a.key, pair.b.key]).sort(),
       names.map((name) => [name, name]).sort(),
     )
     assert.deepEqual(
-      found.events.map((pair) => [pair.a.key, pair.b.key, pair.judged.score]),
+      found.events.map((pair) => [pair.a.key, pair.b.key, pair.pairScore.score]),
       [['medal', 'KXMEDAL-26', 100]],
     )
-    const none = finish(matchCorpus(side([]), side(b), wordJudge))
+    const none = runToEnd(matchCorpus(side([]), side(b), wordJudge))
     assert.deepEqual([none.markets, none.events], [[], []])
   })
 
@@ -159,8 +159,8 @@ describe('corpora', () => {
   test('planted pairs of the simulated world are found, at least 99 of 100', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 450 })
     const { a, b, planted, recurring } = world
-    const { markets, judgedCount } = finish(matchCorpus(a, b, JUDGE))
-    const high = markets.filter(({ judged }) => judged.score >= MATCH_SCORE)
+    const { markets, scoredCount: judgedCount } = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
+    const high = markets.filter(({ pairScore: judged }) => judged.score >= MATCH_SCORE)
     const found = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
     const same = [...planted].filter(([, { kind }]) => kind === 'same')
     const missed = same.filter(([key, { other }]) => found.get(key) !== other)
@@ -183,16 +183,17 @@ describe('corpora', () => {
   test('what is not compared after a deciding conflict changes no pair and no score', () => {
     const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 250 })
     const whole = {
-      ...JUDGE,
-      scoreMarkets: (one: Proposition, other: Proposition) => JUDGE.scoreMarkets(one, other),
-      scoreEvents: (one: Proposition, other: Proposition) => JUDGE.scoreEvents(one, other),
+      ...DEFAULT_SCORER,
+      scoreMarkets: (one: Proposition, other: Proposition) =>
+        DEFAULT_SCORER.scoreMarkets(one, other),
+      scoreEvents: (one: Proposition, other: Proposition) => DEFAULT_SCORER.scoreEvents(one, other),
     }
-    const pairsBy = (judge: typeof JUDGE) => {
-      const { markets, events } = finish(matchCorpus(a, b, judge))
-      return [...markets, ...events].map((pair) => [pair.a.key, pair.b.key, pair.judged])
+    const pairsBy = (judge: typeof DEFAULT_SCORER) => {
+      const { markets, events } = runToEnd(matchCorpus(a, b, judge))
+      return [...markets, ...events].map((pair) => [pair.a.key, pair.b.key, pair.pairScore])
     }
-    assert.ok(pairsBy(JUDGE).length > 100)
-    assert.deepEqual(pairsBy(JUDGE), pairsBy(whole))
+    assert.ok(pairsBy(DEFAULT_SCORER).length > 100)
+    assert.deepEqual(pairsBy(DEFAULT_SCORER), pairsBy(whole))
   })
 
   test('no trap of the simulated world scores as a match, and its planted pairs do', () => {
@@ -204,7 +205,10 @@ describe('corpora', () => {
     for (const [key, { other, kind }] of world.planted) {
       const [a, b] = [ofA.get(key), ofB.get(other)]
       assert.ok(a !== undefined && b !== undefined)
-      const { score } = JUDGE.scoreMarkets(JUDGE.readMarket(a), JUDGE.readMarket(b))
+      const { score } = DEFAULT_SCORER.scoreMarkets(
+        DEFAULT_SCORER.readMarket(a),
+        DEFAULT_SCORER.readMarket(b),
+      )
       const count = counts.get(kind) ?? { n: 0, high: 0 }
       counts.set(kind, count)
       count.n += 1

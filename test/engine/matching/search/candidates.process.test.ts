@@ -19,7 +19,7 @@ const MAY_10 = Date.UTC(2026, 4, 10, 20)
 /** Whether the first is asked for by keys under which the second is filed, as often as it is asked here. */
 function shared(a: MatchMarket, b: MatchMarket): number {
   const filed = new Set(keysOfMarket(b).filed)
-  return [...keysOfMarket(a).asked].filter((key) => filed.has(key)).length
+  return [...keysOfMarket(a).queried].filter((key) => filed.has(key)).length
 }
 
 describe('keys', () => {
@@ -49,8 +49,11 @@ describe('keys', () => {
         const market = subject({ venue: 'b', ...set, closeMs: Number.MAX_VALUE })
         const first = keysOfMarket(market)
         assert.deepEqual(keysOfMarket(market), first)
-        assert.ok(first.asked.length < 1_500, `${first.asked.length} keys of ${text.slice(0, 20)}`)
-        for (const keys of [first.filed, first.asked]) {
+        assert.ok(
+          first.queried.length < 1_500,
+          `${first.queried.length} keys of ${text.slice(0, 20)}`,
+        )
+        for (const keys of [first.filed, first.queried]) {
           assert.ok(keys.every((key, index) => index === 0 || key > (keys[index - 1] ?? 0)))
         }
         keysOfEvent({
@@ -144,7 +147,7 @@ describe('the index', () => {
     const keys = (): BlockingKeys => {
       const set = new Set(Array.from({ length: 6 }, () => random.below(400)))
       const sorted = Uint32Array.from(set).sort()
-      return { filed: sorted, asked: sorted }
+      return { filed: sorted, queried: sorted }
     }
     const index = new Candidates()
     const living = new Map<number, BlockingKeys>()
@@ -177,10 +180,10 @@ describe('the index', () => {
     const index = new Candidates()
     for (let id = 0; id < 2_000; id += 1) {
       const filed = Uint32Array.from(id === 7 ? [2, 10, 5_000] : [2, 5_000 + id])
-      index.put(id, { filed, asked: filed })
+      index.put(id, { filed, queried: filed })
     }
     const ask = (...asked: number[]) =>
-      index.find({ filed: Uint32Array.of(), asked: Uint32Array.from(asked) })
+      index.find({ filed: Uint32Array.of(), queried: Uint32Array.from(asked) })
     assert.deepEqual(ask(2), [])
     assert.deepEqual(ask(2, 10), [7])
     assert.deepEqual(ask(2, 5_000)[0], 0)
@@ -209,7 +212,7 @@ test('lists of places grow and stay whole, as in a plain map', () => {
 
 function sharedBy(
   id: number | undefined,
-  { asked }: BlockingKeys,
+  { queried: asked }: BlockingKeys,
   living: ReadonlyMap<number, BlockingKeys>,
 ): number {
   const filed = new Set(id === undefined ? [] : living.get(id)?.filed)

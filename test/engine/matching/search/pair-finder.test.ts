@@ -7,14 +7,14 @@ import {
   openPairFinder,
   PairFinder,
 } from '../../../../engine/matching/search/pair-finder.ts'
-import type { MatchChanges, MatchTask, PairWord } from '../../../../engine/matching/task.ts'
+import type { MatchChanges, MatchTask, PairOverride } from '../../../../engine/matching/task.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { judgement, subject, wordJudge } from '../../../support/twins/word-judge.ts'
 import { marketA, marketB } from '../subjects.ts'
 
 /** A finder with markets 1, 2, 3, … and the choice that its answers amount to. */
 class Bench {
-  readonly chosen = new Map<string, MatchChanges['begun'][number]['judged']>()
+  readonly chosen = new Map<string, MatchChanges['begun'][number]['pairScore']>()
   readonly #finder: Pick<PairFinder<unknown>, 'run'>
   readonly #numbers: readonly number[]
   #seq = 0
@@ -23,18 +23,24 @@ class Bench {
     this.#finder = finder
     const put = markets.map((market, index) => ({ number: index + 1, market }))
     this.#numbers = put.map(({ number }) => number)
-    this.#run((seq) => ({ seq, kind: 'change', put, removed: [], words: [] }))
+    this.#run((seq) => ({ seq, kind: 'change', put, removed: [], overrides: [] }))
     this.#run((seq) => ({ seq, kind: 'find', numbers: this.#numbers }))
   }
 
   /** As the owner does: the word, then the partners of both. */
-  say(a: number, b: number, word: PairWord['word']): void {
-    this.#run((seq) => ({ seq, kind: 'change', put: [], removed: [], words: [{ a, b, word }] }))
+  say(a: number, b: number, word: PairOverride['decision']): void {
+    this.#run((seq) => ({
+      seq,
+      kind: 'change',
+      put: [],
+      removed: [],
+      overrides: [{ a, b, decision: word }],
+    }))
     for (const number of [a, b]) this.#run((seq) => ({ seq, kind: 'find', numbers: [number] }))
   }
 
   remove(number: number): void {
-    this.#run((seq) => ({ seq, kind: 'change', put: [], removed: [number], words: [] }))
+    this.#run((seq) => ({ seq, kind: 'change', put: [], removed: [number], overrides: [] }))
   }
 
   findAll(): void {
@@ -50,7 +56,7 @@ class Bench {
     const result = this.#finder.run(task(this.#seq))
     assert.ok(result !== 'lost')
     for (const { a, b } of result.ended) this.chosen.delete(`${a}-${b}`)
-    for (const { a, b, judged } of result.begun) this.chosen.set(`${a}-${b}`, judged)
+    for (const { a, b, pairScore: judged } of result.begun) this.chosen.set(`${a}-${b}`, judged)
   }
 }
 

@@ -59,7 +59,7 @@ describe('assignment', () => {
 
 function randomPair(random: Random): ScoredPair {
   const score = random.below(101)
-  return { a: random.below(40), b: 100 + random.below(40), judged: judgement(score) }
+  return { a: random.below(40), b: 100 + random.below(40), pairScore: judgement(score) }
 }
 
 /** Numbers of second markets begin here: a market has one number among all. */
@@ -71,7 +71,7 @@ describe('the graph of pairs', () => {
     const pair = (a: number, b: number, score: number): ScoredPair => ({
       a,
       b,
-      judged: judgement(score),
+      pairScore: judgement(score),
     })
     graph.change([], [pair(1, 11, 99), pair(1, 12, 70), pair(2, 11, 70), pair(3, 13, 29)])
     assert.deepEqual(
@@ -100,10 +100,10 @@ describe('the graph of pairs', () => {
         const busy = [...known.values()].filter(({ a, b }) => a === pair.a || b === pair.b)
         if (busy.length > 4) continue
         pairs.push(pair)
-        if (pair.judged.score >= 30) known.set(`${pair.a} ${pair.b}`, pair)
+        if (pair.pairScore.score >= 30) known.set(`${pair.a} ${pair.b}`, pair)
         else known.delete(`${pair.a} ${pair.b}`)
       }
-      const kept = pairs.filter(({ judged }) => judged.score >= 30)
+      const kept = pairs.filter(({ pairScore: judged }) => judged.score >= 30)
       for (const pair of pairs) if (!kept.includes(pair)) removed.a.add(-1)
       const { begun, ended } = graph.change([...removed.a, ...removed.b], kept)
       for (const { a, b } of ended) {
@@ -123,7 +123,7 @@ describe('the graph of pairs', () => {
     for (let a = 0; a < 40; a += 1) all.push(...graph.pairsOf(a))
     scratch.change([], all)
     const worth = (pairs: Iterable<ScoredPair>): number =>
-      [...pairs].reduce((sum, { judged }) => sum + (judged.score / 100) ** 4, 0)
+      [...pairs].reduce((sum, { pairScore: judged }) => sum + (judged.score / 100) ** 4, 0)
     assert.ok(Math.abs(worth(scratch.chosen()) - worth(graph.chosen())) < 1e-9)
   })
 
@@ -143,14 +143,18 @@ describe('the graph of pairs', () => {
         const { row: a, weight } = edge
         const b = FAR + edge.column
         // The judge may think nothing of it, or that it is inverted.
-        if (said.includes(edge)) return { a, b, judged: judgement(79), isConfirmed: true }
-        return { a, b, judged: judgement(30 + Math.round(69 * weight)) }
+        if (said.includes(edge)) return { a, b, pairScore: judgement(79), isConfirmed: true }
+        return { a, b, pairScore: judgement(30 + Math.round(69 * weight)) }
       })
       const graph = new PairGraph()
       for (const pair of pairs) graph.change([], [pair])
       const chosen = [...graph.chosen()]
       const worth = (some: readonly ScoredPair[]) =>
-        some.map(({ a, b, judged }) => ({ row: a, column: b, weight: (judged.score / 100) ** 4 }))
+        some.map(({ a, b, pairScore: judged }) => ({
+          row: a,
+          column: b,
+          weight: (judged.score / 100) ** 4,
+        }))
       const [confirmed, others] = [true, false].map((is) =>
         chosen.filter(({ isConfirmed }) => (isConfirmed === true) === is),
       )
@@ -165,7 +169,7 @@ describe('the graph of pairs', () => {
     const graph = new PairGraph()
     const pairs = Array.from(
       { length: 50 },
-      (_, b): ScoredPair => ({ a: 99, b, judged: judgement(30 + b) }),
+      (_, b): ScoredPair => ({ a: 99, b, pairScore: judgement(30 + b) }),
     )
     graph.change([], pairs)
     assert.deepEqual(

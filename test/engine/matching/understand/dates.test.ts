@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareWhens } from '../../../../engine/matching/compare/when.ts'
+import { compareDates } from '../../../../engine/matching/compare/when.ts'
 import {
   dateOfTicker,
   datesOf,
@@ -42,7 +42,7 @@ test('days, months, quarters, years and ranges are read; years come from an anch
 test('trading that goes on after the deadline of the other title is up to another one', () => {
   const verdict = (closes: string, title: string, subtitle: string): string => {
     const a = understandEvent(eventA("Who is named in Quist's list?", closes))
-    return compareWhens(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).verdict
+    return compareDates(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).result
   }
   const said = "Who is named in Quist's list before November 2031?"
   assert.equal(verdict('2031-12-31', said, 'Before Nov 1, 2031'), 'other')
@@ -66,9 +66,9 @@ test('a deadline is one day however it is told', () => {
   const b = understandEvent(
     eventB('Will Zembla join the League?', 'Before Jan 1, 2032', 'KXZEM-32JAN01'),
   )
-  assert.equal(compareWhens(a, b).verdict, 'same')
+  assert.equal(compareDates(a, b).result, 'same')
   const later = understandEvent(eventB('Will Zembla join?', 'Before Mar 1, 2032', 'KXZEM-32MAR01'))
-  assert.equal(compareWhens(a, later).verdict, 'other')
+  assert.equal(compareDates(a, later).result, 'other')
 })
 
 test('a closing time only hints, but for a day that it misses by far', () => {
@@ -79,12 +79,12 @@ test('a closing time only hints, but for a day that it misses by far', () => {
   const far = understandEvent(
     eventB('What will Quist say at the gala?', 'On Jul 30, 2031', 'KXQUIST-31JUL31'),
   )
-  assert.equal(compareWhens(a, near).verdict, 'hint')
-  assert.equal(compareWhens(a, far).verdict, 'other')
+  assert.equal(compareDates(a, near).result, 'hint')
+  assert.equal(compareDates(a, far).result, 'other')
   // The year in a ticker, within which venue a closes, does not soften a day that was said.
   const cup = understandEvent(eventA('League Cup winner', '2031-11-02'))
   const last = understandEvent(eventB('League Cup champion?', 'On May 21, 2031', 'KXCUP-31'))
-  assert.equal(compareWhens(cup, last).verdict, 'other')
+  assert.equal(compareDates(cup, last).result, 'other')
 })
 
 test('the last week of a month is another period than the month', () => {
@@ -94,11 +94,11 @@ test('the last week of a month is another period than the month', () => {
   const month = understandEvent(
     eventB('What will Quist say in Aug 2031?', 'In Aug 2031', 'KXQ-31SEP'),
   )
-  assert.equal(compareWhens(week, month).verdict, 'other')
+  assert.equal(compareDates(week, month).result, 'other')
   const own = understandEvent(
     eventB('What will Quist say during the week of Aug 25, 2031?', '', 'KXQ-31SEP01'),
   )
-  assert.equal(compareWhens(week, own).verdict, 'same')
+  assert.equal(compareDates(week, own).result, 'same')
 })
 
 test('a window is read with both its ends, and zones between them', () => {

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { Value } from '@sinclair/typebox/value'
 import { WebSocket } from 'ws'
 import type { ArbitrageUpdate } from '../../../../engine/events.ts'
-import { type Reach, reachOf } from '../../../../engine/opportunity.ts'
+import { type OpportunityPeak, peakOf } from '../../../../engine/opportunity.ts'
 import { usdMicros } from '../../../../engine/units.ts'
 import { connect, type StreamEvent } from '../../../../http/client/connect.ts'
 import { opportunityRecord } from '../../../../http/records/opportunities.ts'
@@ -100,15 +100,15 @@ const idOf = (data: unknown): unknown => Object(data).id ?? null
 /** An opportunity of a world of its own, whose course a test tells in dollars. */
 function course(legs: Parameters<typeof opportunity>[0]) {
   const { publisher } = face.engine
-  let reachedBefore: ArbitrageUpdate['reachedBefore'] = null
+  let reachedBefore: ArbitrageUpdate['previousPeak'] = null
   return (event: ArbitrageUpdate['event'], dollars: number): number => {
     const one = opportunity(legs, { profit: usdMicros(dollars * 1_000_000) })
-    const reached: Reach =
+    const reached: OpportunityPeak =
       event === 'closed' && reachedBefore !== null
         ? reachedBefore
-        : reachOf(one, reachedBefore, NOON)
+        : peakOf(one, reachedBefore, NOON)
     const reason = event === 'closed' ? 'prices' : null
-    const told = opportunityTold(one, { event, reason, reached, reachedBefore })
+    const told = opportunityTold(one, { event, reason, peak: reached, previousPeak: reachedBefore })
     reachedBefore = reached
     const stamp = publisher.stamp('arbitrage', told.market.number)
     publisher.publish({ ...told, ...stamp })

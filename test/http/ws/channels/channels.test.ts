@@ -291,7 +291,7 @@ describe('lifecycle and whales', () => {
       receivedAtMs: nowMs,
       event: 'opened',
       facts: of.summary,
-      twin: null,
+      matchedMarket: null,
       ...publisher.stamp('lifecycle', of.ref.number),
       ...set,
     }
@@ -311,7 +311,7 @@ describe('lifecycle and whales', () => {
       const settlementPrice = priceMicros(1_000_000)
       const end = { status: 'resolved', resolutionStatus: 'resolved', settlementPrice } as const
       const facts = { ...one.summary, ...end, fees: SOME_FEES }
-      for (const event of events) tellLife(one, { event, facts, twin: market(9).ref })
+      for (const event of events) tellLife(one, { event, facts, matchedMarket: market(9).ref })
       const update = tellLife(market(9), { event: 'closed' })
       for (const client of [single, wide]) {
         await settled(clock, client)

@@ -112,7 +112,7 @@ test('a relisted market’s texts are written anew once they are forgotten', () 
   const outcomes = [{ ...first, label: 'Renamed' }, ...others]
   market.summary = { ...market.summary, outcomes }
   assert.equal(labelOf(), before)
-  json.forget(market.ref.number)
+  json.removeMarket(market.ref.number)
   assert.equal(labelOf(), 'Renamed')
 })
 

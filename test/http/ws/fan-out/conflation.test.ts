@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { conflationTurnCount, streamSliceMs } from '../../../../engine/limits.ts'
+import { conflationTickCount, streamSliceMs } from '../../../../engine/limits.ts'
 import type { MarketRef } from '../../../../engine/market/market.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Conflation } from '../../../../http/ws/fan-out/conflation.ts'
-import { Slices } from '../../../../http/ws/fan-out/slices.ts'
+import { ConflationScheduler } from '../../../../http/ws/fan-out/slices.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
@@ -25,12 +25,12 @@ interface Told {
 /** A lane over a clock that notes what it sends; changes are numbers, the newest counts. */
 function newLane(windowMs: number, costMs = 0) {
   const clock = new ManualClock()
-  const slices = new Slices(clock)
+  const slices = new ConflationScheduler(clock)
   const told: Told[] = []
   const deaf = new Set<number>()
   const windows = new Conflation<number>({
     windowMs,
-    hasListeners: ({ number }) => !deaf.has(number),
+    hasSubscribers: ({ number }) => !deaf.has(number),
     merge: (_older, newer) => newer,
     send: (market, value) => {
       told.push({ market, value, atMs: clock.monotonicMs() })
@@ -116,7 +116,7 @@ test('whatever comes: at most one a window, the last state always, within a wind
 test('of a burst only so many go at once, the rest in slices with turns between them', async () => {
   const { note, told, windows } = newLane(250, 0.05)
   for (const ref of refs) note(ref, 1)
-  assert.equal(told.length, conflationTurnCount)
+  assert.equal(told.length, conflationTickCount)
   let slices = 0
   while (windows.hasReady) {
     const before = told.length
@@ -133,7 +133,7 @@ test('the ends of thousands of windows at once are told in slices too', async ()
   const { clock, note, told, windows } = newLane(250)
   for (const [index, ref] of refs.entries()) {
     note(ref, 1)
-    if (index % conflationTurnCount === 0) await turn()
+    if (index % conflationTickCount === 0) await turn()
   }
   while (windows.hasReady) await turn()
   for (const ref of refs) note(ref, 2)
@@ -153,7 +153,7 @@ test('markets without subscribers leave nothing behind, and neither do those for
   deaf.add(refAt(200).number)
   note(refAt(201), 1)
   note(refAt(201), 2)
-  windows.forget(refAt(201).number)
+  windows.removeMarket(refAt(201).number)
   clock.advance(600)
   await turn()
   assert.equal(windows.count, 0)

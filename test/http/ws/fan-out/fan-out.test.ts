@@ -30,7 +30,7 @@ test('a topic without listeners is asked for once, and again after a subscriptio
   const encoder = new JsonEncoder({ epoch: 'k3f9c2', catalog: engine.catalog, nowMs })
   const fanOut = new FanOut({
     topics,
-    lanes: ['trades'],
+    variants: ['trades'],
     encoders: [encoder],
     metrics: new Metrics(),
   })
@@ -39,7 +39,7 @@ test('a topic without listeners is asked for once, and again after a subscriptio
     asked.length = 0
     published.length = 0
     for (const market of markets) {
-      const isHeard = fanOut.hasListeners('trades', market)
+      const isHeard = fanOut.hasSubscribers('trades', market)
       const before = published.length
       fanOut.send('trades', market, 'change', () => 'x')
       assert.equal(published.length > before, isHeard)
@@ -47,10 +47,10 @@ test('a topic without listeners is asked for once, and again after a subscriptio
   }
   /** As a session does: the topic is awakened in the turn in which it is joined. */
   const join = (key: Parameters<typeof topicOf>[2]) => {
-    fanOut.awaken('trades', key)
+    fanOut.markSubscribed('trades', key)
     listeners.set(topicOf('j', 'trades', key), 1)
   }
-  fanOut.awaken('trades', '*')
+  fanOut.markSubscribed('trades', '*')
   round()
   assert.equal(asked.length, new Set(asked).size)
   assert.equal(asked.length, markets.length + 2)
@@ -73,7 +73,7 @@ test('a topic without listeners is asked for once, and again after a subscriptio
   // Another lane's listeners change nothing here.
   round()
   const lookCount = asked.length
-  fanOut.awaken('whales', '*')
+  fanOut.markSubscribed('whales', '*')
   round()
   assert.equal(asked.length, lookCount)
 })

@@ -48,7 +48,14 @@ function tellLife({ ref, summary }: FakeMarket): void {
   const { publisher } = face.engine
   const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
   publisher.publish({
-    ...{ kind: 'lifecycle', market: ref, ...times, event: 'changed', facts: summary, twin: null },
+    ...{
+      kind: 'lifecycle',
+      market: ref,
+      ...times,
+      event: 'changed',
+      facts: summary,
+      matchedMarket: null,
+    },
     ...publisher.stamp('lifecycle', ref.number),
   })
 }

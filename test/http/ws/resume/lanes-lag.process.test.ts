@@ -55,7 +55,7 @@ function stir(random: Random): void {
   if (random.next() < 0.3) return open(random)
   if (random.next() < 0.5) {
     const stamp = publisher.stamp('lifecycle', of.ref.number)
-    const told = { event: 'changed', facts: of.summary, twin: null } as const
+    const told = { event: 'changed', facts: of.summary, matchedMarket: null } as const
     return publisher.publish({ kind: 'lifecycle', ...times, ...stamp, ...told })
   }
   const trade = of.trade({ usd: usdMicros(5_000_000_000) }, false)
@@ -212,7 +212,7 @@ function check(
     )
   }
   const wanted = gaps.filter(
-    ({ offset, reached }) => offset > began.arbitrage && reached.profit >= PROFIT_MIN,
+    ({ offset, peak: reached }) => offset > began.arbitrage && reached.profit >= PROFIT_MIN,
   )
   assert.ok(wanted.length > 0 && wanted.length < gaps.length)
   assert.deepEqual(

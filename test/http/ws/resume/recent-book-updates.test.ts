@@ -100,7 +100,7 @@ test('of a market replaced twice the newer counts, and a forgotten one leaves no
     [...recent.replacements()],
     [{ market: market.ref, offset: 4, serial: 2, reason: 'venue_gap' }],
   )
-  recent.forget(market.ref.number)
+  recent.removeMarket(market.ref.number)
   assert.deepEqual([...recent.replacements()], [])
 })
 

@@ -72,7 +72,7 @@ function open(listenerCount = 1) {
     stuck.push(one)
     hub.add(session)
     session.open()
-    session.listen('orderbook', '*')
+    session.subscribe('orderbook', '*')
     return one
   }
   market.replace([level(0.4, 1)], [])
@@ -183,7 +183,7 @@ test('a reader that a sweep of all ends is not swept again', (t) => {
   one.buffered = 2 * socketBufferBytesSoft
   clock.advance(10_100)
   // So much is published that the next sweep is of all; then everything is taken at once.
-  other.session.listen('orderbook', '*')
+  other.session.subscribe('orderbook', '*')
   for (let count = 0; count < 5_000; count += 1) world.change()
   assert.ok(other.buffered > socketBufferBytesSoft)
   one.buffered = 0

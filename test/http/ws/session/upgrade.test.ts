@@ -221,7 +221,7 @@ describe('the handshake', () => {
     assert.deepEqual(await mine[2].closed, { code: 4009, reason: 'connection limit' })
     for (const stays of [mine[0], mine[1], other])
       await stays.ask({ action: 'ping', id: 1 }, 'pong')
-    tell((each) => each.onAccountGone?.(id, 'disabled'))
+    tell((each) => each.onAccountDeactivated?.(id, 'disabled'))
     for (const gone of [mine[0], mine[1]]) {
       assert.deepEqual(await gone.closed, { code: 4010, reason: 'key revoked' })
     }

@@ -3,10 +3,10 @@
 import type { MarketNumber } from '../../../../engine/market/market.ts'
 import type {
   MatchTable,
+  OverrideKey,
+  OverrideTable,
   StoredMatch,
-  StoredVerdict,
-  VerdictKey,
-  VerdictTable,
+  StoredOverride,
 } from '../../../../storage/contract/matches.ts'
 
 export class MemoryMatches implements MatchTable {
@@ -25,18 +25,18 @@ export class MemoryMatches implements MatchTable {
   }
 }
 
-export class MemoryVerdicts implements VerdictTable {
-  readonly #verdicts = new Map<string, StoredVerdict>()
+export class MemoryVerdicts implements OverrideTable {
+  readonly #verdicts = new Map<string, StoredOverride>()
 
-  all(): Iterable<StoredVerdict> {
+  all(): Iterable<StoredOverride> {
     return [...this.#verdicts.keys()].sort().flatMap((key) => this.#verdicts.get(key) ?? [])
   }
 
-  async put(verdict: StoredVerdict): Promise<void> {
+  async put(verdict: StoredOverride): Promise<void> {
     this.#verdicts.set(`${verdict.on} ${verdict.a} ${verdict.b}`, verdict)
   }
 
-  async remove({ on, a, b }: VerdictKey): Promise<void> {
+  async remove({ on, a, b }: OverrideKey): Promise<void> {
     this.#verdicts.delete(`${on} ${a} ${b}`)
   }
 }

@@ -58,7 +58,7 @@ export class MemoryOutbox implements OutboxTable {
 
   due({
     webhook,
-    lane,
+    attemptKind: lane,
     after,
     limit,
   }: Parameters<OutboxTable['due']>[0]): ReturnType<OutboxTable['due']> {

@@ -5,8 +5,8 @@ import type { VenueKey } from '../../../../engine/ids.ts'
 import type { MarketNumber } from '../../../../engine/market/market.ts'
 import { HOUR_MS, type TimeMs } from '../../../../engine/units.ts'
 import type {
+  OffsetLocation,
   OffsetQuery,
-  PlacedOffset,
   SliceQuery,
   StoredTrade,
   TradedMarket,
@@ -109,7 +109,7 @@ export class MemoryTrades implements TradeTable {
     return found.slice(0, Math.max(query.limit, 0)).map(({ market, trade }) => ({ market, trade }))
   }
 
-  placesByOffset(query: OffsetQuery): readonly PlacedOffset[] {
+  locationsByOffset(query: OffsetQuery): readonly OffsetLocation[] {
     return this.rangeByOffset(query).map(({ market, trade }) => {
       const { offset, timeMs: at, ordinal } = trade
       assert(offset !== null, 'a published trade has an offset')

@@ -56,11 +56,11 @@ export class MemoryWallets implements WalletTable {
     this.#blocks.set(proxy, blocks.set(index, new Uint8Array(bytes)))
   }
 
-  tally(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
+  pnlState(proxy: WalletAddress): Uint8Array<ArrayBuffer> | null {
     return copyOf(this.#tallies.get(proxy))
   }
 
-  putTally(proxy: WalletAddress, bytes: Uint8Array): void {
+  putPnlState(proxy: WalletAddress, bytes: Uint8Array): void {
     this.#tallies.set(proxy, new Uint8Array(bytes))
   }
 

@@ -98,7 +98,13 @@ test('teams and single players are kept, the players of teams are not', async (t
   const { teams, count } = await openStub(t, () => ({ structured_targets: rows, cursor: '' }))
   const found = await teams()
   assert.deepEqual(
-    found.map(({ name, league, code, place, nickname }) => [name, league, code, place, nickname]),
+    found.map(({ name, league, code, location: place, nickname }) => [
+      name,
+      league,
+      code,
+      place,
+      nickname,
+    ]),
     [
       ['Los Angeles Rams', 'nfl', 'lar', 'Los Angeles', 'Rams'],
       ['Carlos Alcaraz', 'atp', 'alc', '', ''],

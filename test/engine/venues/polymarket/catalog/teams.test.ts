@@ -75,7 +75,7 @@ test('unreadable rows are counted, and a server that ignores the offset ends', a
   const bad = [null, 'x', {}, { id: 2, name: '', league: 'nfl' }, { id: 3, name: 'A', league: 7 }]
   const { teams, stub, count } = await openTeams(t, () => [good, ...bad])
   const expected = { venue: 'a', league: 'nfl', code: 'chi', name: 'Chicago Bears' }
-  assert.deepEqual(await teams(), [{ ...expected, place: '', nickname: '' }])
+  assert.deepEqual(await teams(), [{ ...expected, location: '', nickname: '' }])
   assert.equal(stub.requests.length, 2)
   // Rows that are no objects look alike, and count once.
   assert.equal(count('venue_rejected_total', 'bad_team'), bad.length - 1)
@@ -93,7 +93,7 @@ test('a place is the name without its nickname at the end, else not known', asyn
   const rows = names.map(([name, alias], id) => ({ id, name, alias, league: 'nfl' }))
   const { teams } = await openTeams(t, ({ query }) => (query.get('offset') === '0' ? rows : []))
   assert.deepEqual(
-    (await teams()).map(({ place }) => place),
+    (await teams()).map(({ location: place }) => place),
     names.map(([, , place]) => place),
   )
 })

@@ -8,7 +8,7 @@ import { PRICE_ONE, timeMs } from '../../../../../engine/units.ts'
 import { placeRow, readActivity } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
 import type { WalletMarket } from '../../../../../engine/wallet.ts'
 import { netRealized } from '../../../../../engine/wallets/figures.ts'
-import { WalletTally } from '../../../../../engine/wallets/tally.ts'
+import { PnlState } from '../../../../../engine/wallets/tally.ts'
 
 const WALLET = `0x${'d1'.repeat(20)}`
 const MARKET = `0x${'d2'.repeat(32)}`
@@ -37,8 +37,8 @@ function market(id: NativeMarketId): WalletMarket {
   }
 }
 
-function tallyOf(rows: readonly Row[]): WalletTally {
-  const tally = WalletTally.empty()
+function tallyOf(rows: readonly Row[]): PnlState {
+  const tally = PnlState.empty()
   for (const wire of rows) {
     const placed = placeRow(wire, WALLET)
     const read = placed === null ? null : readActivity(placed)

@@ -76,7 +76,7 @@ async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = 
     },
     signal,
   )
-  const isComplete = reach.isComplete && reach.isTailWhole
+  const isComplete = reach.isComplete && reach.isTailComplete
   const named = drift.entries().map(({ kind, name }) => `${kind}=${name}`)
   return { events, ...reach, isComplete, isSettledWhole: reach.isComplete, named }
 }
@@ -232,7 +232,7 @@ test('a second beyond a page comes whole by cursors; where a cursor is missing o
     stub.pageRows = (limit) => Math.min(limit, 200)
     stub.fault = fault
     stub.others = unknown
-    const { events, isTailWhole, settledToMs } = await read(stub)
+    const { events, isTailComplete: isTailWhole, settledToMs } = await read(stub)
     assert.deepEqual([isTailWhole, settledToMs], [false, toMs])
     assertTrue(events, wanted)
   }
@@ -386,7 +386,7 @@ test('an answer without the last event known, or of nothing from a wallet that d
   assertTrue(whole.events, later)
   stub.fault = ({ path }, rows) => (path === '/v2/activity' ? nothing : rows)
   const empty = await read(stub, from)
-  assert.deepEqual([empty.events, empty.isTailWhole, empty.isSettledWhole], [[], false, true])
+  assert.deepEqual([empty.events, empty.isTailComplete, empty.isSettledWhole], [[], false, true])
   assert.ok(empty.settledToMs <= from.fromS * 1_000, 'not settled beyond what is proven')
   // Of a wallet of which nothing is known the venue is asked otherwise.
   for (const [data, positions] of [
@@ -397,7 +397,7 @@ test('an answer without the last event known, or of nothing from a wallet that d
   ] as const) {
     const page = { data: positions, pagination: { has_more: false } }
     stub.others = ({ path }) => (path === '/v2/user-stats' ? { data } : page)
-    const { settledToMs, isTailWhole } = await read(stub)
+    const { settledToMs, isTailComplete: isTailWhole } = await read(stub)
     const isNobody = data === null && positions.length === 0
     assert.deepEqual([settledToMs, isTailWhole], [isNobody ? NOW_MS - 60_000 : 0, isNobody])
   }
@@ -414,7 +414,7 @@ test('what is not sure of the last minute is told apart from what stays incomple
     const stub = new WalletStub(past)
     stub.fault = (_, rows) => rows.map((one) => (one === spoilt ? { ...spoilt, price: 7 } : one))
     const told = await read(stub, { clock: hurried(timeMs(lastMs + ageMs)) })
-    assert.deepEqual([told.isSettledWhole, told.isTailWhole], [isSettledWhole, !isSettledWhole])
+    assert.deepEqual([told.isSettledWhole, told.isTailComplete], [isSettledWhole, !isSettledWhole])
   }
 })
 
@@ -459,7 +459,7 @@ test('refusals, failures and pages of HTML are passed over; a venue that stays d
     stub.fault = ({ path }, rows) => (path === '/v2/activity' ? { error: 'no' } : rows)
     stub.others = unknown
     const odd = await read(data)
-    assert.deepEqual([odd.events, odd.isTailWhole, odd.settledToMs <= 1_000], [[], false, true])
+    assert.deepEqual([odd.events, odd.isTailComplete, odd.settledToMs <= 1_000], [[], false, true])
     const aborter = new AbortController()
     stub.fault = ({ path }, rows) => {
       if (path === '/v2/trades') aborter.abort()
