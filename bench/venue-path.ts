@@ -11,7 +11,7 @@ import { Tracks } from '../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../engine/venues/polymarket/parse.ts'
 import type { SimVenue } from '../engine/venues/simulator/model.ts'
-import { Tally } from '../engine/venues/tally.ts'
+import { VenueCounters } from '../engine/venues/tally.ts'
 import { quietDrift } from '../test/support/fakes/quiet-drift.ts'
 import { check } from './harness.ts'
 import { listingOf, type SimLoad } from './sim-load.ts'
@@ -67,7 +67,7 @@ function polymarketPath(load: SimLoad, emit: (event: VenueEvent) => void): Venue
 
 function kalshiPath(emit: (event: VenueEvent) => void): VenuePath {
   const fail = (why: string) => check(false, `venue b: ${why}`)
-  const tally = new Tally({
+  const tally = new VenueCounters({
     venue: 'b',
     log: silentLog,
     metrics: new Metrics(),

@@ -8,7 +8,7 @@ import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { priceAgeMsMax } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
-import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
+import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answers.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
 import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
 import { type Deadline, type VenuePriceRequestParts, VenuePriceRequests } from './asking.ts'
@@ -62,17 +62,17 @@ export class PastPrices implements PastPricesView {
   readonly #pending = new Map<string, Promise<void>>()
   /** How often in a row a day came back empty, by market and day. */
   readonly #emptyCounts = new Map<string, number>()
-  readonly #suspectAnswers: ByVenue<Doubts>
+  readonly #suspectAnswers: ByVenue<SuspectAnswers>
 
   constructor(parts: PastPricesParts) {
     this.#parts = parts
     this.#requests = new VenuePriceRequests(parts)
     const { metrics, log } = parts
-    this.#suspectAnswers = new ByVenue((venue) => new Doubts({ metrics, log, venue }))
+    this.#suspectAnswers = new ByVenue((venue) => new SuspectAnswers({ metrics, log, venue }))
     const reportSuspect = ({ ref: { venue, nativeId } }: MarketView, detail: string) =>
       this.#suspectAnswers
         .of(venue)
-        .note(new AnswerDoubt('prices', 'empty', `${nativeId}, ${detail}`))
+        .note(new SuspectAnswerError('prices', 'empty', `${nativeId}, ${detail}`))
     this.#ranges = new PastRanges({ requests: this.#requests, clock: parts.clock, reportSuspect })
   }
 
@@ -189,7 +189,8 @@ export class PastPrices implements PastPricesView {
       }
     }
     const detail = `${nativeId}, days ${fromDay} to ${toDay}`
-    if (isEmpty) this.#suspectAnswers.of(venue).note(new AnswerDoubt('prices', 'empty', detail))
+    if (isEmpty)
+      this.#suspectAnswers.of(venue).note(new SuspectAnswerError('prices', 'empty', detail))
   }
 
   /** Callers that miss the same days wait for the same answer. */
@@ -251,7 +252,7 @@ export class PastPrices implements PastPricesView {
     if (isOlder && points.length > 0) {
       this.#suspectAnswers
         .of(venue)
-        .note(new AnswerDoubt('prices', 'older', `${nativeId}, day ${day}`))
+        .note(new SuspectAnswerError('prices', 'older', `${nativeId}, day ${day}`))
     }
     // After its end a market has no prices: an empty answer is right.
     const isOver = lastDayOf(market.summary, day) < day

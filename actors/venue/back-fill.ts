@@ -10,7 +10,7 @@ import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { AnswerDoubt, type Doubts } from '../../engine/venues/answers.ts'
+import { SuspectAnswerError, type SuspectAnswers } from '../../engine/venues/answers.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'
 
 /** Clocks differ and times are of whole seconds: this much more is read on both sides. */
@@ -56,7 +56,7 @@ export class TradeBackFill {
   readonly #isHandled: () => boolean
   readonly #committed: () => Promise<void>
   readonly #abort = new AbortController()
-  readonly #suspectAnswers: Doubts
+  readonly #suspectAnswers: SuspectAnswers
   readonly #oldestStoredMs: () => TimeMs | null
   readonly #newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly #ranges: Count
@@ -81,7 +81,7 @@ export class TradeBackFill {
     log: Log
     metrics: Metrics
     venue: VenueKey
-    suspectAnswers: Doubts
+    suspectAnswers: SuspectAnswers
     /** Time of the venue's oldest stored trade; null: none is stored. */
     oldestStoredMs: () => TimeMs | null
     /** Time of the venue's newest stored trade up to a time; null: none is stored. */
@@ -248,7 +248,7 @@ export class TradeBackFill {
         const untilMs = timeMs(toMs + OVERLAP_MS)
         const {
           completeFromMs,
-          doubt: suspicion,
+          suspectReason: suspicion,
           newestMs,
         } = await this.#feed.fetchTrades({
           market: null,
@@ -259,17 +259,17 @@ export class TradeBackFill {
         })
         const oldestMs = suspicion === null ? null : this.#oldestStoredMs()
         if (suspicion !== null && oldestMs !== null && oldestMs < fromMs) {
-          throw new AnswerDoubt('trades', suspicion, `nothing from before ${fromMs} in it`)
+          throw new SuspectAnswerError('trades', suspicion, `nothing from before ${fromMs} in it`)
         }
         const newestStoredMs = this.#newestStoredMs(untilMs) ?? Number.NEGATIVE_INFINITY
         if (newestMs !== null && newestMs < newestStoredMs - SHOWN_LATE_MS) {
-          throw new AnswerDoubt('trades', 'older', `nothing after ${newestMs} in it`)
+          throw new SuspectAnswerError('trades', 'older', `nothing after ${newestMs} in it`)
         }
         if (completeFromMs > fromMs) this.#onLost(fromMs, completeFromMs)
         return true
       } catch (error) {
         if (this.#abort.signal.aborted) return true
-        const isSuspect = error instanceof AnswerDoubt
+        const isSuspect = error instanceof SuspectAnswerError
         if (isSuspect) this.#suspectAnswers.note(error)
         const isAbandoned = isSuspect && range.toMs <= this.#abandonedToMs
         if (isAbandoned || this.#clock.monotonicMs() - startedAtMs > GIVE_UP_MS) {

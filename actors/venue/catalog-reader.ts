@@ -9,7 +9,11 @@ import type { EventListing } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { forEachSliced, runInSlices } from '../../engine/steps.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { AnswerDoubt, type Doubts, doubtOfList } from '../../engine/venues/answers.ts'
+import {
+  SuspectAnswerError,
+  type SuspectAnswers,
+  suspectListReason,
+} from '../../engine/venues/answers.ts'
 import type { CatalogPage, VenueCatalog } from '../../engine/venues/venue.ts'
 
 const REFRESH_EVERY_MS = 60_000
@@ -39,7 +43,7 @@ export class CatalogReader {
   readonly #clock: Clock
   readonly #log: Log
   readonly #onPage: (page: CatalogPage) => void
-  readonly #suspectAnswers: Doubts
+  readonly #suspectAnswers: SuspectAnswers
   readonly #expected: () => Iterable<NativeMarketId>
   readonly #onOtherEnvironment: (knownCount: number, got: number) => void
   readonly #abort = new AbortController()
@@ -53,7 +57,7 @@ export class CatalogReader {
     clock: Clock
     log: Log
     onPage: (page: CatalogPage) => void
-    suspectAnswers: Doubts
+    suspectAnswers: SuspectAnswers
     /** The markets that a whole crawl must list. */
     expected: () => Iterable<NativeMarketId>
     /** A whole crawl listed markets, and none of the open ones that are known. */
@@ -114,7 +118,7 @@ export class CatalogReader {
         refreshedAtMs = startedAtMs
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof AnswerDoubt) this.#suspectAnswers.note(error)
+        if (error instanceof SuspectAnswerError) this.#suspectAnswers.note(error)
         else this.#log.warn({ err: error }, 'catalogue not refreshed')
       }
     }
@@ -131,7 +135,7 @@ export class CatalogReader {
         return signal.aborted ? null : { startedAtMs, isComplete: true }
       } catch (error) {
         if (signal.aborted) return null
-        if (error instanceof AnswerDoubt) {
+        if (error instanceof SuspectAnswerError) {
           this.#suspectAnswers.note(error)
           suspectCount += 1
           const hasExpected = !this.#expected()[Symbol.iterator]().next().done
@@ -162,10 +166,14 @@ export class CatalogReader {
     if (got > 0 && expectedCount >= OTHER_ENVIRONMENT_MIN && missing.size === expectedCount) {
       this.#onOtherEnvironment(expectedCount, got)
     }
-    const reason = doubtOfList({ got, lacking: missing.size, known: expectedCount })
+    const reason = suspectListReason({
+      received: got,
+      missing: missing.size,
+      expected: expectedCount,
+    })
     if (reason === null || isLast) for (const market of missing) this.request(market)
     if (reason === null) return
-    throw new AnswerDoubt(
+    throw new SuspectAnswerError(
       'catalogue',
       reason,
       `${missing.size} of ${expectedCount} open markets missing`,
@@ -196,7 +204,7 @@ export class CatalogReader {
         await this.#take(page)
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof AnswerDoubt) this.#suspectAnswers.note(error)
+        if (error instanceof SuspectAnswerError) this.#suspectAnswers.note(error)
         else this.#log.warn({ err: error }, 'markets not read, trying again')
       }
       let missing = 0
@@ -218,8 +226,8 @@ interface Crawl {
   readonly isComplete: boolean
 }
 
-function suspectMarkets(requested: readonly NativeMarketId[]): AnswerDoubt {
-  return new AnswerDoubt(
+function suspectMarkets(requested: readonly NativeMarketId[]): SuspectAnswerError {
+  return new SuspectAnswerError(
     'market',
     'empty',
     `not listed, of ${requested.length} from ${requested[0]} on`,

@@ -3,7 +3,11 @@
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
-import { AnswerDoubt, Doubts, doubtOfList } from '../../engine/venues/answers.ts'
+import {
+  SuspectAnswerError,
+  SuspectAnswers,
+  suspectListReason,
+} from '../../engine/venues/answers.ts'
 import type { TeamListing, Venue } from '../../engine/venues/venue.ts'
 
 const READ_EVERY_MS = 86_400_000
@@ -45,7 +49,11 @@ export class TeamReader {
 
   async #run({ key, teams }: Pick<Venue, 'key' | 'teams'>): Promise<void> {
     const { signal } = this.#abort
-    const suspectAnswers = new Doubts({ metrics: this.#metrics, log: this.#log, venue: key })
+    const suspectAnswers = new SuspectAnswers({
+      metrics: this.#metrics,
+      log: this.#log,
+      venue: key,
+    })
     let largestCount = 0
     let retryMs = RETRY_MS
     while (!signal.aborted) {
@@ -56,16 +64,20 @@ export class TeamReader {
         await this.#learn(listings)
         const got = listings.length
         const missing = Math.max(0, largestCount - got)
-        const reason = doubtOfList({ got, lacking: missing, known: largestCount })
+        const reason = suspectListReason({
+          received: got,
+          missing: missing,
+          expected: largestCount,
+        })
         if (reason !== null)
-          throw new AnswerDoubt('teams', reason, `${got}, before ${largestCount}`)
+          throw new SuspectAnswerError('teams', reason, `${got}, before ${largestCount}`)
         largestCount = Math.max(largestCount, got)
         retryMs = RETRY_MS
       } catch (error) {
         if (signal.aborted) return
         waitMs = retryMs
         retryMs = Math.min(retryMs * 2, READ_EVERY_MS)
-        if (error instanceof AnswerDoubt) suspectAnswers.note(error)
+        if (error instanceof SuspectAnswerError) suspectAnswers.note(error)
         else this.#log.warn({ err: error, venue: key }, 'teams not read, trying again')
       }
       await pause(this.#clock, waitMs, signal)

@@ -21,7 +21,7 @@ import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { AnswerDoubt, Doubts } from '../../engine/venues/answers.ts'
+import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answers.ts'
 import type { DriftEntry } from '../../engine/venues/drift/drift.ts'
 import type {
   CatalogPage,
@@ -95,7 +95,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly platform: string
   readonly name: string
   readonly #parts: VenueActorParts
-  readonly #suspectAnswers: Doubts
+  readonly #suspectAnswers: SuspectAnswers
   readonly #reader: CatalogReader
   readonly #backFill: TradeBackFill
   readonly #coverage: VenueCoverage
@@ -141,7 +141,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     const { clock, metrics } = parts
     const log = parts.log.child({ venue: parts.platform })
     const { drift } = parts.venue
-    const suspectAnswers = new Doubts({ metrics, log, venue: this.venue, drift })
+    const suspectAnswers = new SuspectAnswers({ metrics, log, venue: this.venue, drift })
     this.#suspectAnswers = suspectAnswers
     this.#reader = new CatalogReader({
       ...{ clock, log, suspectAnswers, catalog: parts.venue.catalog },
@@ -508,7 +508,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
 
   #takePage(page: CatalogPage): void {
     const onOlder = (market: NativeMarketId) => {
-      this.#suspectAnswers.note(new AnswerDoubt('market', 'older', market))
+      this.#suspectAnswers.note(new SuspectAnswerError('market', 'older', market))
       this.#reader.request(market)
     }
     this.#watch(this.#parts.catalog.take(page, onOlder))

@@ -44,7 +44,7 @@ async function ours({ venuePort, dataDir, marketsPerVenue, nats }: Opening) {
     const feed = new SocketFeed({
       ...{ venue: 'a', stream: 'books', connection: 1, clock, log: silentLog },
       ...{ random: seededRandom('end-to-end'), metrics: new Metrics() },
-      ...{ silentAfterMs: ALIVE_MS, deadAfterMs: ALIVE_MS },
+      ...{ noDataAfterMs: ALIVE_MS, deadAfterMs: ALIVE_MS },
       url: () => `ws://${HOST}:${venuePort}/${name}`,
       onOpen: () => resolve(),
       onFrame({ text }) {

@@ -10,7 +10,7 @@ import { loadConfig } from '../config.ts'
 import { openProgress } from '../process/command-line.ts'
 import { openLog } from '../process/log.ts'
 import { parseFaults } from '../venues/simulator/child-options.ts'
-import { keepKalshiKey } from '../venues/simulator/kalshi/key-file.ts'
+import { loadKalshiKey } from '../venues/simulator/kalshi/key-file.ts'
 import { startSimulator } from '../venues/simulator/simulator.ts'
 import { runCommand } from './asking.ts'
 
@@ -30,7 +30,7 @@ const COMMAND = {
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env)
-  const key = keepKalshiKey(config.dataDir)
+  const key = loadKalshiKey(config.dataDir)
   const progress = openProgress()
   progress.show(`making ${config.sim.marketsPerVenue} markets a venue and their past`)
   const simulator = await startSimulator({

@@ -24,25 +24,25 @@ export type AnswerKind =
  * before what is kept. 'shape': no list where one belongs. 'cursor': a page leads back to one that was
  * read. 'endless': pages that end nowhere.
  */
-export type DoubtReason = 'empty' | 'shorter' | 'older' | 'shape' | 'cursor' | 'endless'
+export type SuspectReason = 'empty' | 'shorter' | 'older' | 'shape' | 'cursor' | 'endless'
 
-const FORM: ReadonlySet<DoubtReason> = new Set(['shape', 'cursor', 'endless'])
+const SHAPE_REASONS: ReadonlySet<SuspectReason> = new Set(['shape', 'cursor', 'endless'])
 
 /** An answer that is not believed; the caller asks again later. */
-export class AnswerDoubt extends Error {
+export class SuspectAnswerError extends Error {
   readonly kind: AnswerKind
-  readonly reason: DoubtReason
+  readonly reason: SuspectReason
 
-  constructor(kind: AnswerKind, reason: DoubtReason, detail: string) {
+  constructor(kind: AnswerKind, reason: SuspectReason, detail: string) {
     super(`${kind}: the venue's answer is not believed (${reason}): ${detail}`)
-    this.name = 'AnswerDoubt'
+    this.name = 'SuspectAnswerError'
     this.kind = kind
     this.reason = reason
   }
 }
 
 /** Counts the doubted answers of one venue by kind and reason, and logs the first few of each. */
-export class Doubts {
+export class SuspectAnswers {
   readonly #metrics: Metrics
   readonly #log: Log
   readonly #venue: string
@@ -61,14 +61,14 @@ export class Doubts {
     this.#drift = parts.drift ?? null
   }
 
-  note({ kind, reason, message }: AnswerDoubt, times = 1): void {
+  note({ kind, reason, message }: SuspectAnswerError, times = 1): void {
     const labels = { venue: this.#venue, kind, reason }
     const help = 'Answers of a venue that were not believed.'
     this.#metrics.count('venue_answers_doubted_total', help, labels).inc(times)
     const { isWritten, count } = this.#sampler.admit(`${kind} ${reason}`)
     if (isWritten) this.#log.warn({ kind, reason, count, detail: message }, 'answer not believed')
     // What an answer lacks may come with the next; its form does not change by itself.
-    if (FORM.has(reason)) this.#drift?.note('answer', `${kind} ${reason}`, message)
+    if (SHAPE_REASONS.has(reason)) this.#drift?.note('answer', `${kind} ${reason}`, message)
   }
 }
 
@@ -80,13 +80,13 @@ export function listIn(answer: unknown, name: string, kind: AnswerKind): readonl
   const rows = isRecord(answer) ? answer[name] : undefined
   if (Array.isArray(rows)) return rows
   if (rows === null) return []
-  throw new AnswerDoubt(kind, 'shape', `no list "${name}" in it`)
+  throw new SuspectAnswerError(kind, 'shape', `no list "${name}" in it`)
 }
 
 /** The answer itself as a list. Throws AnswerDoubt when it is none. */
 export function asList(answer: unknown, kind: AnswerKind): readonly unknown[] {
   if (Array.isArray(answer)) return answer
-  throw new AnswerDoubt(kind, 'shape', 'no list')
+  throw new SuspectAnswerError(kind, 'shape', 'no list')
 }
 
 /** A page of a list that goes on at a cursor; null: it was the last. */
@@ -103,7 +103,7 @@ const EMPTY_PAGES_MAX = 10
  * pages without rows do not end, and beyond `pagesMax`; what was yielded before is good.
  */
 export async function* pagesOf(
-  ask: (cursor: string | undefined) => Promise<CursorPage>,
+  fetchPage: (cursor: string | undefined) => Promise<CursorPage>,
   list: { readonly kind: AnswerKind; readonly name: string; readonly pagesMax: number },
 ): AsyncGenerator<readonly unknown[]> {
   const { kind, name, pagesMax } = list
@@ -111,16 +111,17 @@ export async function* pagesOf(
   let cursor: string | undefined
   let emptyCount = 0
   for (let page = 0; page < pagesMax; page += 1) {
-    const { rows, next } = await ask(cursor)
+    const { rows, next } = await fetchPage(cursor)
     yield rows
     if (next === null) return
-    if (seen.has(next)) throw new AnswerDoubt(kind, 'cursor', `a cursor of ${name} came again`)
+    if (seen.has(next))
+      throw new SuspectAnswerError(kind, 'cursor', `a cursor of ${name} came again`)
     seen.add(next)
     cursor = next
     emptyCount = rows.length === 0 ? emptyCount + 1 : 0
     if (emptyCount >= EMPTY_PAGES_MAX) break
   }
-  throw new AnswerDoubt(kind, 'endless', `${name} has no end after ${seen.size} pages`)
+  throw new SuspectAnswerError(kind, 'endless', `${name} has no end after ${seen.size} pages`)
 }
 
 /** A whole list may lack so much of what is known: things do go. */
@@ -131,13 +132,13 @@ const LACKING_COUNT_MAX = 10
  * What is wrong with a whole list of `got` things that lacks so many of those known to belong there;
  * null: nothing. A list of nothing is doubted though nothing is known: there is no venue without any.
  */
-export function doubtOfList(list: {
-  readonly got: number
-  readonly lacking: number
-  readonly known: number
-}): DoubtReason | null {
-  if (list.got === 0) return 'empty'
-  const isFew = list.lacking <= Math.max(LACKING_COUNT_MAX, list.known * LACKING_SHARE_MAX)
+export function suspectListReason(list: {
+  readonly received: number
+  readonly missing: number
+  readonly expected: number
+}): SuspectReason | null {
+  if (list.received === 0) return 'empty'
+  const isFew = list.missing <= Math.max(LACKING_COUNT_MAX, list.expected * LACKING_SHARE_MAX)
   return isFew ? null : 'shorter'
 }
 

@@ -53,7 +53,7 @@ export interface SocketOptions {
   /** A text the venue wants as heartbeat; without it, protocol pings are sent every `pingEveryMs`. */
   readonly pingText?: string
   readonly pingEveryMs?: number
-  readonly silentAfterMs: number
+  readonly noDataAfterMs: number
   /** No sign at all for this long: the peer is dead, reconnect. */
   readonly deadAfterMs: number
   readonly tap?: FrameTap
@@ -94,7 +94,7 @@ export class SocketFeed {
   #isOpen = false
   #hasData = false
   #openedAtMonotonicMs = 0
-  #failuresInRow = 0
+  #consecutiveFailures = 0
   #lastDataAtMs: TimeMs | null = null
   #lastSignAtMs: TimeMs | null = null
   #lastDataMonotonicMs = 0
@@ -102,7 +102,7 @@ export class SocketFeed {
   #silenceCount = 0
   #isPaused = false
   /** Characters read in this turn of the loop. */
-  #turnChars = 0
+  #tickChars = 0
   #checkedAtMonotonicMs = 0
   #lateSinceMs: TimeMs | null = null
   #lateUntilMonotonicMs = 0
@@ -244,7 +244,7 @@ export class SocketFeed {
   }
 
   #opened(socket: WebSocket): void {
-    const { clock, pingEveryMs, pingText, silentAfterMs, deadAfterMs } = this.#options
+    const { clock, pingEveryMs, pingText, noDataAfterMs, deadAfterMs } = this.#options
     this.#opens.inc()
     this.#isOpen = true
     this.#hasData = false
@@ -253,7 +253,7 @@ export class SocketFeed {
     this.#lastSignMonotonicMs = this.#openedAtMonotonicMs
     this.#silenceCount = 0
     this.#checkedAtMonotonicMs = this.#openedAtMonotonicMs
-    const checkEveryMs = Math.max(50, Math.min(1_000, Math.min(silentAfterMs, deadAfterMs) / 4))
+    const checkEveryMs = Math.max(50, Math.min(1_000, Math.min(noDataAfterMs, deadAfterMs) / 4))
     this.#stopTimers.push(clock.every(checkEveryMs, () => this.#checkLife(checkEveryMs)))
     if (pingEveryMs !== undefined) {
       const ping = () => (pingText === undefined ? socket.ping() : this.send(pingText))
@@ -269,7 +269,7 @@ export class SocketFeed {
     const frame: RawFrame = { connection, receivedAtMs: clock.nowMs(), text: textOf(data) }
     this.#frames.inc()
     this.#bytes.inc(frame.text.length)
-    this.#restAfter(frame.text.length)
+    this.#pauseAfter(frame.text.length)
     this.#noteSign()
     try {
       tap?.(frame, venue, stream)
@@ -284,16 +284,16 @@ export class SocketFeed {
   }
 
   /** Reads on in the next turn of the loop once so much was read in this one. */
-  #restAfter(chars: number): void {
-    if (this.#turnChars === 0) {
+  #pauseAfter(chars: number): void {
+    if (this.#tickChars === 0) {
       setImmediate(() => {
-        if (this.#turnChars > readCharsPerTickMax && !this.#isPaused) this.#socket?.resume()
-        this.#turnChars = 0
+        if (this.#tickChars > readCharsPerTickMax && !this.#isPaused) this.#socket?.resume()
+        this.#tickChars = 0
       })
     }
-    const before = this.#turnChars
-    this.#turnChars += Math.max(chars, 1)
-    if (before <= readCharsPerTickMax && this.#turnChars > readCharsPerTickMax)
+    const before = this.#tickChars
+    this.#tickChars += Math.max(chars, 1)
+    if (before <= readCharsPerTickMax && this.#tickChars > readCharsPerTickMax)
       this.#socket?.pause()
   }
 
@@ -303,7 +303,7 @@ export class SocketFeed {
   }
 
   #checkLife(everyMs: number): void {
-    const { clock, silentAfterMs, deadAfterMs, onSilence } = this.#options
+    const { clock, noDataAfterMs, deadAfterMs, onSilence } = this.#options
     const nowMs = clock.monotonicMs()
     this.#noteStall(nowMs, everyMs)
     if (this.#isPaused) return
@@ -311,7 +311,7 @@ export class SocketFeed {
       this.#lose('no sign of life')
       return
     }
-    const periods = Math.floor((nowMs - this.#lastDataMonotonicMs) / silentAfterMs)
+    const periods = Math.floor((nowMs - this.#lastDataMonotonicMs) / noDataAfterMs)
     if (periods <= this.#silenceCount) return
     this.#silenceCount = periods
     if (onSilence !== undefined) this.#guard(onSilence)
@@ -333,7 +333,7 @@ export class SocketFeed {
     const lifeMs = wasOpen ? clock.monotonicMs() - this.#openedAtMonotonicMs : 0
     const socket = this.#detach()
     if (socket !== null) discard(socket)
-    if (lifeMs >= LIFE_GOOD_MS) this.#failuresInRow = 0
+    if (lifeMs >= LIFE_GOOD_MS) this.#consecutiveFailures = 0
     const counted = wasOpen ? this.#losses : this.#failedAttempts
     counted.inc()
     if (wasOpen) log.warn({ stream, connection, reason, lifeMs: Math.round(lifeMs) }, 'socket lost')
@@ -349,9 +349,9 @@ export class SocketFeed {
   /** Full jitter: many clients cut off together must not come back together. */
   #retryLater(): void {
     if (!this.#isStarted || this.#stopRetry !== null || this.#socket !== null) return
-    const exponent = Math.min(this.#failuresInRow, 20)
+    const exponent = Math.min(this.#consecutiveFailures, 20)
     const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** exponent)
-    this.#failuresInRow += 1
+    this.#consecutiveFailures += 1
     const delayMs = this.#options.random.next() * ceilingMs
     this.#stopRetry = this.#options.clock.after(delayMs, () => this.#connect())
   }

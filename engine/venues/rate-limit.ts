@@ -14,7 +14,7 @@ interface TokenBucketOptions {
 interface Waiting {
   readonly cost: number
   readonly grant: () => void
-  isGone: boolean
+  isAborted: boolean
 }
 
 /** Grants tokens in the order they were asked for, never faster than the rate plus the burst. */
@@ -26,7 +26,7 @@ export class TokenBucket {
   #tokens: number
   #filledAtMs: number
   #queue: Waiting[] = []
-  #goneCount = 0
+  #abortedCount = 0
   #stopTimer: StopTimer | null = null
 
   constructor(options: TokenBucketOptions) {
@@ -40,7 +40,7 @@ export class TokenBucket {
 
   /** How many calls wait. */
   get waitingCount(): number {
-    return this.#queue.length - this.#goneCount
+    return this.#queue.length - this.#abortedCount
   }
 
   /**
@@ -60,8 +60,8 @@ export class TokenBucket {
     }
     return new Promise((resolve, reject) => {
       const abort = () => {
-        waiting.isGone = true
-        this.#goneCount += 1
+        waiting.isAborted = true
+        this.#abortedCount += 1
         reject(new Error('aborted while waiting its turn'))
         this.#grant()
       }
@@ -69,7 +69,7 @@ export class TokenBucket {
         signal?.removeEventListener('abort', abort)
         resolve()
       }
-      const waiting: Waiting = { cost: wanted, grant, isGone: false }
+      const waiting: Waiting = { cost: wanted, grant, isAborted: false }
       signal?.addEventListener('abort', abort, { once: true })
       this.#queue.push(waiting)
       this.#grant()
@@ -92,9 +92,9 @@ export class TokenBucket {
     let head = this.#queue[0]
     while (head !== undefined) {
       // A millionth of a token of slack: float sums must not make the head wait one more timer.
-      if (!head.isGone && this.#tokens + 1e-6 < head.cost) break
+      if (!head.isAborted && this.#tokens + 1e-6 < head.cost) break
       this.#queue.shift()
-      if (head.isGone) this.#goneCount -= 1
+      if (head.isAborted) this.#abortedCount -= 1
       else {
         this.#tokens = Math.max(0, this.#tokens - head.cost)
         head.grant()

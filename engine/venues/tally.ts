@@ -4,30 +4,30 @@
 import type { VenueKey } from '../ids.ts'
 import { type Log, LogSampler } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
-import { Doubts } from './answers.ts'
-import type { DriftTally } from './drift/drift.ts'
+import { SuspectAnswers } from './answers.ts'
+import type { DriftRecorder } from './drift/drift.ts'
 import { ROW } from './drift/rows.ts'
 
 const SAMPLE_CHARACTERS_MAX = 300
 
 /** A venue's counters; the series are kept, so that counting costs a Map read. */
-export class Tally {
+export class VenueCounters {
   /** Answers over REST that are not believed. */
-  readonly doubts: Doubts
+  readonly suspectAnswers: SuspectAnswers
   /** What the code does not know. */
-  readonly drift: DriftTally
+  readonly drift: DriftRecorder
   readonly #venue: VenueKey
   readonly #log: Log
   readonly #metrics: Metrics
   readonly #sampler = new LogSampler()
   readonly #counts = new Map<string, Map<string, Count>>()
 
-  constructor(parts: { venue: VenueKey; log: Log; metrics: Metrics; drift: DriftTally }) {
+  constructor(parts: { venue: VenueKey; log: Log; metrics: Metrics; drift: DriftRecorder }) {
     this.#venue = parts.venue
     this.#log = parts.log
     this.#metrics = parts.metrics
     this.drift = parts.drift
-    this.doubts = new Doubts(parts)
+    this.suspectAnswers = new SuspectAnswers(parts)
   }
 
   /** A message of this kind became an event. */
@@ -37,7 +37,7 @@ export class Tally {
   }
 
   /** A row of the catalogue was read. */
-  row(): void {
+  rowRead(): void {
     this.drift.shares.read(ROW)
   }
 

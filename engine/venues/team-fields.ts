@@ -1,7 +1,7 @@
 // Texts of a venue's row of a team, and the place in its name for venues that send name and nickname alone. Pure.
 
 /** "Los Angeles Rams" without "Rams"; '' where the name does not end in the nickname. */
-export function placeOf(name: string, nickname: string): string {
+export function locationOf(name: string, nickname: string): string {
   const end = ` ${nickname.toLowerCase()}`
   const isAtEnd = nickname !== '' && name.toLowerCase().endsWith(end)
   return isAtEnd ? name.slice(0, -end.length).trim() : ''

@@ -12,7 +12,7 @@ import type { Random } from '../random.ts'
 import type { TeamListing } from '../team-listing.ts'
 import type { TimeMs } from '../units.ts'
 import type { VenueWallets } from '../wallet.ts'
-import type { DoubtReason } from './answers.ts'
+import type { SuspectReason } from './answers.ts'
 import type { Drift } from './drift/drift.ts'
 import type { PastPoint } from './past-points.ts'
 
@@ -119,7 +119,7 @@ export interface TradesRead {
    * Of a whole venue, not null: no answer reached back behind the range, so that any trade of it may
    * be missing unless the venue had none before.
    */
-  readonly doubt: DoubtReason | null
+  readonly suspectReason: SuspectReason | null
   /** Venue time of the newest row of the answers, whatever it was of; null: there was none. */
   readonly newestMs: TimeMs | null
 }

@@ -33,9 +33,9 @@ export interface DriftEntry {
 const NAMES_MAX = 64
 const NAME_CHARACTERS_MAX = 60
 const SAMPLE_CHARACTERS_MAX = 200
-const REFUSED_IN_ROW = 50
+const CONSECUTIVE_REFUSALS_MAX = 50
 const PRINT_EVERY_MS = 3_600_000
-const JUDGE_EVERY_MS = 30_000
+const CHECK_SHARES_EVERY_MS = 30_000
 /**
  * A segment of a path that names one market, event or wallet: it has a capital letter (a ticker), three digits in a row
  * (an id), two hyphens (a slug) or 25 characters. The venues' own words have none of these.
@@ -43,9 +43,9 @@ const JUDGE_EVERY_MS = 30_000
 const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 
 /** What a venue's counters need of the table (tally.ts): findings, and the shares of what is read and refused. */
-export type DriftTally = Pick<Drift, 'note' | 'shares'>
+export type DriftRecorder = Pick<Drift, 'note' | 'shares'>
 
-type Kept = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
+type TableEntry = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
   /** Null before the first finding, which decides the weight. */
   counter: Count | null
 }
@@ -53,13 +53,13 @@ type Kept = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
 /** The findings of one venue. */
 export class Drift implements AnswerWatch, DriftNotes {
   readonly #parts: DriftParts
-  readonly #entries = new Map<string, Kept>()
+  readonly #entries = new Map<string, TableEntry>()
   /** What the venue is asked only for this table. */
   readonly probes: DriftProbes
   /** What is read and refused; judged every half minute. */
   readonly shares = new Shares()
   /** Expected refusals since the last other answer, by form of path. */
-  readonly #refusedInRow = new Map<string, number>()
+  readonly #consecutiveRefusals = new Map<string, number>()
   #stopTimers: StopTimer[] = []
 
   constructor(parts: DriftParts) {
@@ -73,7 +73,7 @@ export class Drift implements AnswerWatch, DriftNotes {
     const { clock } = this.#parts
     this.#stopTimers = [
       clock.every(PRINT_EVERY_MS, () => this.print()),
-      clock.every(JUDGE_EVERY_MS, () => this.judge()),
+      clock.every(CHECK_SHARES_EVERY_MS, () => this.checkShares()),
     ]
     this.probes.start()
   }
@@ -85,8 +85,8 @@ export class Drift implements AnswerWatch, DriftNotes {
   }
 
   /** Judges what was read and refused since the last time. */
-  judge(): void {
-    this.shares.judge(this)
+  checkShares(): void {
+    this.shares.report(this)
   }
 
   /** Notes a finding. `kind` is a fixed word of the code, `name` may be any text of the venue's. */
@@ -98,7 +98,7 @@ export class Drift implements AnswerWatch, DriftNotes {
       entry.weight = weight
       entry.sample = printable(sample, SAMPLE_CHARACTERS_MAX)
       entry.counter = this.#counterOf(entry)
-      this.#say(entry)
+      this.#logEntry(entry)
     }
     entry.counter?.inc()
   }
@@ -112,11 +112,11 @@ export class Drift implements AnswerWatch, DriftNotes {
   /** Things that are not found are expected; nothing but refusals, so many in a row, is a path that may have gone. */
   expected(path: string, isRefused: boolean): void {
     const form = pathForm(path)
-    const inRow = this.#refusedInRow.get(form)
-    if (inRow === undefined && this.#refusedInRow.size >= NAMES_MAX) return
-    const count = isRefused ? (inRow ?? 0) + 1 : 0
-    this.#refusedInRow.set(form, count)
-    if (count !== REFUSED_IN_ROW) return
+    const refusals = this.#consecutiveRefusals.get(form)
+    if (refusals === undefined && this.#consecutiveRefusals.size >= NAMES_MAX) return
+    const count = isRefused ? (refusals ?? 0) + 1 : 0
+    this.#consecutiveRefusals.set(form, count)
+    if (count !== CONSECUTIVE_REFUSALS_MAX) return
     this.note('http', `${form} refuses everything`, `${count} times in a row`, 'notice')
   }
 
@@ -127,21 +127,29 @@ export class Drift implements AnswerWatch, DriftNotes {
 
   /** Logs every finding, or that there is none. */
   print(): void {
-    for (const entry of this.#entries.values()) this.#say(entry)
+    for (const entry of this.#entries.values()) this.#logEntry(entry)
     if (this.#entries.size === 0) this.#parts.log.info(`drift ${this.#parts.venue.name}: none`)
   }
 
-  #entryOf(kind: string, name: string): Kept {
+  #entryOf(kind: string, name: string): TableEntry {
     const key = `${kind}=${name}`
-    const known = this.#entries.get(key)
-    if (known !== undefined) return known
+    const existing = this.#entries.get(key)
+    if (existing !== undefined) return existing
     // The kinds are a fixed set, so that one further name for each keeps the table bounded.
     if (this.#entries.size >= NAMES_MAX && name !== OTHER) return this.#entryOf(kind, OTHER)
     const nowMs = this.#parts.clock.nowMs()
     const times = { firstMs: nowMs, lastMs: nowMs }
-    const made: Kept = { kind, name, weight: 'loss', ...times, count: 0, sample: '', counter: null }
-    this.#entries.set(key, made)
-    return made
+    const created: TableEntry = {
+      kind,
+      name,
+      weight: 'loss',
+      ...times,
+      count: 0,
+      sample: '',
+      counter: null,
+    }
+    this.#entries.set(key, created)
+    return created
   }
 
   #counterOf({ kind, name, weight }: DriftEntry): Count {
@@ -150,7 +158,7 @@ export class Drift implements AnswerWatch, DriftNotes {
     return this.#parts.metrics.count('venue_drift_total', help, labels)
   }
 
-  #say(entry: DriftEntry): void {
+  #logEntry(entry: DriftEntry): void {
     const line = driftLine(this.#parts.venue.name, entry)
     if (entry.weight === 'loss') this.#parts.log.warn(line)
     else this.#parts.log.info(line)
@@ -170,8 +178,8 @@ const OTHER = 'other'
 export function driftLine(venue: string, entry: DriftEntry): string {
   const { kind, name, weight, firstMs, count, sample } = entry
   const first = new Date(firstMs).toISOString().slice(11, 19)
-  const known = weight === 'notice' ? ' notice' : ''
-  return `drift ${venue} ${kind}=${name}${known} first=${first} count=${count} sample=${JSON.stringify(sample)}`
+  const weightText = weight === 'notice' ? ' notice' : ''
+  return `drift ${venue} ${kind}=${name}${weightText} first=${first} count=${count} sample=${JSON.stringify(sample)}`
 }
 
 /** Text of at most so many characters, none of which is invisible; what is no text is written as JSON. */

@@ -20,7 +20,7 @@ export class DriftProbes {
   readonly #probes = new Map<string, Probe>()
   #stopping = new AbortController()
   #stopTimers: StopTimer[] = []
-  #isAsking = false
+  #isRunning = false
 
   constructor(parts: { readonly clock: Clock; readonly log: Log }) {
     this.#parts = parts
@@ -34,8 +34,8 @@ export class DriftProbes {
     if (this.#stopTimers.length > 0) return
     const { clock } = this.#parts
     this.#stopping = new AbortController()
-    const ask = () => void this.ask(this.#stopping.signal)
-    this.#stopTimers = [clock.after(FIRST_AFTER_MS, ask), clock.every(EVERY_MS, ask)]
+    const run = () => void this.runAll(this.#stopping.signal)
+    this.#stopTimers = [clock.after(FIRST_AFTER_MS, run), clock.every(EVERY_MS, run)]
   }
 
   stop(): void {
@@ -48,23 +48,23 @@ export class DriftProbes {
    * Asks every question once; never rejects. Resolves to the names of those without an answer. While a round is under
    * way another is left out.
    */
-  async ask(signal: AbortSignal): Promise<readonly string[]> {
-    if (this.#isAsking) return []
-    this.#isAsking = true
+  async runAll(signal: AbortSignal): Promise<readonly string[]> {
+    if (this.#isRunning) return []
+    this.#isRunning = true
     const unanswered: string[] = []
     try {
       for (const [name, probe] of this.#probes) {
         if (signal.aborted) break
-        if (!(await this.#askOne(name, probe, signal))) unanswered.push(name)
+        if (!(await this.#runOne(name, probe, signal))) unanswered.push(name)
       }
     } finally {
-      this.#isAsking = false
+      this.#isRunning = false
     }
     return unanswered
   }
 
   /** Whether the question was answered. */
-  async #askOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
+  async #runOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#parts
     const ending = new AbortController()
     const end = () => ending.abort()

@@ -1,7 +1,7 @@
 // One look at a venue for what the code does not know: its questions asked, its catalogue read once, and the table with
 // what follows from it, as lines.
 
-import { AnswerDoubt } from '../answers.ts'
+import { SuspectAnswerError } from '../answers.ts'
 import type { Venue } from '../venue.ts'
 import { driftLine } from './drift.ts'
 
@@ -11,7 +11,7 @@ export interface DriftReport {
   /** A finding by which users of the service lack something. */
   readonly hasLoss: boolean
   /** Every question was answered and the catalogue was read to its end: without findings there are none. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
 /** Asks the venue and reads its catalogue; never rejects. `onMarkets` hears how many markets were read so far. */
@@ -21,7 +21,7 @@ export async function readDrift(
   onMarkets: (count: number) => void,
   signal: AbortSignal,
 ): Promise<DriftReport> {
-  const failures = (await drift.probes.ask(signal)).map((probe) => `${probe}: not answered`)
+  const failures = (await drift.probes.runAll(signal)).map((probe) => `${probe}: not answered`)
   let count = 0
   try {
     await catalog.crawl(({ markets }) => {
@@ -29,11 +29,11 @@ export async function readDrift(
       onMarkets(count)
     }, signal)
   } catch (error) {
-    if (error instanceof AnswerDoubt)
+    if (error instanceof SuspectAnswerError)
       drift.note('answer', `${error.kind} ${error.reason}`, error.message)
     failures.push(`catalogue: ${error instanceof Error ? error.message : String(error)}`)
   }
-  drift.judge()
+  drift.checkShares()
   const entries = drift.entries()
   const lost = entries.filter(({ weight }) => weight === 'loss')
   const found = [
@@ -44,15 +44,15 @@ export async function readDrift(
     `${entries.length} findings, ${lost.length} of them losses`,
     ...(failures.length === 0 ? [] : [`${failures.length} questions not answered`]),
   ]
-  const verdict = found.length === 0 ? 'none' : sums.join(', ')
+  const summary = found.length === 0 ? 'none' : sums.join(', ')
   return {
     lines: [
       ...found,
       ...unreadLines(drift, name),
-      `drift ${name}: ${verdict}; ${count} markets read`,
+      `drift ${name}: ${summary}; ${count} markets read`,
     ],
     hasLoss: lost.length > 0,
-    isWhole: failures.length === 0,
+    isComplete: failures.length === 0,
   }
 }
 

@@ -17,14 +17,14 @@ export interface RowShape {
 }
 
 /** Names needed fields that no row of the page has, or that all have in another type, and fields that are new. */
-export function judgeRows(shape: RowShape, rows: readonly unknown[], drift: DriftNotes): void {
+export function checkRows(shape: RowShape, rows: readonly unknown[], drift: DriftNotes): void {
   const records = rows.filter(isRecord)
   const [first] = records
   if (first === undefined) {
     if (rows.length > 0) drift.note(`${shape.kind}.row`, 'no object', rows[0])
     return
   }
-  judgeFields(shape, records, drift)
+  checkFields(shape, records, drift)
   const { further } = shape
   if (further === null) return
   const fresh = new Set<string>()
@@ -37,36 +37,36 @@ export function judgeRows(shape: RowShape, rows: readonly unknown[], drift: Drif
 }
 
 /** Names fields that none of the rows has, or that all have in another type. */
-export function judgeFields(
+export function checkFields(
   { kind, needed }: Pick<RowShape, 'kind' | 'needed'>,
   records: readonly Readonly<Record<string, unknown>>[],
   drift: DriftNotes,
 ): void {
   const [first] = records
   for (const [field, type] of Object.entries(needed)) {
-    const odd = oddOf(records, field, type)
-    if (odd === 'missing') drift.note(`${kind}.field`, `${field} missing`, first)
-    else if (odd !== null) drift.note(`${kind}.field`, `${field} is ${odd}`, first)
+    const mismatch = fieldMismatch(records, field, type)
+    if (mismatch === 'missing') drift.note(`${kind}.field`, `${field} missing`, first)
+    else if (mismatch !== null) drift.note(`${kind}.field`, `${field} is ${mismatch}`, first)
   }
 }
 
 /** What is odd about a field of all these rows: nothing as soon as one has it as it should be, which the first mostly has. */
-function oddOf(
+function fieldMismatch(
   records: readonly Readonly<Record<string, unknown>>[],
   field: string,
   type: FieldType,
 ): FieldType | 'missing' | null {
-  let isThere = false
+  let isPresent = false
   let other: FieldType | null = null
   for (const { [field]: value } of records) {
     if (value === undefined) continue
-    isThere = true
+    isPresent = true
     if (value === null) continue
     const found = typeOf(value)
     if (type === 'any' || found === type) return null
     other ??= found
   }
-  return isThere ? other : 'missing'
+  return isPresent ? other : 'missing'
 }
 
 function typeOf(value: unknown): FieldType {
@@ -97,11 +97,11 @@ interface Refused {
 }
 
 /** How often a field was said and left unsaid. */
-interface Said {
+interface FieldCounts {
   readonly kind: string
   readonly name: string
-  said: number
-  unsaid: number
+  present: number
+  absent: number
   /** Of the first that left it unsaid. */
   sample: string
 }
@@ -110,7 +110,7 @@ interface Said {
 export class Shares {
   readonly #read = new Map<string, number>()
   readonly #refused = new Map<string, Refused>()
-  readonly #said = new Map<string, Said>()
+  readonly #fieldCounts = new Map<string, FieldCounts>()
   readonly #unread = new Map<string, string>()
   readonly #unreadCounts = new Map<string, number>()
 
@@ -130,37 +130,41 @@ export class Shares {
 
   /** `kind` null: what it was cannot be said, so that it is held against all messages. */
   refused(reason: string, sample: string, kind: string | null): void {
-    const known = this.#refused.get(reason)
-    if (known === undefined) {
+    const existing = this.#refused.get(reason)
+    if (existing === undefined) {
       this.#refused.set(reason, { reason, kind: kind ?? ANY, sample, count: 1 })
-    } else known.count += 1
+    } else existing.count += 1
     if (kind !== ROW) return
     this.#unreadCounts.set(reason, (this.#unreadCounts.get(reason) ?? 0) + 1)
     if (this.#unread.size < UNREAD_MAX) this.#unread.set(sample.slice(0, 200), reason)
   }
 
   /** Something was read, and said a field or left it unsaid: what goes unsaid too often is found under `kind` and `name`. */
-  said(finding: { readonly kind: string; readonly name: string }, isSaid: boolean, sample: string) {
+  noteField(
+    finding: { readonly kind: string; readonly name: string },
+    isPresent: boolean,
+    sample: string,
+  ) {
     const key = `${finding.kind}=${finding.name}`
-    let counts = this.#said.get(key)
+    let counts = this.#fieldCounts.get(key)
     if (counts === undefined) {
-      counts = { ...finding, said: 0, unsaid: 0, sample: '' }
-      this.#said.set(key, counts)
+      counts = { ...finding, present: 0, absent: 0, sample: '' }
+      this.#fieldCounts.set(key, counts)
     }
-    if (isSaid) counts.said += 1
+    if (isPresent) counts.present += 1
     else {
-      counts.unsaid += 1
+      counts.absent += 1
       counts.sample ||= sample
     }
   }
 
   /** Names each reason that cost, and each field that went unsaid in, more than a hundredth of its kind, and begins anew. */
-  judge(drift: DriftNotes): void {
-    for (const { kind, name, said, unsaid, sample } of this.#said.values()) {
-      if (unsaid < COUNT_MIN || unsaid / (said + unsaid) <= SHARE_MAX) continue
+  report(drift: DriftNotes): void {
+    for (const { kind, name, present, absent, sample } of this.#fieldCounts.values()) {
+      if (absent < COUNT_MIN || absent / (present + absent) <= SHARE_MAX) continue
       drift.note(kind, name, sample)
     }
-    this.#said.clear()
+    this.#fieldCounts.clear()
     for (const { reason, kind, sample, count } of this.#refused.values()) {
       const ofKind = [...this.#refused.values()].filter((each) => each.kind === kind)
       const total = this.#readOf(kind) + ofKind.reduce((sum, each) => sum + each.count, 0)

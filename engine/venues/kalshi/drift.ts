@@ -4,9 +4,9 @@
 
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
-import type { DriftNotes, DriftTally } from '../drift/drift.ts'
+import type { DriftNotes, DriftRecorder } from '../drift/drift.ts'
 import type { Probe } from '../drift/probes.ts'
-import { judgeFields, type RowShape } from '../drift/rows.ts'
+import { checkFields, type RowShape } from '../drift/rows.ts'
 import { multiplierOf, termsOf } from './catalog/fees.ts'
 import { isComboRow } from './combos.ts'
 import type { FeeTerms, TickerMessage, TradeMessage } from './messages.ts'
@@ -36,34 +36,34 @@ export function noteFeeTerms(
   }
 }
 
-const FEES_UNREAD = { kind: 'series.field', name: 'fees unreadable' }
-const BLOCK_UNSAID = { kind: 'trade.field', name: 'is_block_trade missing' }
+const FEES_UNREADABLE = { kind: 'series.field', name: 'fees unreadable' }
+const BLOCK_MISSING = { kind: 'trade.field', name: 'is_block_trade missing' }
 
 /** A row of a series, each of which states its fees. */
-export function noteSeriesRow(row: Readonly<Record<string, unknown>>, drift: DriftTally): void {
+export function noteSeriesRow(row: Readonly<Record<string, unknown>>, drift: DriftRecorder): void {
   const terms = termsOf(row)
   noteFeeTerms(terms, row.ticker, drift)
   const isRead = terms.type === 'flat' || multiplierOf(terms.multiplier) !== null
-  drift.shares.said(FEES_UNREAD, isRead && FEE_TYPES.has(terms.type), JSON.stringify(row))
+  drift.shares.noteField(FEES_UNREADABLE, isRead && FEE_TYPES.has(terms.type), JSON.stringify(row))
 }
 
 /** Whether a trade was matched off the book, which each says. */
-export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftTally): void {
-  const isSaid = block !== undefined && block !== null
-  drift.shares.said(BLOCK_UNSAID, isSaid, tradeId)
-  if (isSaid && typeof block !== 'boolean') drift.note('trade.is_block_trade', block, tradeId)
+export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftRecorder): void {
+  const isPresent = block !== undefined && block !== null
+  drift.shares.noteField(BLOCK_MISSING, isPresent, tradeId)
+  if (isPresent && typeof block !== 'boolean') drift.note('trade.is_block_trade', block, tradeId)
 }
 
-const VOLUME_UNSAID = { kind: 'ticker.field', name: 'volume_fp missing' }
-const INTEREST_UNSAID = { kind: 'ticker.field', name: 'open_interest_fp missing' }
+const VOLUME_MISSING = { kind: 'ticker.field', name: 'volume_fp missing' }
+const INTEREST_MISSING = { kind: 'ticker.field', name: 'open_interest_fp missing' }
 
 /** Whether a ticker has the figures that no other message of the socket has. */
 export function noteTicker(
   { volume, openInterest, ticker }: TickerMessage,
-  drift: DriftTally,
+  drift: DriftRecorder,
 ): void {
-  drift.shares.said(VOLUME_UNSAID, volume !== null, ticker)
-  drift.shares.said(INTEREST_UNSAID, openInterest !== null, ticker)
+  drift.shares.noteField(VOLUME_MISSING, volume !== null, ticker)
+  drift.shares.noteField(INTEREST_MISSING, openInterest !== null, ticker)
 }
 
 /** What every row of an ordinary market has, of those fields that are read. */
@@ -86,7 +86,7 @@ const STRUCTURES =
 /** Names what is missing or unknown in the rows of ordinary markets. */
 export function noteMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
   const ordinary = rows.filter(isRecord).filter((row) => !isComboRow(row))
-  if (ordinary.length >= ROWS_MIN) judgeFields(MARKET, ordinary, drift)
+  if (ordinary.length >= ROWS_MIN) checkFields(MARKET, ordinary, drift)
   for (const row of ordinary) {
     const { price_ranges: ranges, price_level_structure: structure, ticker } = row
     if (ranges !== undefined && parsePriceGrid(row) === null) {

@@ -72,8 +72,8 @@ export class KalshiFeed implements VenueFeed {
     })
     const isWatched = (ticker: string) => this.#socketOf.has(ticker)
     this.#tickers = new TickerSocket(parts, parts.access, isWatched)
-    const { tally } = parts.access
-    this.#figures = new FiguresReader({ ...parts, tally, source: 'streamed', isWatched })
+    const { counters } = parts.access
+    this.#figures = new FiguresReader({ ...parts, counters, source: 'streamed', isWatched })
   }
 
   start(): void {
@@ -114,7 +114,7 @@ export class KalshiFeed implements VenueFeed {
       const { nativeId, status, openAtMs } = market
       const closeAtMs = this.#parts.tradingEndOf(market)
       this.#parts.timers.set(nativeId, { status, openAtMs, closeAtMs })
-      if (!this.#socketOf.has(nativeId)) this.#place(nativeId)
+      if (!this.#socketOf.has(nativeId)) this.#assignSocket(nativeId)
     }
     this.#startTickers()
   }
@@ -126,8 +126,8 @@ export class KalshiFeed implements VenueFeed {
       this.#socketOf.delete(id)
     }
     for (const [socket, tickers] of bySocket) socket.remove(tickers)
-    this.#tickers.forget(ids)
-    this.#figures.forget(ids)
+    this.#tickers.remove(ids)
+    this.#figures.remove(ids)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
@@ -196,10 +196,10 @@ export class KalshiFeed implements VenueFeed {
             : mapMessage(book, receivedAtMs, (event) => {
                 if (event.kind === 'bookSnapshot') emit({ ...event, isInOrder: false })
               })
-        if (refusal !== null) access.tally.refused(refusal, JSON.stringify(row) ?? '')
+        if (refusal !== null) access.counters.refused(refusal, JSON.stringify(row) ?? '')
       }
     } catch (error) {
-      if (!signal.aborted) access.tally.trouble('books_not_read', { detail: String(error) })
+      if (!signal.aborted) access.counters.trouble('books_not_read', { detail: String(error) })
     }
   }
 
@@ -217,7 +217,7 @@ export class KalshiFeed implements VenueFeed {
   }
 
   /** Puts a market on the last connection with room, or on a new one. */
-  #place(ticker: string): void {
+  #assignSocket(ticker: string): void {
     const countMax = this.#parts.socketMarketsMax ?? SOCKET_MARKETS_MAX
     let socket = this.#bookSockets.find(
       (each) => each.marketCount < countMax && !this.#full.has(each),
@@ -236,10 +236,10 @@ export class KalshiFeed implements VenueFeed {
       connection,
       onOverflow: (tickers) => {
         this.#full.add(socket)
-        for (const ticker of tickers) this.#place(ticker)
+        for (const ticker of tickers) this.#assignSocket(ticker)
       },
       // Watched again (when it opens, say), it is tried again.
-      onOffGrid: (ticker) => this.#parts.timers.seeSoon(ticker),
+      onOffGrid: (ticker) => this.#parts.timers.confirmSoon(ticker),
       onGivenUp: (tickers) => {
         for (const ticker of tickers) this.#socketOf.delete(ticker)
       },
@@ -251,7 +251,7 @@ export class KalshiFeed implements VenueFeed {
 
   /** REST may still answer 404 just after a change: what was seen is asked for a little later. */
   #fromStream(event: VenueEvent): void {
-    if (event.kind === 'marketSeen') this.#parts.timers.seeSoon(event.market)
+    if (event.kind === 'marketSeen') this.#parts.timers.confirmSoon(event.market)
     else {
       if (event.kind === 'marketStatus') this.#parts.timers.noteStatus(event.market, event.status)
       this.#parts.emit(event)
@@ -260,7 +260,7 @@ export class KalshiFeed implements VenueFeed {
 
   #noteFee({ event, terms }: FeeMessage): void {
     this.#parts.fees.note(event, terms)
-    this.#parts.timers.seeEventSoon(event)
+    this.#parts.timers.confirmEventSoon(event)
   }
 
   #noteLifecycle(message: LifecycleMessage): void {

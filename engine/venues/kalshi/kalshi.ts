@@ -4,11 +4,11 @@ import { HttpClient } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
 import type { FrameTap } from '../feed.ts'
 import { TokenBucket } from '../rate-limit.ts'
-import { Tally } from '../tally.ts'
+import { VenueCounters } from '../tally.ts'
 import type { Venue, VenueParts, WatchedMarket } from '../venue.ts'
 import { KalshiCatalog } from './catalog/catalog.ts'
 import { KalshiFees } from './catalog/fees.ts'
-import { Halts } from './catalog/halts.ts'
+import { ExchangeHalts } from './catalog/halts.ts'
 import { KalshiPastPrices } from './catalog/past-prices.ts'
 import { parseOrderbookRow, rowsOf } from './catalog/rows.ts'
 import { Shards } from './catalog/shards.ts'
@@ -70,16 +70,21 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
     retries: RETRIES,
   })
   drift.probes.add(kalshiProbes({ http, drift }))
-  const tally = new Tally({ venue: 'b', log, metrics, drift })
+  const counters = new VenueCounters({ venue: 'b', log, metrics, drift })
   const combos = new Combos()
-  const trades = new TradeReader({ http, tally, tap, combos, clock })
+  const trades = new TradeReader({ http, counters, tap, combos, clock })
   const timers = new StatusTimers({ clock, emit: parts.emit })
   const terms = new MarketTerms()
-  const halts = new Halts({ clock, terms, timers, emit: parts.emit })
-  const shards = new Shards({ http, clock, tally, onChange: (...change) => halts.note(...change) })
-  const fees = new KalshiFees({ http, clock, tally })
+  const halts = new ExchangeHalts({ clock, terms, timers, emit: parts.emit })
+  const shards = new Shards({
+    http,
+    clock,
+    counters,
+    onChange: (...change) => halts.note(...change),
+  })
+  const fees = new KalshiFees({ http, clock, counters })
   const catalog = new KalshiCatalog({
-    ...{ http, clock, tally, fees, combos, shards },
+    ...{ http, clock, counters, fees, combos, shards },
     onMarket: (listing, rowTerms) => {
       const { nativeId, status, openAtMs } = listing
       terms.note(nativeId, status === 'resolved' ? null : rowTerms)
@@ -88,23 +93,26 @@ export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   })
   const tradingEndOf = (market: WatchedMarket) => terms.tradingEndOf(market)
   const shared = { ...parts, log, http, trades, timers, fees, tradingEndOf }
-  const known = { combos, terms, fetchBook: (ticker: string) => fetchBook(http, ticker) }
+  const marketAccess = { combos, terms, fetchBook: (ticker: string) => fetchBook(http, ticker) }
   const feed =
     signer === null
-      ? new PollingFeed({ ...shared, tally, tap })
-      : new KalshiFeed({ ...shared, access: { ...accessOf(signer, options, tally), ...known } })
-  const pastPrices = new KalshiPastPrices({ http, clock, tally })
-  const teams = (signal: AbortSignal) => readTeams({ http, tally }, signal)
+      ? new PollingFeed({ ...shared, counters, tap })
+      : new KalshiFeed({
+          ...shared,
+          access: { ...accessOf(signer, options, counters), ...marketAccess },
+        })
+  const pastPrices = new KalshiPastPrices({ http, clock, counters })
+  const teams = (signal: AbortSignal) => readTeams({ http, counters }, signal)
   return { key: 'b', catalog, feed, pastPrices, teams, wallets: null, drift }
 }
 
-function accessOf(signer: KalshiSigner, options: KalshiOptions, tally: Tally) {
+function accessOf(signer: KalshiSigner, options: KalshiOptions, counters: VenueCounters) {
   const path = new URL(options.wsUrl).pathname
   return {
     url: () => options.wsUrl,
     headers: () => signer.headers('GET', path),
     tap: options.tap,
-    tally,
+    counters,
   }
 }
 

@@ -105,8 +105,8 @@ export function mapMessage(
 const DENIALS: ReadonlySet<unknown> = new Set([undefined, null, false, 'false', 0])
 
 /** Whatever does not deny it keeps a trade's price out of the charts. */
-export function isBlockTrade(word: unknown): boolean {
-  return !DENIALS.has(word)
+export function isBlockTrade(value: unknown): boolean {
+  return !DENIALS.has(value)
 }
 
 /** A fill in the token traded: a taker of No buys `<ticker>:no` at the price of No. */
@@ -236,34 +236,34 @@ function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emi
   const stamps = { venue: VENUE, receivedAtMs, market } as const
   const statusTimeMs = message.timeMs === null ? receivedAtMs : timeMs(message.timeMs)
   const settlementPrice = settlementOf(message.settlementValue, message.result)
-  const tellStatus = (
+  const emitStatus = (
     state: Pick<MarketStatusEvent, 'status' | 'resolutionStatus' | 'settlementPrice'>,
   ) => emit({ kind: 'marketStatus', ...stamps, venueTimeMs: statusTimeMs, ...state })
-  const tellSeen = () => emit({ kind: 'marketSeen', ...stamps, venueTimeMs: receivedAtMs })
+  const emitSeen = () => emit({ kind: 'marketSeen', ...stamps, venueTimeMs: receivedAtMs })
   switch (message.change) {
     case 'activated':
-      return tellStatus({ status: 'open', resolutionStatus: 'none', settlementPrice: null })
+      return emitStatus({ status: 'open', resolutionStatus: 'none', settlementPrice: null })
     case 'deactivated':
-      return tellStatus({ status: 'closed', settlementPrice: null })
+      return emitStatus({ status: 'closed', settlementPrice: null })
     case 'determined':
       // May still be disputed or amended: only `settled` is final, and that message often lacks the result.
-      tellStatus({ status: 'closed', resolutionStatus: 'proposed', settlementPrice })
-      return tellSeen()
+      emitStatus({ status: 'closed', resolutionStatus: 'proposed', settlementPrice })
+      return emitSeen()
     case 'settled':
-      tellStatus({ status: 'resolved', resolutionStatus: 'resolved', settlementPrice })
-      return tellSeen()
+      emitStatus({ status: 'resolved', resolutionStatus: 'resolved', settlementPrice })
+      return emitSeen()
     case 'price_level_structure_updated':
-      tellTick(message, receivedAtMs, emit)
-      return tellSeen()
+      emitTickSize(message, receivedAtMs, emit)
+      return emitSeen()
     case 'created':
     case 'metadata_updated':
     case 'close_date_updated':
-      return tellSeen()
+      return emitSeen()
   }
 }
 
 /** The finest step of other ranges. Orders rest where they are, so the book stays as it is. */
-function tellTick({ ticker, priceRanges }: LifecycleMessage, atMs: TimeMs, emit: Emit): void {
+function emitTickSize({ ticker, priceRanges }: LifecycleMessage, atMs: TimeMs, emit: Emit): void {
   const grid = parsePriceGrid({ price_ranges: priceRanges })
   if (grid === null) return
   const stamps = { venue: VENUE, venueTimeMs: atMs, receivedAtMs: atMs } as const

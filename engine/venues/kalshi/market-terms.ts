@@ -18,14 +18,14 @@ export interface RowTerms {
   readonly shard: number | null
 }
 
-interface Kept extends RowTerms {
+interface StoredTerms extends RowTerms {
   /** The grid before the present one: orders placed on it may still be told. */
   readonly before: PriceGrid | null
 }
 
 /** The terms of all listed markets. */
 export class MarketTerms {
-  readonly #terms = new Map<string, Kept>()
+  readonly #terms = new Map<string, StoredTerms>()
 
   /** Null: the market is resolved. */
   note(ticker: string, terms: RowTerms | null): void {
@@ -33,16 +33,17 @@ export class MarketTerms {
       this.#terms.delete(ticker)
       return
     }
-    const known = this.#terms.get(ticker)
-    const grid = terms.grid ?? known?.grid ?? null
-    const before = known === undefined || known.grid === grid ? known?.before : known.grid
+    const existing = this.#terms.get(ticker)
+    const grid = terms.grid ?? existing?.grid ?? null
+    const before =
+      existing === undefined || existing.grid === grid ? existing?.before : existing.grid
     this.#terms.set(ticker, { ...terms, grid, before: before ?? null })
   }
 
   /** Other ranges in mid-life; an unlisted market gets them with its listing. */
   changeGrid(ticker: string, grid: PriceGrid): void {
-    const known = this.#terms.get(ticker)
-    if (known !== undefined) this.note(ticker, { ...known, grid })
+    const existing = this.#terms.get(ticker)
+    if (existing !== undefined) this.note(ticker, { ...existing, grid })
   }
 
   /** Null when the catalogue was not read yet: no timer is better than a wrong one. */

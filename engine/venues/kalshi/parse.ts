@@ -22,14 +22,14 @@ export interface Rejected {
   readonly kind: 'rejected'
   readonly reason: string
   /** Where on the stream it stood; absent for a message that was of no book, and has no number. */
-  readonly place?: Place
+  readonly position?: StreamPosition
 }
 
 /**
  * What a message that cannot be used was about: that market's book, or trades, missed something. Null is what could not be
  * read: without a ticker it may be any market of the subscription, without that any of the connection.
  */
-export interface Place {
+export interface StreamPosition {
   readonly sid: number | null
   readonly seq: number | null
   readonly ticker: string | null
@@ -40,11 +40,11 @@ type Fields = { readonly [name: string]: unknown }
 /** The grid of 0.0001 has 9,999 prices; more levels than that are no book. */
 const LEVELS_MAX = 10_000
 /** Of a word of the venue's that has no meaning here. */
-const WORD_CHARACTERS_MAX = 60
+const NAME_CHARACTERS_MAX = 60
 const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
 /** The type of fees in the place of one that a message does not say: none that has a formula. */
-const FEES_UNSAID = 'unsaid'
+const FEES_UNSTATED = 'unsaid'
 const NO_FIELDS: Fields = {}
 
 /**
@@ -56,17 +56,17 @@ export function parseFrame(text: string): KalshiMessage | Rejected {
   try {
     value = JSON.parse(text)
   } catch {
-    return { ...rejected(/^\s*</.test(text) ? 'html' : 'not_json'), place: placeIn(text) }
+    return { ...rejected(/^\s*</.test(text) ? 'html' : 'not_json'), position: positionIn(text) }
   }
-  if (!isRecord(value)) return { ...rejected('not_an_object'), place: placeIn(text) }
+  if (!isRecord(value)) return { ...rejected('not_an_object'), position: positionIn(text) }
   const body = isRecord(value.msg) ? value.msg : NO_FIELDS
   const message = parseMessage(value, body)
   if (message.kind !== 'rejected') return message
-  const sid = wholeOf(value.sid)
-  const seq = wholeOf(value.seq)
+  const sid = integerOf(value.sid)
+  const seq = integerOf(value.seq)
   const isNumbered = sid !== null && seq !== null
   if (!isNumbered && typeof value.type === 'string' && !BOOK_TYPES.has(value.type)) return message
-  return { ...message, place: { sid, seq, ticker: idOf(body.market_ticker) } }
+  return { ...message, position: { sid, seq, ticker: idOf(body.market_ticker) } }
 }
 
 const BOOK_TYPES: ReadonlySet<string> = new Set(['orderbook_delta', 'orderbook_snapshot'])
@@ -74,7 +74,7 @@ const SID_TEXT = /"sid"\s*:\s*(\d{1,15})[,}\s]/
 const TICKER_TEXT = /"market_ticker"\s*:\s*"([^"\\]{1,200})"/
 
 /** What broken text still names. Its number is left out: it may be cut, and the hole that follows costs a snapshot. */
-function placeIn(text: string): Place {
+function positionIn(text: string): StreamPosition {
   const sid = SID_TEXT.exec(text)?.[1]
   const ticker = TICKER_TEXT.exec(text)?.[1] ?? null
   return { sid: sid === undefined ? null : Number(sid), seq: null, ticker }
@@ -100,9 +100,9 @@ function parseMessage(value: Fields, body: Fields): KalshiMessage | Rejected {
     case 'unsubscribed':
       return {
         kind: value.type,
-        commandId: wholeOf(value.id) ?? 0,
-        sid: wholeOf(value.sid),
-        seq: wholeOf(value.seq),
+        commandId: integerOf(value.id) ?? 0,
+        sid: integerOf(value.sid),
+        seq: integerOf(value.seq),
       }
     case 'error':
       return parseError(value, body)
@@ -164,7 +164,7 @@ export function levelsOf(value: unknown): readonly LevelText[] | null {
   return levels
 }
 
-function wholeOf(value: unknown): number | null {
+function integerOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
@@ -184,15 +184,22 @@ function isOfBook(body: Fields): boolean {
 }
 
 function unread(name: string, frame: Fields, lifecycle: Fields = NO_FIELDS): UnreadMessage {
-  const place = { sid: wholeOf(frame.sid), seq: wholeOf(frame.seq) }
+  const position = { sid: integerOf(frame.sid), seq: integerOf(frame.seq) }
   const { event_type: change, market_ticker: ticker } = lifecycle
-  const word = change === undefined ? null : labelOf(change).slice(0, WORD_CHARACTERS_MAX)
-  return { kind: 'unread', name, change: word, ticker: idOf(ticker), isOfBook: false, ...place }
+  const changeName = change === undefined ? null : labelOf(change).slice(0, NAME_CHARACTERS_MAX)
+  return {
+    kind: 'unread',
+    name,
+    change: changeName,
+    ticker: idOf(ticker),
+    isOfBook: false,
+    ...position,
+  }
 }
 
 function parseDelta(frame: Fields, body: Fields): OrderbookDelta | Rejected {
-  const sid = wholeOf(frame.sid)
-  const seq = wholeOf(frame.seq)
+  const sid = integerOf(frame.sid)
+  const seq = integerOf(frame.seq)
   if (sid === null || seq === null || seq === 0) return rejected('delta_sequence')
   const ticker = idOf(body.market_ticker)
   if (ticker === null) return rejected('delta_ticker')
@@ -215,8 +222,8 @@ function parseDelta(frame: Fields, body: Fields): OrderbookDelta | Rejected {
 }
 
 function parseSnapshot(frame: Fields, body: Fields): OrderbookSnapshot | Rejected {
-  const sid = wholeOf(frame.sid)
-  const seq = wholeOf(frame.seq)
+  const sid = integerOf(frame.sid)
+  const seq = integerOf(frame.seq)
   if (sid === null || seq === null || seq === 0) return rejected('snapshot_sequence')
   const ticker = idOf(body.market_ticker)
   if (ticker === null) return rejected('snapshot_ticker')
@@ -241,8 +248,8 @@ function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
   if (timeMs === null) return rejected('trade_time')
   return {
     kind: 'trade',
-    sid: wholeOf(frame.sid) ?? 0,
-    seq: wholeOf(frame.seq) ?? 0,
+    sid: integerOf(frame.sid) ?? 0,
+    seq: integerOf(frame.seq) ?? 0,
     tradeId,
     ticker,
     yesPrice,
@@ -265,7 +272,7 @@ function parseTicker(frame: Fields, body: Fields): TickerMessage | Rejected {
   const exactMs = timeOf(body.ts_ms)
   const timeMs = exactMs ?? secondMs
   const tradesToMs = exactMs ?? (secondMs === null ? null : secondMs + 999)
-  const sid = wholeOf(frame.sid) ?? 0
+  const sid = integerOf(frame.sid) ?? 0
   return { kind: 'ticker', sid, ticker, price, volume, openInterest, timeMs, tradesToMs }
 }
 
@@ -276,8 +283,8 @@ function parseLifecycle(frame: Fields, body: Fields): LifecycleMessage | KalshiM
   if (change === undefined) return unread('market_lifecycle_v2', frame, body)
   return {
     kind: 'lifecycle',
-    sid: wholeOf(frame.sid) ?? 0,
-    seq: wholeOf(frame.seq) ?? 0,
+    sid: integerOf(frame.sid) ?? 0,
+    seq: integerOf(frame.seq) ?? 0,
     change,
     ticker,
     openAtMs: secondsOf(body.open_ts),
@@ -293,26 +300,26 @@ function parseFee(frame: Fields, body: Fields): FeeMessage | Rejected {
   const event = idOf(body.event_ticker)
   if (event === null) return rejected('fee_event')
   const { fee_type_override: type = null, fee_multiplier_override: multiplier = null } = body
-  const isSaid = 'fee_type_override' in body || 'fee_multiplier_override' in body
+  const isStated = 'fee_type_override' in body || 'fee_multiplier_override' in body
   // A message of other fees that names none is no word that the series' hold again.
-  const terms = { type: isSaid ? type : FEES_UNSAID, multiplier }
-  return { kind: 'fee', sid: wholeOf(frame.sid), seq: wholeOf(frame.seq), event, terms }
+  const terms = { type: isStated ? type : FEES_UNSTATED, multiplier }
+  return { kind: 'fee', sid: integerOf(frame.sid), seq: integerOf(frame.seq), event, terms }
 }
 
 function parseSubscribed(frame: Fields, body: Fields): KalshiMessage | Rejected {
-  const sid = wholeOf(body.sid)
+  const sid = integerOf(body.sid)
   const channel = idOf(body.channel)
   if (sid === null || channel === null) return rejected('subscribed_fields')
-  return { kind: 'subscribed', commandId: wholeOf(frame.id) ?? 0, channel, sid }
+  return { kind: 'subscribed', commandId: integerOf(frame.id) ?? 0, channel, sid }
 }
 
 function parseError(frame: Fields, body: Fields): ErrorReply {
   return {
     kind: 'error',
-    commandId: wholeOf(frame.id) ?? 0,
-    sid: wholeOf(frame.sid),
-    seq: wholeOf(frame.seq),
-    code: wholeOf(body.code) ?? 0,
+    commandId: integerOf(frame.id) ?? 0,
+    sid: integerOf(frame.sid),
+    seq: integerOf(frame.seq),
+    code: integerOf(body.code) ?? 0,
     text: typeof body.msg === 'string' ? body.msg.slice(0, 200) : '',
     ticker: idOf(body.market_ticker),
   }

@@ -8,9 +8,9 @@ import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
 import { forEachSliced, runInSlices } from '../../steps.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
-import { AnswerDoubt, listIn } from '../answers.ts'
+import { listIn, SuspectAnswerError } from '../answers.ts'
 import { type FrameTap, feedEvent } from '../feed.ts'
-import type { Tally } from '../tally.ts'
+import type { VenueCounters } from '../tally.ts'
 import type {
   FeedHealth,
   Readable,
@@ -48,7 +48,7 @@ interface PollingParts extends VenueParts {
   readonly http: HttpClient
   readonly trades: TradeReader
   readonly timers: StatusTimers
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly tap: FrameTap | undefined
   readonly tradingEndOf: (market: WatchedMarket) => TimeMs | null
 }
@@ -59,7 +59,7 @@ interface PollState {
   /** In a row. */
   failures: number
   isUp: boolean
-  goodAtMs: TimeMs | null
+  succeededAtMs: TimeMs | null
 }
 
 export class PollingFeed implements VenueFeed {
@@ -71,7 +71,7 @@ export class PollingFeed implements VenueFeed {
   #ring: string[] = []
   readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
-  #turn = 0
+  #ringPosition = 0
   /** Steps of the round under way, when it began, and how long the last one took. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
   /** Markets that must be fetched next: new ones and those whose owner asked. */
@@ -79,8 +79,8 @@ export class PollingFeed implements VenueFeed {
   /** Recently traded → when its book was last fetched and when it last traded. */
   readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
   readonly #states: Record<PolledStream, PollState> = {
-    books: { failures: 0, isUp: false, goodAtMs: null },
-    trades: { failures: 0, isUp: false, goodAtMs: null },
+    books: { failures: 0, isUp: false, succeededAtMs: null },
+    trades: { failures: 0, isUp: false, succeededAtMs: null },
   }
   #ids = new Set<string>()
   #olderIds = new Set<string>()
@@ -146,7 +146,7 @@ export class PollingFeed implements VenueFeed {
       this.#parts.timers.remove(id)
     }
     this.#ring = this.#ring.filter((ticker) => this.#polled.has(ticker))
-    this.#figures.forget(ids)
+    this.#figures.remove(ids)
   }
 
   resync(outcomes: readonly OutcomeId[]): void {
@@ -197,21 +197,21 @@ export class PollingFeed implements VenueFeed {
     everyMs: () => number,
     poll: () => Promise<'answered' | 'idle'>,
   ): Promise<void> {
-    const { clock, tally } = this.#parts
+    const { clock, counters } = this.#parts
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
         if (this.#read === 'all' || this.#read === stream) {
           const outcome = await poll()
           // A poll that had nothing to ask says nothing about the venue.
-          if (!signal.aborted && outcome === 'answered') this.#noteGood(stream)
+          if (!signal.aborted && outcome === 'answered') this.#noteSuccess(stream)
         }
       } catch (error) {
         if (signal.aborted) return
         const reason = error instanceof Error ? error.message : 'unknown'
-        if (error instanceof AnswerDoubt) tally.doubts.note(error)
-        else tally.trouble(`poll_${stream}`, { err: error })
-        this.#noteBad(stream, reason)
+        if (error instanceof SuspectAnswerError) counters.suspectAnswers.note(error)
+        else counters.trouble(`poll_${stream}`, { err: error })
+        this.#noteFailure(stream, reason)
       }
       await pause(clock, everyMs(), signal)
     }
@@ -270,7 +270,7 @@ export class PollingFeed implements VenueFeed {
     const rows = listIn(answer, 'orderbooks', 'books')
     // Every open market has a book, were it an empty one: without any the books are not up to date.
     if (rows.length === 0 && tickers.some((ticker) => this.#polled.has(ticker))) {
-      throw new AnswerDoubt('books', 'empty', `of ${tickers.length} markets`)
+      throw new SuspectAnswerError('books', 'empty', `of ${tickers.length} markets`)
     }
     this.#lastDataAtMs = receivedAtMs
     for (const row of rows) this.#takeBook(row, receivedAtMs)
@@ -278,13 +278,13 @@ export class PollingFeed implements VenueFeed {
   }
 
   #takeBook(row: unknown, receivedAtMs: TimeMs): void {
-    const { tally, emit } = this.#parts
+    const { counters, emit } = this.#parts
     const book = parseOrderbookRow(row)
-    if (book.kind === 'rejected') return tally.rejected(book.reason, JSON.stringify(row) ?? '')
+    if (book.kind === 'rejected') return counters.rejected(book.reason, JSON.stringify(row) ?? '')
     if (!this.#watched.has(book.ticker)) return
     const refusal = mapMessage(book, receivedAtMs, emit)
-    if (refusal === null) tally.mapped(book.kind)
-    else tally.refused(refusal, JSON.stringify(row) ?? '')
+    if (refusal === null) counters.mapped(book.kind)
+    else counters.refused(refusal, JSON.stringify(row) ?? '')
   }
 
   /** Urgent ones, then those that trade, then the next of the round; each once. */
@@ -306,8 +306,8 @@ export class PollingFeed implements VenueFeed {
     }
     let steps = 0
     for (; steps < this.#ring.length && batch.size < BATCH_TICKERS_MAX; steps += 1) {
-      this.#turn = (this.#turn + 1) % this.#ring.length
-      const ticker = this.#ring[this.#turn]
+      this.#ringPosition = (this.#ringPosition + 1) % this.#ring.length
+      const ticker = this.#ring[this.#ringPosition]
       if (ticker !== undefined) batch.add(ticker)
     }
     this.#countRound(steps)
@@ -341,27 +341,27 @@ export class PollingFeed implements VenueFeed {
     return true
   }
 
-  #noteGood(stream: PolledStream): void {
+  #noteSuccess(stream: PolledStream): void {
     const state = this.#states[stream]
     const nowMs = this.#parts.clock.nowMs()
-    const sinceMs = state.goodAtMs
+    const sinceMs = state.succeededAtMs
     state.failures = 0
-    state.goodAtMs = nowMs
+    state.succeededAtMs = nowMs
     this.#lastDataAtMs = nowMs
     if (state.isUp) return
     state.isUp = true
-    this.#tell('feedUp', stream, 'polled', sinceMs)
+    this.#emitFeedEvent('feedUp', stream, 'polled', sinceMs)
   }
 
-  #noteBad(stream: PolledStream, reason: string): void {
+  #noteFailure(stream: PolledStream, reason: string): void {
     const state = this.#states[stream]
     state.failures += 1
     if (!state.isUp || state.failures < FAILURES_UNTIL_DOWN) return
     state.isUp = false
-    this.#tell('feedDown', stream, reason, state.goodAtMs)
+    this.#emitFeedEvent('feedDown', stream, reason, state.succeededAtMs)
   }
 
-  #tell(
+  #emitFeedEvent(
     kind: 'feedUp' | 'feedDown',
     stream: PolledStream,
     reason: string,

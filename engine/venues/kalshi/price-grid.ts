@@ -49,8 +49,8 @@ export function parsePriceGrid(row: Readonly<Record<string, unknown>>): PriceGri
     ranges.push(range)
   }
   const key = ranges.map(({ start, end, step }) => `${start} ${end} ${step}`).join()
-  const known = shared.get(key)
-  if (known !== undefined) return known
+  const existing = shared.get(key)
+  if (existing !== undefined) return existing
   const grid = new PriceGrid(ranges, finestOf(ranges))
   if (shared.size < SHARED_MAX) shared.set(key, grid)
   return grid

@@ -2,7 +2,7 @@
 // into a stream.
 
 import { type FrameTap, SocketFeed, type SocketOptions } from '../feed.ts'
-import type { Tally } from '../tally.ts'
+import type { VenueCounters } from '../tally.ts'
 import type { VenueParts } from '../venue.ts'
 import type { Combos } from './combos.ts'
 import type { MarketTerms } from './market-terms.ts'
@@ -14,7 +14,7 @@ export interface SocketAccess {
   readonly url: () => string
   readonly headers: () => Record<string, string>
   readonly tap: FrameTap | undefined
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly combos: Combos
   readonly terms: MarketTerms
   /** A book over REST; null when the venue does not answer. */
@@ -26,20 +26,20 @@ const DEAD_AFTER_MS = 25_000
 
 type Purpose = Pick<
   SocketOptions,
-  'stream' | 'connection' | 'silentAfterMs' | 'onOpen' | 'onDown' | 'onSilence'
+  'stream' | 'connection' | 'noDataAfterMs' | 'onOpen' | 'onDown' | 'onSilence'
 >
 
 /** A socket whose frames go through `stream`. */
 export function kalshiSocket(
   { clock, random, log, metrics }: VenueParts,
-  { url, headers, tap, tally }: SocketAccess,
+  { url, headers, tap, counters }: SocketAccess,
   stream: KalshiStream,
   purpose: Purpose,
 ): SocketFeed {
   return new SocketFeed({
     ...{ clock, random, log, metrics, url, headers },
     ...(tap === undefined ? {} : { tap }),
-    drift: tally.drift,
+    drift: counters.drift,
     ...purpose,
     venue: 'b',
     deadAfterMs: DEAD_AFTER_MS,

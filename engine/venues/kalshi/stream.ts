@@ -6,8 +6,8 @@ import type { VenueEvent } from '../../events.ts'
 import { nativeMarketId } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { RawFrame } from '../feed.ts'
-import type { Tally } from '../tally.ts'
-import { SequenceCheck, type SequenceVerdict } from './book/sequence.ts'
+import type { VenueCounters } from '../tally.ts'
+import { SequenceCheck, type SequenceResult } from './book/sequence.ts'
 import type { Combos } from './combos.ts'
 import { noteBlock, noteFeeTerms, noteTicker } from './drift.ts'
 import { DELTA_OFF_GRID, mapMessage } from './map.ts'
@@ -20,7 +20,7 @@ import type {
   Reply,
   UnreadMessage,
 } from './messages.ts'
-import { type Place, parseFrame } from './parse.ts'
+import { parseFrame, type StreamPosition } from './parse.ts'
 
 interface StreamHooks {
   readonly emit: (event: VenueEvent) => void
@@ -44,7 +44,7 @@ interface StreamHooks {
   /** Which prices an order may be placed at; without it any. */
   readonly terms?: Pick<MarketTerms, 'mayRest'>
   /** The message as it is to be understood. */
-  readonly reading?: (message: DataMessage) => DataMessage
+  readonly transform?: (message: DataMessage) => DataMessage
   /** An order stands at a price outside of its market's ranges. */
   readonly onOffGrid?: (ticker: string) => void
   /** An event has other fees from now on. */
@@ -69,16 +69,16 @@ export function codeName(code: number): string {
 /** The frames of one connection. */
 export class KalshiStream {
   readonly #hooks: StreamHooks
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   readonly #sequence = new SequenceCheck()
   readonly #lastInOrderAtMs = new Map<number, TimeMs>()
 
   /** Made once: every delta passes it. */
   readonly #mayRest: MarketTerms['mayRest']
 
-  constructor(hooks: StreamHooks, tally: Tally) {
+  constructor(hooks: StreamHooks, counters: VenueCounters) {
     this.#hooks = hooks
-    this.#tally = tally
+    this.#counters = counters
     const { terms } = hooks
     this.#mayRest = (ticker, price) => terms === undefined || terms.mayRest(ticker, price)
   }
@@ -90,8 +90,8 @@ export class KalshiStream {
   }
 
   /** The sid was given up. */
-  forget(sid: number): void {
-    this.#sequence.forget(sid)
+  resetSid(sid: number): void {
+    this.#sequence.remove(sid)
     this.#lastInOrderAtMs.delete(sid)
   }
 
@@ -103,32 +103,32 @@ export class KalshiStream {
   #take(frame: RawFrame): boolean {
     const message = parseFrame(frame.text)
     if (message.kind === 'rejected') {
-      this.#tally.rejected(message.reason, frame.text)
-      if (message.place !== undefined) this.#lost(message.place, frame.receivedAtMs)
+      this.#counters.rejected(message.reason, frame.text)
+      if (message.position !== undefined) this.#lost(message.position, frame.receivedAtMs)
       return true
     }
     if (!this.#isTimely(message, frame.receivedAtMs)) {
-      this.#tally.ignored('late')
+      this.#counters.ignored('late')
       return true
     }
     // A new subscription counts from 1, also in a recording that goes on over a reconnect.
-    if (message.kind === 'subscribed') this.forget(message.sid)
+    if (message.kind === 'subscribed') this.resetSid(message.sid)
     switch (message.kind) {
       case 'subscribed':
       case 'ok':
       case 'unsubscribed':
       case 'error':
-        this.#tally.ignored('reply')
+        this.#counters.ignored('reply')
         if (message.kind === 'error') this.#noteError(message)
         this.#hooks.onReply(message)
         return false
       case 'fee':
-        this.#tally.mapped('fee')
-        noteFeeTerms(message.terms, message.event, this.#tally.drift)
+        this.#counters.mapped('fee')
+        noteFeeTerms(message.terms, message.event, this.#counters.drift)
         this.#hooks.onFee?.(message)
         return true
       case 'unread':
-        this.#tally.ignored('unread')
+        this.#counters.ignored('unread')
         this.#noteUnread(message, frame)
         return true
       default:
@@ -142,7 +142,7 @@ export class KalshiStream {
    * which has then missed it.
    */
   #noteUnread({ name, change, ticker, sid, isOfBook }: UnreadMessage, frame: RawFrame): void {
-    const { drift } = this.#tally
+    const { drift } = this.#counters
     if (change !== null) drift.note('ws.lifecycle', change, frame.text)
     else if (!EXPECTED_UNREAD.has(name)) drift.note('ws.type', name, frame.text)
     if (ticker !== null && this.#hooks.combos?.has(ticker) === true) return
@@ -154,24 +154,24 @@ export class KalshiStream {
   }
 
   #noteError({ code, text }: ErrorReply): void {
-    if (!ERROR_CODES.has(code)) this.#tally.drift.note('ws.error', String(code), text)
+    if (!ERROR_CODES.has(code)) this.#counters.drift.note('ws.error', String(code), text)
   }
 
   readonly #onBoundLevel = (ticker: string): void =>
-    this.#tally.drift.note('book.level', 'at 0 or 1', ticker, 'notice')
+    this.#counters.drift.note('book.level', 'at 0 or 1', ticker, 'notice')
 
   #map(given: DataMessage, frame: RawFrame): void {
-    const { accepts, emit, onMapped, combos, terms, reading } = this.#hooks
-    if (combos?.has(given.ticker) === true) return this.#tally.ignored('combo')
+    const { accepts, emit, onMapped, combos, terms, transform } = this.#hooks
+    if (combos?.has(given.ticker) === true) return this.#counters.ignored('combo')
     if (accepts !== undefined && !accepts(given)) {
-      this.#tally.ignored('unwatched')
+      this.#counters.ignored('unwatched')
       return
     }
-    const message = reading === undefined ? given : reading(given)
+    const message = transform === undefined ? given : transform(given)
     const mayRest = terms === undefined ? undefined : this.#mayRest
     const refusal = mapMessage(message, frame.receivedAtMs, emit, mayRest, this.#onBoundLevel)
     if (refusal !== null) {
-      this.#tally.refused(refusal, frame.text)
+      this.#counters.refused(refusal, frame.text)
       if (refusal === DELTA_OFF_GRID) this.#noteOffGrid(message.ticker, frame)
       if (refusal.kind === 'rejected') {
         const { sid, ticker } = message
@@ -179,14 +179,14 @@ export class KalshiStream {
       }
       return
     }
-    this.#tally.mapped(message.kind)
-    if (message.kind === 'trade') noteBlock(message, this.#tally.drift)
-    else if (message.kind === 'ticker') noteTicker(message, this.#tally.drift)
+    this.#counters.mapped(message.kind)
+    if (message.kind === 'trade') noteBlock(message, this.#counters.drift)
+    else if (message.kind === 'ticker') noteTicker(message, this.#counters.drift)
     onMapped?.(message)
   }
 
   #noteOffGrid(ticker: string, { text }: RawFrame): void {
-    this.#tally.drift.note('book.off_grid', ticker.split('-', 1)[0], text, 'notice')
+    this.#counters.drift.note('book.off_grid', ticker.split('-', 1)[0], text, 'notice')
     this.#hooks.onOffGrid?.(ticker)
   }
 
@@ -201,22 +201,22 @@ export class KalshiStream {
     return this.#note(sid, seq, receivedAtMs) !== 'late' || !isOfBook(message)
   }
 
-  #note(sid: number, seq: number, receivedAtMs: TimeMs): SequenceVerdict {
-    const verdict = this.#sequence.note(sid, seq)
-    if (verdict === 'late') return verdict
-    if (verdict === 'gap') {
-      this.#tally.trouble('sequence_gap', { sid })
+  #note(sid: number, seq: number, receivedAtMs: TimeMs): SequenceResult {
+    const result = this.#sequence.note(sid, seq)
+    if (result === 'late') return result
+    if (result === 'gap') {
+      this.#counters.trouble('sequence_gap', { sid })
       this.#hooks.onGap(sid, this.#lastInOrderAtMs.get(sid) ?? null)
     }
     this.#lastInOrderAtMs.set(sid, receivedAtMs)
-    return verdict
+    return result
   }
 
   /**
    * Unusable: the numbers go on where it had one, and only its market is suspect. The numbers of what cannot be read are
    * no reason to leave a book live, a late one included.
    */
-  #lost({ sid, seq, ticker }: Place, receivedAtMs: TimeMs): void {
+  #lost({ sid, seq, ticker }: StreamPosition, receivedAtMs: TimeMs): void {
     const lastInOrderAtMs = sid === null ? null : (this.#lastInOrderAtMs.get(sid) ?? null)
     if (ticker !== null && this.#hooks.combos?.has(ticker) === true) return
     if (sid !== null && seq !== null && seq !== 0) this.#note(sid, seq, receivedAtMs)

@@ -20,11 +20,11 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
   const eventTicker =
     textOf(row, 'event_ticker') || (event === null ? '' : textOf(event, 'event_ticker'))
   const yes = textOf(row, 'yes_sub_title')
-  const asked = textOf(row, 'title', 'question')
+  const question = textOf(row, 'title', 'question')
   return {
     ...{ venue: 'b', handles: 'ticker' },
-    key: ticker || asked,
-    title: asked || (event === null ? '' : textOf(event, 'title')),
+    key: ticker || question,
+    title: question || (event === null ? '' : textOf(event, 'title')),
     subtitle: yes || textOf(row, 'subtitle'),
     outcomes: yes === '' ? [] : [yes, textOf(row, 'no_sub_title') || `not ${yes}`],
     rules: [textOf(row, 'rules_primary', 'rules'), textOf(row, 'rules_secondary')]
@@ -41,7 +41,7 @@ function marketOf(row: Row, event: Row | null): MatchMarket {
     startMs: timeOf(row, 'occurrence_datetime'),
     closeMs: timeOf(row, 'close', 'expected_expiration_time', 'close_time', 'deadline'),
     strike: strikeOf(row),
-    betType: saidOf(event ?? row, 'competition_scope'),
+    betType: metadataText(event ?? row, 'competition_scope'),
     line: null,
   }
 }
@@ -68,8 +68,8 @@ function eventOf(row: Row): MatchEvent {
 }
 
 function childrenOf(row: Row): readonly MatchMarket[] {
-  const whole = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
-  if (whole.length > 0) return whole.map((child) => marketOf(child, row))
+  const markets = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
+  if (markets.length > 0) return markets.map((child) => marketOf(child, row))
   const tickers = textsOf(row.sample_tickers)
   return textsOf(row.sample_markets).map((title, index) =>
     marketOf({ title, ticker: tickers[index] ?? '' }, null),
@@ -77,13 +77,13 @@ function childrenOf(row: Row): readonly MatchMarket[] {
 }
 
 /** What the event's metadata say: the bet ("Game", "Map 2 Winner"), or the competition ("Croatia HNL", "CS2"). */
-function saidOf({ product_metadata: metadata }: Row, field: string): string {
+function metadataText({ product_metadata: metadata }: Row, field: string): string {
   return isRecord(metadata) ? textOf(metadata, field) : ''
 }
 
 /** With the competition, which says the game or league where tags say "Esports". */
 function tagsOf(row: Row, event: Row | null): readonly string[] {
-  return [...textsOf(row.tags), ...textsOf([saidOf(event ?? row, 'competition')])]
+  return [...textsOf(row.tags), ...textsOf([metadataText(event ?? row, 'competition')])]
 }
 
 function seriesOf(row: Row, ticker: string): string | null {

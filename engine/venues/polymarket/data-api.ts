@@ -3,9 +3,9 @@
 
 import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
-import { AnswerDoubt, type AnswerKind, type CursorPage, pagesOf } from '../answers.ts'
+import { type AnswerKind, type CursorPage, pagesOf, SuspectAnswerError } from '../answers.ts'
 import type { DriftNotes } from '../drift/drift.ts'
-import { judgeDataRows } from './drift.ts'
+import { checkDataRows } from './drift.ts'
 
 /** The most rows of a page; more is refused with 400. */
 export const DATA_ROWS_MAX = 1_000
@@ -16,7 +16,7 @@ export interface DataApiParts {
 }
 
 /** What is asked: a path below the host, and the same filters for every page. */
-export interface DataAsked {
+export interface DataRequest {
   readonly path: string
   /** With `limit` where it matters; never with a cursor. */
   readonly query: Query
@@ -32,60 +32,64 @@ export class DataApi {
   }
 
   /** What stands under `data`; null where the venue knows nothing of what was asked. */
-  async value(asked: DataAsked, options: CallOptions = {}): Promise<unknown> {
-    return this.#dataOf(await this.#ask(asked, undefined, options), asked)
+  async value(request: DataRequest, options: CallOptions = {}): Promise<unknown> {
+    return this.#dataOf(await this.#fetch(request, undefined, options), request)
   }
 
   /** One page, and the cursor of the next one; null: it was the last. */
-  async page(asked: DataAsked, cursor?: string, options: CallOptions = {}): Promise<CursorPage> {
-    const answer = await this.#ask(asked, cursor, options)
-    const rows = this.#listOf(this.#dataOf(answer, asked), asked)
+  async page(
+    request: DataRequest,
+    cursor?: string,
+    options: CallOptions = {},
+  ): Promise<CursorPage> {
+    const answer = await this.#fetch(request, cursor, options)
+    const rows = this.#listOf(this.#dataOf(answer, request), request)
     const pagination = isRecord(answer) ? answer.pagination : undefined
     if (!isRecord(pagination) || typeof pagination.has_more !== 'boolean') {
-      throw this.#doubt(asked, 'no pagination', pagination)
+      throw this.#suspectAnswer(request, 'no pagination', pagination)
     }
     const { has_more: hasMore, next_cursor: next } = pagination
     if (!hasMore || (typeof next === 'string' && next !== '')) {
-      judgeDataRows(asked.path, rows, this.#parts.drift)
+      checkDataRows(request.path, rows, this.#parts.drift)
       return { rows, next: hasMore ? String(next) : null }
     }
-    throw this.#doubt(asked, 'more without a cursor', pagination)
+    throw this.#suspectAnswer(request, 'more without a cursor', pagination)
   }
 
   /** The pages of a list to its end. A cursor that comes again ends them with an AnswerDoubt. */
   async *pages(
-    asked: DataAsked,
+    request: DataRequest,
     pagesMax: number,
     options: CallOptions = {},
   ): AsyncGenerator<readonly unknown[]> {
-    const { path: name, kind } = asked
+    const { path: name, kind } = request
     try {
-      yield* pagesOf((cursor) => this.page(asked, cursor, options), { kind, name, pagesMax })
+      yield* pagesOf((cursor) => this.page(request, cursor, options), { kind, name, pagesMax })
     } catch (error) {
-      if (error instanceof AnswerDoubt && error.reason === 'cursor') {
+      if (error instanceof SuspectAnswerError && error.reason === 'cursor') {
         this.#parts.drift.note('data.pages', `${name} cursor`, error.message)
       }
       throw error
     }
   }
 
-  #ask({ path, query }: DataAsked, cursor: string | undefined, options: CallOptions) {
+  #fetch({ path, query }: DataRequest, cursor: string | undefined, options: CallOptions) {
     return this.#parts.client.getJson(path, { ...query, cursor }, options)
   }
 
-  #dataOf(answer: unknown, asked: DataAsked): unknown {
+  #dataOf(answer: unknown, request: DataRequest): unknown {
     if (isRecord(answer) && answer.data !== undefined) return answer.data
-    throw this.#doubt(asked, 'no data', answer)
+    throw this.#suspectAnswer(request, 'no data', answer)
   }
 
-  #listOf(data: unknown, asked: DataAsked): readonly unknown[] {
+  #listOf(data: unknown, request: DataRequest): readonly unknown[] {
     if (Array.isArray(data)) return data
     if (data === null) return []
-    throw this.#doubt(asked, 'no list', data)
+    throw this.#suspectAnswer(request, 'no list', data)
   }
 
-  #doubt({ path, kind }: DataAsked, what: string, sample: unknown): AnswerDoubt {
+  #suspectAnswer({ path, kind }: DataRequest, what: string, sample: unknown): SuspectAnswerError {
     this.#parts.drift.note('data.answer', `${path} ${what}`, sample)
-    return new AnswerDoubt(kind, 'shape', `${what} in the answer of ${path}`)
+    return new SuspectAnswerError(kind, 'shape', `${what} in the answer of ${path}`)
   }
 }

@@ -7,12 +7,12 @@ import { isRecord } from '../../json-record.ts'
 import type { Log } from '../../process/log.ts'
 import type { Drift, DriftNotes } from '../drift/drift.ts'
 import type { Probe } from '../drift/probes.ts'
-import { judgeFields, judgeRows, type RowShape } from '../drift/rows.ts'
+import { checkFields, checkRows, type RowShape } from '../drift/rows.ts'
 import { isScheduleUnreadable } from './catalog/fees.ts'
-import { unknownWords } from './catalog/listing.ts'
+import { unknownValues } from './catalog/listing.ts'
 import type { Json } from './messages.ts'
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+const setOfNames = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
 /** Rows of the Data API say all their fields always (README.md, Data API). */
 const TRADE: RowShape = {
@@ -21,7 +21,7 @@ const TRADE: RowShape = {
     ...{ proxy_wallet: 'text', side: 'text', token_id: 'text', condition_id: 'text' },
     ...{ size: 'number', price: 'number', timestamp: 'number', transaction_hash: 'text' },
   },
-  further: words(
+  further: setOfNames(
     'title slug icon event_slug outcome outcome_index name pseudonym bio profile_image profile_image_optimized',
   ),
 }
@@ -61,25 +61,25 @@ const OPEN_MARKET: Pick<RowShape, 'kind' | 'needed'> = {
 const OPEN_MARKETS_MIN = 10
 const FEE_TYPES =
   /^(zero_fees|\w+_fees_v\d|\w+_fees|crypto_15_min|crypto|sports|politics|finance|tech|mentions|economics|culture|weather|general|geopolitics)$/
-const FEE_KEYS = words('rate exponent takerOnly rebateRate')
+const FEE_KEYS = setOfNames('rate exponent takerOnly rebateRate')
 
 /** Judges a page of the Data API, by its path. */
-export function judgeDataRows(path: string, rows: readonly unknown[], drift: DriftNotes): void {
+export function checkDataRows(path: string, rows: readonly unknown[], drift: DriftNotes): void {
   const shape = DATA_SHAPES.get(path)
-  if (shape !== undefined && rows.length > 0) judgeRows(shape, rows, drift)
+  if (shape !== undefined && rows.length > 0) checkRows(shape, rows, drift)
 }
 
 /** Judges market rows of Gamma: their fields, and the words in them that the code does not know. */
-export function judgeMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
+export function checkMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
   if (rows.length === 0) return
-  judgeRows(MARKET, rows, drift)
+  checkRows(MARKET, rows, drift)
   const open = rows.filter(isRecord).filter(({ closed }) => closed === false)
-  if (open.length >= OPEN_MARKETS_MIN) judgeFields(OPEN_MARKET, open, drift)
-  judgeSaid(open, drift)
+  if (open.length >= OPEN_MARKETS_MIN) checkFields(OPEN_MARKET, open, drift)
+  checkConditionalFields(open, drift)
   for (const row of rows) {
     if (!isRecord(row)) continue
     const sample = `${row.id} ${row.slug}`
-    for (const [field, word] of unknownWords(row)) drift.note(`gamma.${field}`, word, sample)
+    for (const [field, value] of unknownValues(row)) drift.note(`gamma.${field}`, value, sample)
     const { feeType, feeSchedule, conditionId } = row
     if (typeof feeType === 'string' && feeType !== '' && !FEE_TYPES.test(feeType)) {
       drift.note('gamma.feeType', feeType, sample, 'notice')
@@ -88,8 +88,8 @@ export function judgeMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
       drift.note('fees.unreadable', 'gamma.feeSchedule', `${sample} ${JSON.stringify(feeSchedule)}`)
     }
     if (isRecord(feeSchedule)) {
-      const unknown = Object.keys(feeSchedule).filter((key) => !FEE_KEYS.has(key))
-      for (const key of unknown) drift.note('gamma.feeSchedule', `${key} new`, sample, 'notice')
+      const unknownKeys = Object.keys(feeSchedule).filter((key) => !FEE_KEYS.has(key))
+      for (const key of unknownKeys) drift.note('gamma.feeSchedule', `${key} new`, sample, 'notice')
     }
     if (
       typeof conditionId === 'string' &&
@@ -101,34 +101,34 @@ export function judgeMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
 }
 
 /** What some of the rows say: what they have before, what they then say, and how many must leave it unsaid to be found. */
-const SAID: readonly {
+const CONDITIONAL_FIELDS: readonly {
   readonly name: string
-  readonly isAsked: (row: Json) => boolean
+  readonly isExpected: (row: Json) => boolean
   readonly fields: readonly string[]
   readonly rowsMin: number
 }[] = [
   // Three quarters of open markets had a day's volume; those of one event may all be quiet.
   {
     name: 'volume24hr',
-    isAsked: ({ volumeNum }) => Number(volumeNum) > 0,
+    isExpected: ({ volumeNum }) => Number(volumeNum) > 0,
     fields: ['volume24hr', 'volume24hrClob'],
     rowsMin: 50,
   },
   {
     name: 'feeSchedule',
-    isAsked: ({ feesEnabled, feeType }) => feesEnabled === true && feeType !== 'zero_fees',
+    isExpected: ({ feesEnabled, feeType }) => feesEnabled === true && feeType !== 'zero_fees',
     fields: ['feeSchedule'],
     rowsMin: 3,
   },
 ]
 
 /** Names what none of the open markets of a page says any more, of those that had reason to. */
-function judgeSaid(open: readonly Json[], drift: DriftNotes): void {
-  for (const { name, isAsked, fields, rowsMin } of SAID) {
-    const asked = open.filter(isAsked)
-    if (asked.length < rowsMin) continue
-    const isSaid = (row: Json) => fields.some((field) => (row[field] ?? null) !== null)
-    if (!asked.some(isSaid)) drift.note('gamma.market.field', `${name} missing`, asked[0])
+function checkConditionalFields(open: readonly Json[], drift: DriftNotes): void {
+  for (const { name, isExpected, fields, rowsMin } of CONDITIONAL_FIELDS) {
+    const expected = open.filter(isExpected)
+    if (expected.length < rowsMin) continue
+    const hasField = (row: Json) => fields.some((field) => (row[field] ?? null) !== null)
+    if (!expected.some(hasField)) drift.note('gamma.market.field', `${name} missing`, expected[0])
   }
 }
 
@@ -166,19 +166,19 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
     }
     const answer = await data.getJson(path, query, { signal, retries: 0, onHead })
     const list = isRecord(answer) ? answer.data : undefined
-    if (Array.isArray(list)) judgeDataRows(path, list, drift)
+    if (Array.isArray(list)) checkDataRows(path, list, drift)
     else drift.note('data.answer', `${path} no list`, answer)
     return head
   }
   const trades: Probe = async (signal) => {
     const { age, 'cache-control': control = '' } = await rows('/v2/trades', { limit: 1 }, signal)
-    const keptS = Math.max(Number(age ?? 0), Number(/max-age=(\d+)/.exec(control)?.[1] ?? 0))
-    if (!(keptS > CACHE_MAX_S)) return
+    const cacheS = Math.max(Number(age ?? 0), Number(/max-age=(\d+)/.exec(control)?.[1] ?? 0))
+    if (!(cacheS > CACHE_MAX_S)) return
     drift.note('data.cache', '/v2/trades', `age ${age}, ${control}`, 'notice')
   }
   const retired: Probe = async (signal) => {
     const before = v1
-    v1 = await fateOf(data, signal)
+    v1 = await v1StatusOf(data, signal)
     if (v1 === before) return
     // Both fates are documented; that one became the other is worth a line.
     if (before !== null) drift.note('data.v1', v1, `before: ${before}`, 'notice')
@@ -189,14 +189,14 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
     const answer = await gamma.getJson('/markets/keyset', query, { signal, retries: 0 })
     const list = isRecord(answer) ? answer.markets : undefined
     if (!Array.isArray(list)) return drift.note('gamma.answer', '/markets/keyset no list', answer)
-    judgeMarketRows(list, drift)
+    checkMarketRows(list, drift)
     logCounts(list, log)
   }
   return { status, trades, retired, markets }
 }
 
 /** What became of the first version's paths, in words. */
-async function fateOf(data: Pick<HttpClient, 'getJson'>, signal: AbortSignal): Promise<string> {
+async function v1StatusOf(data: Pick<HttpClient, 'getJson'>, signal: AbortSignal): Promise<string> {
   const options = { signal, retries: 0, isWatched: false }
   try {
     const answer = await data.getJson(V1_PATH, { limit: 1 }, options)

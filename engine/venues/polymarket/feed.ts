@@ -9,7 +9,7 @@ import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { MarketFees } from '../../market/fees.ts'
 import type { TimeMs } from '../../units.ts'
 import { type FrameTap, feedEvent } from '../feed.ts'
-import type { Tally } from '../tally.ts'
+import type { VenueCounters } from '../tally.ts'
 import type {
   FeedHealth,
   Readable,
@@ -29,7 +29,7 @@ import { TradeFeed } from './trades/feed.ts'
 
 interface PolymarketFeedParts {
   readonly venue: VenueParts
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly clob: HttpClient
   readonly data: DataApi
   readonly marketWs: string
@@ -43,20 +43,20 @@ export interface PolymarketFeedOptions {
   readonly tap?: FrameTap
   /** Both tokens of a market count. */
   readonly assetsPerSocketMax?: number
-  readonly bookSilentAfterMs?: number
-  readonly tradesSilentAfterMs?: number
+  readonly bookNoDataAfterMs?: number
+  readonly tradesNoDataAfterMs?: number
   readonly auditEveryMs?: number
 }
 
 const ASSETS_PER_SOCKET_MAX = 400
-const BOOK_SILENT_AFTER_MS = 10_000
-const TRADES_SILENT_AFTER_MS = 15_000
+const BOOK_NO_DATA_AFTER_MS = 10_000
+const TRADES_NO_DATA_AFTER_MS = 15_000
 const AUDIT_EVERY_MS = 60_000
 const SWEEP_MS = 250
 /** After a tick change the venue's own book is waited for this long. */
 const TICK_BOOK_WAIT_MS = 1_000
 /** So many snapshots in vain raise the question whether the socket is deaf. */
-const UNANSWERED_BEFORE_DEAF = 2
+const UNANSWERED_BEFORE_REPLACE = 2
 /** So many snapshots asked for in vain, and the book is read over REST. */
 const UNANSWERED_BEFORE_REST = 3
 const SILENCE_PROBES = 5
@@ -65,7 +65,7 @@ const CLOSE_GRACE_MS = 2_000
 /** The feed of venue a. */
 export class PolymarketFeed implements VenueFeed {
   readonly #parts: PolymarketFeedParts
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   readonly #tracks = new Tracks()
   readonly #map: PolymarketMap
   readonly #connections: BookConnections
@@ -79,16 +79,16 @@ export class PolymarketFeed implements VenueFeed {
 
   constructor(parts: PolymarketFeedParts) {
     this.#parts = parts
-    const { venue, options, tally } = parts
+    const { venue, options, counters } = parts
     const { clock } = venue
     const tap = options.tap ?? null
-    this.#tally = tally
+    this.#counters = counters
     const emit = (event: VenueEvent) => this.#emit(event)
     this.#map = new PolymarketMap({
       tracks: this.#tracks,
       emit,
       onRejected: (reason, track) => {
-        tally.rejected(reason, track?.nativeId ?? '')
+        counters.rejected(reason, track?.nativeId ?? '')
         if (track !== null) this.#lost([track], reason)
       },
       onBook: (track, isInOrder) => this.#gotBook(track, isInOrder),
@@ -102,29 +102,29 @@ export class PolymarketFeed implements VenueFeed {
       venue,
       url: parts.marketWs,
       tap,
-      tally,
+      counters,
       tracks: this.#tracks,
       map: this.#map,
       emit,
       onLost: (tracks, reason) => this.#lost(tracks, reason),
-      onSilence: (connection) => void this.#judgeSilence(connection),
+      onSilence: (connection) => void this.#checkSilence(connection),
       assetsPerSocketMax: options.assetsPerSocketMax ?? ASSETS_PER_SOCKET_MAX,
-      silentAfterMs: options.bookSilentAfterMs ?? BOOK_SILENT_AFTER_MS,
+      noDataAfterMs: options.bookNoDataAfterMs ?? BOOK_NO_DATA_AFTER_MS,
     })
-    this.#resyncs = new ResyncQueue(clock, (tracks) => this.#ask(tracks))
+    this.#resyncs = new ResyncQueue(clock, (tracks) => this.#requestSnapshots(tracks))
     const isUp = (track: MarketTrack) => this.#connections.isUp(track)
     this.#audit = new BookAudit({
       ...{ clock, clob: parts.clob, tracks: this.#tracks, isUp },
-      onContradicted: (track) => tally.drift.note('book.audit', 'other sizes', track.nativeId),
+      onContradicted: (track) => counters.drift.note('book.audit', 'other sizes', track.nativeId),
     })
     this.#trades = new TradeFeed({
       venue,
       data: parts.data,
       url: parts.rtdsWs,
       tap,
-      tally,
+      counters,
       emit,
-      silentAfterMs: options.tradesSilentAfterMs ?? TRADES_SILENT_AFTER_MS,
+      noDataAfterMs: options.tradesNoDataAfterMs ?? TRADES_NO_DATA_AFTER_MS,
       isStreamed: (token) => {
         const track = this.#tracks.byToken(token)
         return track !== undefined && this.#connections.isUp(track)
@@ -252,11 +252,11 @@ export class PolymarketFeed implements VenueFeed {
       this.#resyncs.request(track)
       if (track.gapAllowedAtMs > monotonicMs) continue
       track.gapAllowedAtMs = monotonicMs + apartMs(track.unansweredCount)
-      this.#tellGap(track.connection, [track], reason)
+      this.#emitGap(track.connection, [track], reason)
     }
   }
 
-  #tellGap(connection: number, tracks: readonly MarketTrack[], reason: string): void {
+  #emitGap(connection: number, tracks: readonly MarketTrack[], reason: string): void {
     const outcomes = tracks.map((track) => track.first)
     this.#emit(
       feedEvent(this.#parts.venue.clock.nowMs(), {
@@ -272,10 +272,10 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   /** The venue sends a snapshot for tokens subscribed anew; when it keeps silent, REST has one. */
-  #ask(tracks: readonly MarketTrack[]): void {
+  #requestSnapshots(tracks: readonly MarketTrack[]): void {
     this.#connections.resubscribe(tracks)
-    const inVain = tracks.filter((track) => track.unansweredCount > UNANSWERED_BEFORE_REST)
-    if (inVain.length > 0) void this.#readBooks(inVain)
+    const unanswered = tracks.filter((track) => track.unansweredCount > UNANSWERED_BEFORE_REST)
+    if (unanswered.length > 0) void this.#readBooks(unanswered)
   }
 
   async #readBooks(tracks: readonly MarketTrack[]): Promise<void> {
@@ -285,7 +285,7 @@ export class PolymarketFeed implements VenueFeed {
       const nowMs = this.#parts.venue.clock.nowMs()
       for (const book of books.values()) this.#map.mapBook(book, nowMs, false)
     } catch (error) {
-      if (!signal.aborted) this.#tally.trouble('books_not_read', { detail: String(error) })
+      if (!signal.aborted) this.#counters.trouble('books_not_read', { detail: String(error) })
     }
   }
 
@@ -297,7 +297,8 @@ export class PolymarketFeed implements VenueFeed {
       if (track.snapshotDueAtMs !== null && track.snapshotDueAtMs <= monotonicMs) {
         track.snapshotDueAtMs = monotonicMs + SNAPSHOT_WAIT_MS
         if (this.#connections.isUp(track)) this.#resyncs.request(track)
-        if (track.unansweredCount >= UNANSWERED_BEFORE_DEAF) this.#connections.replaceIfDeaf(track)
+        if (track.unansweredCount >= UNANSWERED_BEFORE_REPLACE)
+          this.#connections.replaceIfUnresponsive(track)
       }
       if (!track.isCloseEmitted && (track.closeAtMs ?? 0) + CLOSE_GRACE_MS <= nowMs) {
         track.isCloseEmitted = true
@@ -315,16 +316,16 @@ export class PolymarketFeed implements VenueFeed {
     try {
       const behind = await this.#audit.behind(this.#audit.choose(), signal)
       for (const track of behind)
-        this.#tally.trouble('book_behind_rest', { detail: track.nativeId })
+        this.#counters.trouble('book_behind_rest', { detail: track.nativeId })
       this.#lost(behind, 'the book differs from REST')
     } catch (error) {
-      if (!signal.aborted) this.#tally.trouble('audit_failed', { detail: String(error) })
+      if (!signal.aborted) this.#counters.trouble('audit_failed', { detail: String(error) })
     } finally {
       this.#isAuditing = false
     }
   }
 
-  async #judgeSilence(connection: BookConnection): Promise<void> {
+  async #checkSilence(connection: BookConnection): Promise<void> {
     if (connection.isSilenceChecked) return
     connection.isSilenceChecked = true
     const signal = this.#aborter.signal
@@ -333,10 +334,10 @@ export class PolymarketFeed implements VenueFeed {
       const probes = this.#audit.busiest(connection.tracks, SILENCE_PROBES)
       const behind = probes.length === 0 ? [] : await this.#audit.behind(probes, signal)
       if (behind.length === 0 || connection.socket.lastDataAtMs !== dataAtMs) return
-      this.#tellGap(connection.number, [...connection.tracks], 'silent while REST moves')
+      this.#emitGap(connection.number, [...connection.tracks], 'silent while REST moves')
       connection.socket.reconnect('silent while REST moves')
     } catch (error) {
-      if (!signal.aborted) this.#tally.trouble('silence_check_failed', { detail: String(error) })
+      if (!signal.aborted) this.#counters.trouble('silence_check_failed', { detail: String(error) })
     } finally {
       connection.isSilenceChecked = false
     }

@@ -95,7 +95,7 @@ export class PolymarketMap {
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', track, receivedAtMs)
     const isFirst = body.asset_id === track.first
-    if (isInOrder && isTwin(track, isFirst, venueTimeMs)) return 'mirrored'
+    if (isInOrder && isMirrored(track, isFirst, venueTimeMs)) return 'mirrored'
     const bids = readLevels(isFirst ? body.bids : body.asks, isFirst, true)
     const asks = readLevels(isFirst ? body.asks : body.bids, isFirst, false)
     if (bids === null || asks === null) return this.#reject('price', track, receivedAtMs)
@@ -122,7 +122,7 @@ export class PolymarketMap {
     const venueTimeMs = readTime(body.timestamp)
     let result: Mapped = 'unwatched'
     const entries = body.price_changes
-    let isWhole = true
+    let areAllWatched = true
     // One message is one market's; should a venue ever batch several, each run of one is an event.
     for (let from = 0; from < entries.length; ) {
       const head = entries[from]
@@ -134,10 +134,10 @@ export class PolymarketMap {
           venueTimeMs === null
             ? this.#reject('timestamp', track, receivedAtMs)
             : this.#mapEntries(track, runOf(entries, from, to), { venueTimeMs, receivedAtMs })
-      } else isWhole = false
+      } else areAllWatched = false
       from = to
     }
-    return isWhole || result === 'rejected' ? result : 'unwatched'
+    return areAllWatched || result === 'rejected' ? result : 'unwatched'
   }
 
   #mapEntries(track: MarketTrack, entries: readonly PriceChangeEntry[], times: Times): Mapped {
@@ -158,10 +158,10 @@ export class PolymarketMap {
           last = change
         }
         if (!isFirst && isTopOfFirst) continue
-        const said = readTop(entry, isFirst)
-        if (said === undefined) return this.#reject('price', track, times.receivedAtMs)
-        top = said
-        isTopOfFirst = isFirst && said !== null
+        const entryTop = readTop(entry, isFirst)
+        if (entryTop === undefined) return this.#reject('price', track, times.receivedAtMs)
+        top = entryTop
+        isTopOfFirst = isFirst && entryTop !== null
       }
     }
     return this.#emitChange(track, { changes, top, hash, last }, times)
@@ -181,13 +181,13 @@ export class PolymarketMap {
       changes.push(change)
     }
     const hash = typeof body.hash === 'string' ? body.hash : null
-    const said = { changes, top: null, hash, last: null }
-    return this.#emitChange(track, said, { venueTimeMs, receivedAtMs })
+    const stated = { changes, top: null, hash, last: null }
+    return this.#emitChange(track, stated, { venueTimeMs, receivedAtMs })
   }
 
   #emitChange(
     track: MarketTrack,
-    { changes, top, hash, last }: SaidChange,
+    { changes, top, hash, last }: StatedChange,
     { venueTimeMs, receivedAtMs }: Times,
   ): Mapped {
     track.note({ venueTimeMs, hash, top, change: last })
@@ -209,8 +209,8 @@ export class PolymarketMap {
   #mapLastTrade(body: LastTradeMessage, receivedAtMs: TimeMs): Mapped {
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', null, receivedAtMs)
-    const said = parsePrice(body.price)
-    if (said === null) return this.#reject('price', null, receivedAtMs)
+    const stated = parsePrice(body.price)
+    if (stated === null) return this.#reject('price', null, receivedAtMs)
     const track = this.#parts.tracks.byToken(body.asset_id)
     const isSecond = track !== undefined && body.asset_id === track.second
     this.#parts.emit({
@@ -219,9 +219,9 @@ export class PolymarketMap {
       venueTimeMs,
       receivedAtMs,
       outcome: track?.first ?? outcomeId(body.asset_id),
-      price: isSecond ? complement(said) : said,
+      price: isSecond ? complement(stated) : stated,
     })
-    const trade = lastTradeOf(body, { price: said, timeMs: venueTimeMs, track })
+    const trade = lastTradeOf(body, { price: stated, timeMs: venueTimeMs, track })
     this.#parts.onLastTrade(trade, receivedAtMs)
     return 'mapped'
   }
@@ -238,7 +238,7 @@ export class PolymarketMap {
     }
     const isRepeat =
       track.tickText === body.new_tick_size &&
-      Math.abs(venueTimeMs - track.tickTimeMs) <= TICK_TWIN_MS
+      Math.abs(venueTimeMs - track.tickTimeMs) <= TICK_REPEAT_MS
     if (isRepeat) return 'mirrored'
     track.tickText = body.new_tick_size
     track.tickTimeMs = venueTimeMs
@@ -290,9 +290,9 @@ const ID_CHARACTERS_MAX = 128
 /** The trade of a last price, in the token of the message; null where it does not tell it whole. */
 function lastTradeOf(
   { asset_id: asset, market, size, side, transaction_hash: hash }: LastTradeMessage,
-  known: { price: PriceMicros; timeMs: TimeMs; track: MarketTrack | undefined },
+  details: { price: PriceMicros; timeMs: TimeMs; track: MarketTrack | undefined },
 ): LastTrade | null {
-  const { price, timeMs, track } = known
+  const { price, timeMs, track } = details
   const contracts = typeof size === 'string' ? roundSize(Number(size)) : null
   const id = track?.nativeId ?? (typeof market === 'string' ? conditionId(market) : null)
   const isSide = side === 'BUY' || side === 'SELL'
@@ -308,13 +308,13 @@ function lastTradeOf(
 }
 
 /** Two announcements of one tick change are at most this far apart. */
-const TICK_TWIN_MS = 1_000
+const TICK_REPEAT_MS = 1_000
 interface Times {
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
 }
 
-interface SaidChange {
+interface StatedChange {
   readonly changes: LevelChange[]
   readonly top: TopOfBook | null
   readonly hash: string | null
@@ -339,7 +339,7 @@ function runOf(
  * Counts the book and says whether the other token already brought this one: the first token's own
  * book is a twin only if something came between.
  */
-function isTwin(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
+function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
   if (venueTimeMs < track.bookTimeMs && !isFirst) return true
   if (venueTimeMs !== track.bookTimeMs) {
     track.bookTimeMs = venueTimeMs

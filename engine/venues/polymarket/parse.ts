@@ -68,7 +68,7 @@ type ParsedFrame =
  */
 export function parseFrame(text: string, onHexTokens: () => void = () => {}): ParsedFrame {
   const first = text.charCodeAt(0)
-  if (first !== 123 /* { */ && first !== 91 /* [ */) return parseWords(text)
+  if (first !== 123 /* { */ && first !== 91 /* [ */) return parsePlainText(text)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -192,7 +192,7 @@ function isUnnamed(topic: unknown): boolean {
   return topic === undefined || topic === null || topic === ''
 }
 
-function parseWords(frame: string): ParsedFrame {
+function parsePlainText(frame: string): ParsedFrame {
   // The venue ends some frames with a line feed.
   const text = frame.trim()
   if (text === 'PONG' || text === 'pong' || text === '') return { kind: 'sign' }

@@ -5,7 +5,7 @@
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
 import { TokenBucket } from '../rate-limit.ts'
-import { Tally } from '../tally.ts'
+import { VenueCounters } from '../tally.ts'
 import type { Venue, VenueParts } from '../venue.ts'
 import { PolymarketCatalog } from './catalog/catalog.ts'
 import { PolymarketFees } from './catalog/fees.ts'
@@ -55,13 +55,13 @@ export function openPolymarket(
   const { clock, log, metrics } = parts
   const drift = new Drift({ venue: POLYMARKET, clock, log, metrics })
   const clients = openClients(parts, hosts, drift)
-  const tally = new Tally({ venue: 'a', log, metrics, drift })
+  const counters = new VenueCounters({ venue: 'a', log, metrics, drift })
   const dataApi = new DataApi({ client: clients.data, drift })
   const { gamma, clob } = clients
-  const fees = new PolymarketFees({ clob, clock, tally, emit: parts.emit })
+  const fees = new PolymarketFees({ clob, clock, counters, emit: parts.emit })
   const feed = new PolymarketFeed({
     venue: parts,
-    tally,
+    counters,
     clob,
     data: dataApi,
     marketWs: hosts.marketWs,
@@ -70,30 +70,30 @@ export function openPolymarket(
     options,
   })
   drift.probes.add(polymarketProbes({ gamma, data: clients.data, drift, log }))
-  const interest = new PolymarketOpenInterest({ data: dataApi, clock, tally, emit: parts.emit })
+  const interest = new PolymarketOpenInterest({ data: dataApi, clock, counters, emit: parts.emit })
   const completed: PolymarketFees['completed'] = (market) =>
     interest.completed(fees.completed(market))
-  const catalog = new PolymarketCatalog({ clock, gamma, tally, fees: { completed } })
+  const catalog = new PolymarketCatalog({ clock, gamma, counters, fees: { completed } })
   const getJson: HttpClient['getJson'] = (path, query, call) => {
     const client = path === '/v2/trades' ? clients.walletTrades : clients.wallets
     return client.getJson(path, query, call)
   }
-  const walletParts = { clock, gamma, data: new DataApi({ client: { getJson }, drift }), tally }
-  const comparing = { data: new DataApi({ client: clients.walletPositions, drift }), tally }
+  const walletParts = { clock, gamma, data: new DataApi({ client: { getJson }, drift }), counters }
+  const comparing = { data: new DataApi({ client: clients.walletPositions, drift }), counters }
   return {
     key: 'a',
     drift,
     wallets: {
       profile: (address, signal) => readProfile(walletParts, address, signal),
-      history: (asked, onEvents, signal) => readWalletHistory(walletParts, asked, onEvents, signal),
+      history: (query, onEvents, signal) => readWalletHistory(walletParts, query, onEvents, signal),
       positions: (address, signal) => readPositions(comparing, address, signal),
       group: (market, signal) => catalog.group(market, signal),
       follow: (address) => feed.follow(address),
       unfollow: (address) => feed.unfollow(address),
     },
     catalog,
-    pastPrices: new PolymarketPastPrices({ clob, tally }),
-    teams: (signal) => readTeams({ gamma, tally }, signal),
+    pastPrices: new PolymarketPastPrices({ clob, counters }),
+    teams: (signal) => readTeams({ gamma, counters }, signal),
     feed: {
       start: () => {
         feed.start()

@@ -71,8 +71,8 @@ function eventOf(row: Row): MatchEvent {
 
 /** Markets of an event row; titles alone make markets that know nothing else. */
 function childrenOf(row: Row): readonly MatchMarket[] {
-  const whole = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
-  if (whole.length > 0) return whole.map((child) => marketOf(child, row))
+  const markets = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
+  if (markets.length > 0) return markets.map((child) => marketOf(child, row))
   return textsOf(row.sample_markets).map((title) => marketOf({ title }, null))
 }
 

@@ -90,7 +90,7 @@ function timeOf(value: unknown): TimeMs | null {
 
 /** Listings of a recording made before they had all fields, or with others than these: they are unknown. */
 function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
-  const known = markets.map((market) => {
+  const completedMarkets = markets.map((market) => {
     const fees: unknown = market.fees
     const sizeMin: unknown = market.orderSizeMin
     const { resolutionStatus = null, settledAtMs = null }: Partial<MarketListing> = market
@@ -104,11 +104,11 @@ function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
       otherPayout: OTHER_PAYOUTS.find((one) => one === market.otherPayout) ?? null,
     }
   })
-  const whole = events.map((event) => {
+  const completedEvents = events.map((event) => {
     const among: unknown = event.winnerAmong
     return { ...event, winnerAmong: typeof among === 'number' ? among : null }
   })
-  return { markets: known, events: whole }
+  return { markets: completedMarkets, events: completedEvents }
 }
 
 function isPage(value: unknown): value is CatalogPage {

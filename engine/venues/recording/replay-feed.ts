@@ -4,7 +4,7 @@
 
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { pause } from '../../clock.ts'
 import type { NativeMarketId, VenueKey } from '../../ids.ts'
 import type { EventListing, MarketListing } from '../../market/market.ts'
@@ -34,7 +34,7 @@ export interface ReplayOptions {
 /** A paused tape is looked at again after this long. */
 const PAUSED_MS = 5
 /** At full speed the event loop gets a turn after so many frames. */
-const FRAMES_PER_TURN = 128
+const FRAMES_PER_TICK = 128
 /** After the first markets are watched without a crawl, the tape waits this long for one to begin. */
 const CRAWL_WAIT_MS = 100
 
@@ -152,7 +152,7 @@ class ReplayFeed implements VenueFeed {
 
   /** Nothing before the recording and nothing missed in it can be had: all of the range is lost. */
   async fetchTrades(range: { toMs: TimeMs }): Promise<TradesRead> {
-    return { completeFromMs: range.toMs, doubt: null, newestMs: null }
+    return { completeFromMs: range.toMs, suspectReason: null, newestMs: null }
   }
 
   health(): FeedHealth {
@@ -189,12 +189,12 @@ class ReplayFeed implements VenueFeed {
     const { clock, log } = this.#parts
     const { signal } = this.#stopping
     // The reader of the crawl watches its markets in this turn; the tape begins after it.
-    await nextTurn()
+    await nextTick()
     let beganAtMs = 0
     let firstMs: TimeMs | null = null
     let frameCount = 0
     this.#isRunning = true
-    if (!signal.aborted) this.#tell('feedUp', 'the recording begins')
+    if (!signal.aborted) this.#emitFeedEvent('feedUp', 'the recording begins')
     for await (const line of linesOf(file)) {
       if (signal.aborted) return
       if (line.kind === 'unreadable')
@@ -214,18 +214,18 @@ class ReplayFeed implements VenueFeed {
         if (signal.aborted) return
       }
       frameCount += 1
-      if (frameCount % FRAMES_PER_TURN === 0) await nextTurn()
+      if (frameCount % FRAMES_PER_TICK === 0) await nextTick()
       while (this.#isPaused && !signal.aborted) await pause(clock, PAUSED_MS, signal)
       if (signal.aborted) return
       this.#lastDataAtMs = clock.nowMs()
       player.take(frame, stream)
     }
     this.#isRunning = false
-    if (!signal.aborted) this.#tell('feedDown', 'the recording has ended')
+    if (!signal.aborted) this.#emitFeedEvent('feedDown', 'the recording has ended')
     log.info({ venue: key, frameCount }, 'the recording has ended')
   }
 
-  #tell(kind: 'feedUp' | 'feedDown', reason: string): void {
+  #emitFeedEvent(kind: 'feedUp' | 'feedDown', reason: string): void {
     const nowMs = this.#parts.clock.nowMs()
     for (const stream of ['books', 'trades'] as const) {
       const connection = stream === 'trades' ? 0 : 1

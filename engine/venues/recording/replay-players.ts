@@ -4,7 +4,7 @@
 import type { FeedEvent, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
-import type { DriftTally } from '../drift/drift.ts'
+import type { DriftRecorder } from '../drift/drift.ts'
 import type { RawFrame } from '../feed.ts'
 import { parseOrderbookRow, parseTradeRow, rowsOf } from '../kalshi/catalog/rows.ts'
 import { KALSHI } from '../kalshi/facts.ts'
@@ -15,7 +15,7 @@ import { POLYMARKET } from '../polymarket/facts.ts'
 import { PolymarketMap } from '../polymarket/map.ts'
 import { parseActivity, parseFrame } from '../polymarket/parse.ts'
 import { readTrade, TradeLedger } from '../polymarket/trades/trades.ts'
-import { Tally } from '../tally.ts'
+import { VenueCounters } from '../tally.ts'
 import type { VenueParts, WatchedMarket } from '../venue.ts'
 
 /** Turns recorded frames of one venue into its events. */
@@ -26,7 +26,7 @@ export interface Player {
 }
 
 /** Throws an Error for a venue that no recording has. */
-export function openPlayer(venue: VenueKey, parts: VenueParts, drift: DriftTally): Player {
+export function openPlayer(venue: VenueKey, parts: VenueParts, drift: DriftRecorder): Player {
   if (venue === POLYMARKET.key) return new PolymarketPlayer(parts, drift)
   if (venue === KALSHI.key) return new KalshiPlayer(parts, drift)
   throw new Error(`no recording has venue ${venue}`)
@@ -34,14 +34,14 @@ export function openPlayer(venue: VenueKey, parts: VenueParts, drift: DriftTally
 
 class KalshiPlayer implements Player {
   readonly #parts: VenueParts
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   readonly #watched = new Set<string>()
   /** One per recorded connection: each numbers its subscriptions for itself. */
   readonly #streams = new Map<string, KalshiStream>()
 
-  constructor(parts: VenueParts, drift: DriftTally) {
+  constructor(parts: VenueParts, drift: DriftRecorder) {
     this.#parts = parts
-    this.#tally = new Tally({ ...parts, venue: 'b', drift })
+    this.#counters = new VenueCounters({ ...parts, venue: 'b', drift })
   }
 
   watch(markets: readonly WatchedMarket[]): void {
@@ -75,15 +75,15 @@ class KalshiPlayer implements Player {
       sid === null
         ? [...tickersOf.values()].flatMap((tickers) => [...tickers])
         : [...(tickersOf.get(sid) ?? [])]
-    const tellGap = (outcomes: readonly OutcomeId[], sinceMs: TimeMs | null) =>
+    const emitGap = (outcomes: readonly OutcomeId[], sinceMs: TimeMs | null) =>
       emit(this.#gap({ stream: name, connection, outcomes, sinceMs }))
     return new KalshiStream(
       {
         emit,
         onReply: () => {},
-        onGap: (sid, sinceMs) => tellGap(tickersOn(sid), sinceMs),
+        onGap: (sid, sinceMs) => emitGap(tickersOn(sid), sinceMs),
         onLost: (sid, ticker, sinceMs) =>
-          tellGap(ticker === null ? tickersOn(sid) : [outcomeId(ticker)], sinceMs),
+          emitGap(ticker === null ? tickersOn(sid) : [outcomeId(ticker)], sinceMs),
         accepts: (message) => message.kind === 'trade' || this.#watched.has(message.ticker),
         onMapped: (message) => {
           if (message.kind !== 'orderbookSnapshot') return
@@ -91,7 +91,7 @@ class KalshiPlayer implements Player {
           tickersOf.set(message.sid, tickers.add(outcomeId(message.ticker)))
         },
       },
-      this.#tally,
+      this.#counters,
     )
   }
 
@@ -104,11 +104,11 @@ class KalshiPlayer implements Player {
   #takeBooks({ text, receivedAtMs }: RawFrame): void {
     for (const row of rowsOf(jsonOf(text), 'orderbooks')) {
       const book = parseOrderbookRow(row)
-      if (book.kind === 'rejected') this.#tally.rejected(book.reason, text)
+      if (book.kind === 'rejected') this.#counters.rejected(book.reason, text)
       else if (this.#watched.has(book.ticker)) {
         const refusal = mapMessage(book, receivedAtMs, this.#parts.emit)
-        if (refusal === null) this.#tally.mapped(book.kind)
-        else this.#tally.refused(refusal, text)
+        if (refusal === null) this.#counters.mapped(book.kind)
+        else this.#counters.refused(refusal, text)
       }
     }
   }
@@ -119,25 +119,25 @@ class KalshiPlayer implements Player {
       const message = parseTradeRow(row)
       const trade = message.kind === 'trade' ? mapTrade(message, receivedAtMs, 'stream') : message
       if (trade.kind === 'trade') this.#parts.emit(trade)
-      else this.#tally.refused(trade, text)
+      else this.#counters.refused(trade, text)
     }
   }
 }
 
 class PolymarketPlayer implements Player {
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   readonly #tracks = new Tracks()
   readonly #map: PolymarketMap
   readonly #ledger: TradeLedger
 
-  constructor(parts: VenueParts, drift: DriftTally) {
+  constructor(parts: VenueParts, drift: DriftRecorder) {
     const { emit, log, metrics } = parts
-    this.#tally = new Tally({ venue: 'a', log, metrics, drift })
+    this.#counters = new VenueCounters({ venue: 'a', log, metrics, drift })
     this.#map = new PolymarketMap({
       tracks: this.#tracks,
       emit,
       onRejected: (reason, track: MarketTrack | null) =>
-        this.#tally.rejected(reason, track?.nativeId ?? ''),
+        this.#counters.rejected(reason, track?.nativeId ?? ''),
       // A replay has no venue that could send a fresh book.
       onBook: () => {},
       onLastTrade: () => {},
@@ -165,23 +165,23 @@ class PolymarketPlayer implements Player {
     if (parsed.kind !== 'messages') return
     for (const message of parsed.messages) {
       if (message.kind === 'rejected') {
-        this.#tally.rejected(message.reason, frame.text)
+        this.#counters.rejected(message.reason, frame.text)
         continue
       }
-      const fate = this.#map.map(message, frame.receivedAtMs)
-      if (fate === 'mapped') this.#tally.mapped(message.kind)
-      else if (fate !== 'rejected') this.#tally.ignored(fate)
+      const result = this.#map.map(message, frame.receivedAtMs)
+      if (result === 'mapped') this.#counters.mapped(message.kind)
+      else if (result !== 'rejected') this.#counters.ignored(result)
     }
   }
 
   #takeActivity(frame: RawFrame): void {
     const parsed = parseActivity(frame.text)
-    if (parsed.kind === 'rejected') return this.#tally.rejected(parsed.reason, frame.text)
+    if (parsed.kind === 'rejected') return this.#counters.rejected(parsed.reason, frame.text)
     if (parsed.kind !== 'activity') return
     const { kind, row: wire } = parsed.message
     const row = readTrade(wire)
-    if (typeof row === 'string') return this.#tally.rejected(row, frame.text)
-    this.#tally.mapped(kind)
+    if (typeof row === 'string') return this.#counters.rejected(row, frame.text)
+    this.#counters.mapped(kind)
     if (kind === 'matched') this.#ledger.addMatched(row, frame.receivedAtMs)
     else this.#ledger.addParticipant(row, frame.receivedAtMs)
   }

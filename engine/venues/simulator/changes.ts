@@ -31,7 +31,7 @@ type Edit = (row: Row) => Row
 
 const without =
   (field: string): Edit =>
-  ({ [field]: _gone, ...row }) =>
+  ({ [field]: _removed, ...row }) =>
     row
 const renamed =
   (field: string, name: string): Edit =>
@@ -108,8 +108,8 @@ const flipped: Edit = within('msg', (body) => {
   const { no_dollars_fp: levels, side, price_dollars: price } = body
   const complement = (text: unknown) => (1 - Number(text)).toFixed(4)
   if (Array.isArray(levels)) {
-    const turned = levels.map(([at, size]) => [complement(at), size]).reverse()
-    return { ...body, no_dollars_fp: turned }
+    const complemented = levels.map(([at, size]) => [complement(at), size]).reverse()
+    return { ...body, no_dollars_fp: complemented }
   }
   return side === 'no' ? { ...body, price_dollars: complement(price) } : body
 })
@@ -150,8 +150,8 @@ const CHANGES: Readonly<Record<SimChange, Change>> = {
     ignores: ['after_cursor'],
     answer: ({ body, ...head }) => {
       const answer: unknown = JSON.parse(body)
-      const turned = isRecord(answer) ? { ...answer, next_cursor: 'MA==' } : answer
-      return { ...head, body: JSON.stringify(turned) }
+      const looped = isRecord(answer) ? { ...answer, next_cursor: 'MA==' } : answer
+      return { ...head, body: JSON.stringify(looped) }
     },
   },
   cursor_missing: {
@@ -273,13 +273,13 @@ export class Changes {
   }
 
   /** Takes away what is not read any more of a request. */
-  asked(path: string, query: URLSearchParams): void {
+  editRequest(path: string, query: URLSearchParams): void {
     for (const change of this.#ofAnswers) {
       if (change.path.test(path)) for (const name of change.ignores ?? []) query.delete(name)
     }
   }
 
-  answered(path: string, answer: RestAnswer): RestAnswer {
+  editAnswer(path: string, answer: RestAnswer): RestAnswer {
     let changed = answer
     for (const change of this.#ofAnswers) {
       if (change.path.test(path)) changed = change.answer(changed)
@@ -288,7 +288,7 @@ export class Changes {
   }
 
   /** What is sent in the place of a frame. */
-  sent(frame: string | Buffer): readonly (string | Buffer)[] {
+  editFrame(frame: string | Buffer): readonly (string | Buffer)[] {
     if (this.#ofFrames.length === 0) return [frame]
     let texts: readonly string[] = [String(frame)]
     for (const { holding, frames } of this.#ofFrames) {

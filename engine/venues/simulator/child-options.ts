@@ -61,7 +61,7 @@ export function parseReady(message: unknown): ReadyMessage | null {
 export function parseFaults(names: readonly string[]): (SimFault | SimChange)[] {
   const accepted = [...FAULT_NAMES, ...CHANGE_NAMES]
   return names.map((name) => {
-    const fault = accepted.find((known) => known === name)
+    const fault = accepted.find((candidate) => candidate === name)
     if (fault === undefined) throw new Error(`"${name}" is none of ${accepted.join(', ')}`)
     return fault
   })

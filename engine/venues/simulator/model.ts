@@ -38,7 +38,7 @@ export interface SimGame {
 export interface SimTeam {
   readonly name: string
   /** City or school: "Cincinnati". */
-  readonly place: string
+  readonly location: string
   /** Nickname: "Bengals" (a surname in tennis and golf). */
   readonly nickname: string
   /** Lower case, as in Polymarket's slugs. */
@@ -229,7 +229,7 @@ export interface SimWalletLedger {
   /** Oldest first. */
   readonly events: readonly SimWalletEvent[]
   /** How many events older than these are no longer kept. */
-  readonly forgottenEventCount: number
+  readonly droppedEventCount: number
   readonly holdings: ReadonlyMap<SimMarket, SimHolding>
   /** Received minus paid, from 0 at the start; without `fees` and `income`. */
   readonly cash: UsdMicros

@@ -168,8 +168,8 @@ export class RestServer {
     try {
       // The simulator's own pages are not the venue's: no faults, changes and rate limits there.
       if (path.startsWith('/sim/')) return this.#routed(found, request)
-      changes.asked(path, query)
-      return changes.answered(path, this.#refusal(request) ?? this.#routed(found, request))
+      changes.editRequest(path, query)
+      return changes.editAnswer(path, this.#refusal(request) ?? this.#routed(found, request))
     } catch (error) {
       this.#log.error({ err: error, path }, 'simulated venue failed to answer')
       return json({ error: 'internal server error' }, 500)
@@ -197,16 +197,16 @@ export class RestServer {
     const parts = path.split('/').slice(1)
     if (parts.length > 1 && parts.at(-1) === '') parts.pop()
     let best: Found | null = null
-    let isPathKnown = false
+    let hasPath = false
     for (const route of this.#routes) {
       const match = matchRoute(route, parts)
       if (match === null) continue
-      isPathKnown = true
+      hasPath = true
       if (route.method !== method) continue
       if (best === null || match.literalCount > best.literalCount) best = match
     }
     if (best !== null) return best
-    return isPathKnown ? 'method' : null
+    return hasPath ? 'method' : null
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -235,7 +235,7 @@ export function refuseUpgrade(socket: Duplex, answer: RestAnswer): void {
 }
 
 /** A token bucket on the monotonic clock: `capacity` at once, `perSecond` in the long run. */
-export class TokenBucket {
+export class SimTokenBucket {
   readonly #clock: Clock
   readonly #capacity: number
   readonly #perSecond: number

@@ -10,7 +10,7 @@ import { type Random, seededRandom } from '../../random.ts'
 import { Calendar, V2_SHARE } from './calendar.ts'
 import { Changes } from './changes.ts'
 import { Faults } from './faults.ts'
-import { Halts } from './kalshi/halts.ts'
+import { SimHalts } from './kalshi/halts.ts'
 import { startKalshiServer } from './kalshi/server.ts'
 import type { SimChange, SimFault, SimMarket, SimWallets, World } from './model.ts'
 import { startPolymarketServer } from './polymarket/server.ts'
@@ -85,7 +85,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const changes = new Changes(CHANGE_NAMES.filter((name) => options.faults.includes(name)))
   const faults = (name: string) => new Faults(options.faults, streams(`${name} faults`), changes)
   const keys = keyPair(options.kalshiPublicKeyPem)
-  const halts = new Halts({ faults: faults('halts'), random: streams('halts') })
+  const halts = new SimHalts({ faults: faults('halts'), random: streams('halts') })
   const { world, wallets, record } = openWorld(options, streams, halts)
   const polymarket = await startPolymarketServer({
     world,
@@ -147,7 +147,7 @@ interface OpenWorld {
 function openWorld(
   options: SimulatorOptions,
   streams: (name: string) => Random,
-  halts: Halts,
+  halts: SimHalts,
 ): OpenWorld {
   const { seed, marketsPerVenue, messagesPerSecond, clock, log } = options
   const { v2Share = V2_SHARE } = options
@@ -163,7 +163,7 @@ function openWorld(
     const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
     record?.restore(world, wallets)
     record?.follow(world, wallets)
-    if (earlier === null && options.hasPast === true) world.livePast()
+    if (earlier === null && options.hasPast === true) world.emitPast()
     return { world, wallets, record }
   }
   if (options.worldFolder === undefined || options.worldFolder === null) return open(null)

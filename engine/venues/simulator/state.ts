@@ -85,7 +85,7 @@ function venueSummary(world: SimulatedWorld, venue: SimVenue): unknown {
     events: world.events(venue).length,
     markets: world.markets(venue).length,
     statuses,
-    trades: world.forgottenTradeCount(venue) + world.trades(venue).length,
+    trades: world.droppedTradeCount(venue) + world.trades(venue).length,
   }
 }
 
@@ -107,18 +107,18 @@ function levelRow({ price, size }: Level): readonly [number, number] {
 }
 
 function trades(world: SimulatedWorld, venue: SimVenue, fromIndex: number): unknown {
-  const forgotten = world.forgottenTradeCount(venue)
-  const kept = world.trades(venue)
+  const dropped = world.droppedTradeCount(venue)
+  const retained = world.trades(venue)
   if (!Number.isInteger(fromIndex) || fromIndex < 0) {
     return { error: 'from_index accepts integers from 0' }
   }
-  const first = Math.max(fromIndex, forgotten)
-  const rows = kept.slice(first - forgotten, first - forgotten + ROWS_MAX)
+  const first = Math.max(fromIndex, dropped)
+  const rows = retained.slice(first - dropped, first - dropped + ROWS_MAX)
   return {
     venue,
     from_index: first,
     next_index: first + rows.length,
-    total: forgotten + kept.length,
+    total: dropped + retained.length,
     trades: rows.map(tradeRow),
   }
 }
@@ -166,8 +166,8 @@ function walletSummary(ledger: SimWalletLedger): Readonly<Record<string, unknown
   return {
     address: ledger.wallet.address,
     eoa: ledger.eoa,
-    events: ledger.forgottenEventCount + ledger.events.length,
-    forgotten_events: ledger.forgottenEventCount,
+    events: ledger.droppedEventCount + ledger.events.length,
+    forgotten_events: ledger.droppedEventCount,
   }
 }
 
@@ -176,9 +176,9 @@ function wallet(ledger: SimWalletLedger, fromIndex: number): unknown {
   if (!Number.isInteger(fromIndex) || fromIndex < 0) {
     return { error: 'from_index accepts integers from 0' }
   }
-  const forgotten = ledger.forgottenEventCount
-  const first = Math.max(fromIndex, forgotten)
-  const rows = ledger.events.slice(first - forgotten, first - forgotten + ROWS_MAX)
+  const dropped = ledger.droppedEventCount
+  const first = Math.max(fromIndex, dropped)
+  const rows = ledger.events.slice(first - dropped, first - dropped + ROWS_MAX)
   const balances: unknown[] = []
   for (const { market, positions } of ledger.holdings.values()) {
     for (const index of [0, 1] as const) {

@@ -169,7 +169,7 @@ const CALLER: Caller = {
 test('a ticket of one gateway opens a stream at any other, once, within its minute, and what is told of it is read as it was written and does not name it', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
-  const good: AccountsView = Object.assign(Object.create(accounts), { isGood: () => true })
+  const good: AccountsView = Object.assign(Object.create(accounts), { isValid: () => true })
   const told: Uint8Array[] = []
   const gateways: Tickets[] = []
   for (let count = 0; count < 3; count += 1) {

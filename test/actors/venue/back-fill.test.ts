@@ -6,7 +6,7 @@ import { TradeBackFill } from '../../../actors/venue/back-fill.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
-import { type DoubtReason, Doubts } from '../../../engine/venues/answers.ts'
+import { SuspectAnswers, type SuspectReason } from '../../../engine/venues/answers.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { quietVenue } from '../../support/fakes/quiet-venue.ts'
 
@@ -15,7 +15,7 @@ const FEED = {
   health: () => assert.fail('not asked here'),
 }
 
-const doubtsIn = (metrics: Metrics) => new Doubts({ metrics, log: silentLog, venue: 'a' })
+const doubtsIn = (metrics: Metrics) => new SuspectAnswers({ metrics, log: silentLog, venue: 'a' })
 const QUIET = { isHandled: () => true, committed: async () => undefined }
 
 const NOTHING_KNOWN = { oldestStoredMs: () => null, newestStoredMs: () => null }
@@ -31,7 +31,7 @@ test('a stream that breaks again and again leaves no listener and no timer of it
       ...FEED,
       fetchTrades: async (range) => {
         asked.push(range)
-        return { completeFromMs: range.fromMs, doubt: null, newestMs: null }
+        return { completeFromMs: range.fromMs, suspectReason: null, newestMs: null }
       },
     },
     ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
@@ -75,7 +75,7 @@ test('each venue looks once a minute, and no two venues at the same time', async
       // A look is read in two parts, the older one first.
       const isFirst = clock.nowMs() - fromMs > 120_000
       if (isFirst) atS.push((clock.monotonicMs() - startedMs) / 1_000)
-      return { completeFromMs: fromMs, doubt: null, newestMs: null }
+      return { completeFromMs: fromMs, suspectReason: null, newestMs: null }
     }
     const backFill = new TradeBackFill({
       feed: { ...FEED, fetchTrades },
@@ -112,7 +112,7 @@ test('a long range is read in parts, oldest first, and what was read is unread n
           asked.push({
             fromMs,
             toMs,
-            done: () => resolve({ completeFromMs: fromMs, doubt: null, newestMs: null }),
+            done: () => resolve({ completeFromMs: fromMs, suspectReason: null, newestMs: null }),
           })
         }),
     },
@@ -153,7 +153,7 @@ test('reads from the beginning of the longest outage when several are reported w
       ...FEED,
       fetchTrades: ({ fromMs }) =>
         new Promise((resolve) => {
-          const answer = { completeFromMs: fromMs, doubt: null, newestMs: null }
+          const answer = { completeFromMs: fromMs, suspectReason: null, newestMs: null }
           asked.push({ fromMs, done: () => resolve(answer) })
         }),
     },
@@ -181,7 +181,7 @@ test('what was read and still waits for its owner, or for the disk, is unread', 
       ...FEED,
       fetchTrades: async ({ fromMs }) => {
         asked += 1
-        return { completeFromMs: fromMs, doubt: null, newestMs: null }
+        return { completeFromMs: fromMs, suspectReason: null, newestMs: null }
       },
     },
     ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED },
@@ -220,7 +220,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   const lost: { readonly fromMs: number; readonly toMs: number }[] = []
   const asked: number[] = []
   const said = {
-    doubt: 'empty' as DoubtReason | null,
+    doubt: 'empty' as SuspectReason | null,
     newestMs: null as TimeMs | null,
     newestKnownMs: null as TimeMs | null,
   }
@@ -231,7 +231,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
       ...FEED,
       fetchTrades: async ({ fromMs }) => {
         asked.push(fromMs)
-        return { completeFromMs: fromMs, doubt: said.doubt, newestMs: said.newestMs }
+        return { completeFromMs: fromMs, suspectReason: said.doubt, newestMs: said.newestMs }
       },
     },
     ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, suspectAnswers: doubtsIn(metrics) },
@@ -245,7 +245,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
       await turn()
     }
   }
-  const doubted = (reason: DoubtReason = 'empty') => {
+  const doubted = (reason: SuspectReason = 'empty') => {
     const labels = { venue: 'a', kind: 'trades', reason }
     return metrics.count('venue_answers_doubted_total', 'Doubts.', labels).value
   }
@@ -326,7 +326,7 @@ for (const isAnnounced of [false, true]) {
         ...FEED,
         fetchTrades: async ({ fromMs }) => {
           asked += 1
-          return { completeFromMs: fromMs, doubt: 'shorter', newestMs: null }
+          return { completeFromMs: fromMs, suspectReason: 'shorter', newestMs: null }
         },
       },
       ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...QUIET },

@@ -7,7 +7,7 @@ import { nativeEventId } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { AnswerDoubt, Doubts } from '../../../engine/venues/answers.ts'
+import { SuspectAnswerError, SuspectAnswers } from '../../../engine/venues/answers.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { eventListing, listing } from '../../support/worlds/builders.ts'
 
@@ -23,7 +23,7 @@ function openReader(count: number) {
   const venue = {
     crawls: 0,
     listed: all as readonly MarketListing[],
-    doubt: null as AnswerDoubt | null,
+    doubt: null as SuspectAnswerError | null,
     asked: [] as string[][],
     answers: all as readonly MarketListing[],
     loaded: 0,
@@ -46,7 +46,7 @@ function openReader(count: number) {
       },
     },
     ...{ clock, log: silentLog, onPage: () => undefined },
-    suspectAnswers: new Doubts({ metrics, log: silentLog, venue: 'a' }),
+    suspectAnswers: new SuspectAnswers({ metrics, log: silentLog, venue: 'a' }),
     expected: () => all.map(({ nativeId }) => nativeId),
     onOtherEnvironment: (known, got) => void venue.otherWorlds.push([known, got]),
   })
@@ -99,7 +99,7 @@ for (const [reason, listed] of [
 
 test('a crawl whose cursors go in circles is repeated, a few that are missing are asked for', async () => {
   const { start, reader, venue, doubted, seconds, all } = openReader(100)
-  venue.doubt = new AnswerDoubt('catalogue', 'cursor', 'test')
+  venue.doubt = new SuspectAnswerError('catalogue', 'cursor', 'test')
   start()
   await seconds(2)
   assert.deepEqual([venue.loaded, venue.crawls], [0, 2])

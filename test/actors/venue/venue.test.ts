@@ -78,7 +78,7 @@ function openVenue(
   const ranges: TradeRange[] = []
   const fetched: string[][] = []
   const held: { answer: () => Promise<TradesRead> } = {
-    answer: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
+    answer: async () => ({ completeFromMs: timeMs(0), suspectReason: null, newestMs: null }),
   }
   const catalogRows = new Map(listings.map((row) => [row.nativeId, row]))
   /** Markets that the venue has and the catalogue does not take. */
@@ -240,7 +240,7 @@ test('a kill before lost trades have been read does not forget them, whatever co
   let answer: () => void = () => undefined
   held.answer = () =>
     new Promise((resolve) => {
-      answer = () => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null })
+      answer = () => resolve({ completeFromMs: timeMs(0), suspectReason: null, newestMs: null })
     })
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   const liveMs = clock.nowMs()
@@ -267,7 +267,7 @@ test('trades of an outage are not complete by a copy that lacks what was stored 
   routes.route(trade('x', 't1', { venueTimeMs: keptMs }))
   await turns()
   clock.advance(20_000)
-  const read = { completeFromMs: timeMs(0), doubt: null }
+  const read = { completeFromMs: timeMs(0), suspectReason: null }
   held.answer = async () => ({ ...read, newestMs: timeMs(keptMs - 200_000) })
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: timeMs(keptMs + 1_000) }))
   const seconds = async (count: number) => {
@@ -291,7 +291,7 @@ test('trades that cannot be brought back are announced as a gap', async () => {
   const sinceMs = timeMs(clock.nowMs() - 20_000)
   held.answer = async () => ({
     completeFromMs: timeMs(sinceMs + 5_000),
-    doubt: null,
+    suspectReason: null,
     newestMs: null,
   })
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
@@ -313,7 +313,7 @@ test('REST that fails is asked again, and the trades come in the end', async () 
   }
   const failed = ranges.length
   assert.ok(failed >= 2)
-  held.answer = async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null })
+  held.answer = async () => ({ completeFromMs: timeMs(0), suspectReason: null, newestMs: null })
   clock.advance(30_000)
   await turns()
   assert.ok(ranges.length > failed)
@@ -334,7 +334,9 @@ test('a status says up to when the trades of an outage are complete', async () =
   const answers: (() => void)[] = []
   held.answer = () =>
     new Promise((resolve) => {
-      answers.push(() => resolve({ completeFromMs: timeMs(0), doubt: null, newestMs: null }))
+      answers.push(() =>
+        resolve({ completeFromMs: timeMs(0), suspectReason: null, newestMs: null }),
+      )
     })
   routes.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
   clock.advance(1_000)
@@ -504,7 +506,11 @@ test('gives up the trades of another world when the venue lists none of the know
   const { actor, catalogRows, clock, crawled, held, routes, updates } = openVenue(old)
   await crawled
   routes.route(trade('old0', 't1'))
-  held.answer = async () => ({ completeFromMs: timeMs(0), doubt: 'shorter', newestMs: null })
+  held.answer = async () => ({
+    completeFromMs: timeMs(0),
+    suspectReason: 'shorter',
+    newestMs: null,
+  })
   const sinceMs = timeMs(clock.nowMs() - 3_600_000)
   routes.route(trade('old0', 't0', { venueTimeMs: timeMs(sinceMs - 60_000) }))
   catalogRows.clear()

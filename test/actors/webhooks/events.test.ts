@@ -351,7 +351,7 @@ test('an opportunity is posted once it has come to what a webhook asks for, and 
     const atMs = timeMs(one.openedAtMs + ageMs)
     const reached: OpportunityPeak =
       event === 'closed' && before !== null ? before : peakOf(one, before, atMs)
-    const told = { receivedAtMs: atMs, venueTimeMs: atMs, reached, reachedBefore: before }
+    const told = { receivedAtMs: atMs, venueTimeMs: atMs, peak: reached, previousPeak: before }
     const reason = event === 'closed' ? 'prices' : null
     before = reached
     if (event === 'lasting') {

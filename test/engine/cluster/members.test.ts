@@ -44,7 +44,7 @@ test('each process knows how all others stand within a second, and who has been 
     assert.equal(member.members.leader?.name, 'one')
   }
   const [first] = gateway.members.all()
-  assert.deepEqual({ ...first, silentMs: 0 }, { ...ENGINE, silentMs: 0 })
+  assert.deepEqual({ ...first, lastSeenAgoMs: 0 }, { ...ENGINE, lastSeenAgoMs: 0 })
   // As if killed.
   engine.log.setLink('down')
   clock.advance(memberTimeoutMs + 2_000)

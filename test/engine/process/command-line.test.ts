@@ -54,7 +54,7 @@ test('what is not accepted is named in one line', () => {
     ['--loud', 'npm run toy takes PLACE [TIME] (npm run toy -- --help says more)'],
   ] as const
   for (const [line, message] of cases) assert.throws(() => read(line), { message }, line)
-  const range = { above: 0, max: 3, isWhole: true }
+  const range = { above: 0, max: 3, isInteger: true }
   for (const text of ['0', '4', '1.5', 'many']) {
     assert.throws(() => read(`here --count ${text}`).number('count', range), {
       message: `--count is ${text}; it accepts a whole number above 0 and up to 3`,

@@ -81,7 +81,7 @@ test('the sockets of a host share its line, and say neither path nor query', asy
         onOpen: () => undefined,
         onFrame: () => 'data',
         onDown: () => undefined,
-        silentAfterMs: 1_000_000,
+        noDataAfterMs: 1_000_000,
         deadAfterMs: 1_000_000,
       }),
   )

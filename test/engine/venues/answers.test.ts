@@ -6,20 +6,20 @@ import { pino } from 'pino'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import {
-  AnswerDoubt,
   asList,
-  Doubts,
-  doubtOfList,
   listIn,
   pagesOf,
   reachesBack,
+  SuspectAnswerError,
+  SuspectAnswers,
+  suspectListReason,
 } from '../../../engine/venues/answers.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 
 test('only a list is a list; null is one without rows', () => {
   assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
   assert.deepEqual(listIn({ trades: null }, 'trades', 'trades'), [])
-  const shape = { name: 'AnswerDoubt', kind: 'trades', reason: 'shape' }
+  const shape = { name: 'SuspectAnswerError', kind: 'trades', reason: 'shape' }
   for (const answer of [null, [], 'x', {}, { trades: {} }, { error: 'x' }]) {
     assert.throws(() => listIn(answer, 'trades', 'trades'), shape)
   }
@@ -41,7 +41,7 @@ test('pages end where their cursors end, and never go on for ever', async () => 
       for await (const some of pagesOf(ask, list)) rows.push(...some)
       return { count: rows.length, reason: null }
     } catch (error) {
-      assert.ok(error instanceof AnswerDoubt)
+      assert.ok(error instanceof SuspectAnswerError)
       return { count: rows.length, reason: error.reason }
     }
   }
@@ -57,12 +57,12 @@ test('pages end where their cursors end, and never go on for ever', async () => 
 })
 
 test('a list of nothing is doubted, and one that lacks more than a few things', () => {
-  assert.equal(doubtOfList({ got: 0, lacking: 0, known: 0 }), 'empty')
-  assert.equal(doubtOfList({ got: 0, lacking: 9, known: 9 }), 'empty')
-  assert.equal(doubtOfList({ got: 90, lacking: 10, known: 100 }), null)
-  assert.equal(doubtOfList({ got: 89, lacking: 11, known: 100 }), 'shorter')
-  assert.equal(doubtOfList({ got: 9_500, lacking: 500, known: 10_000 }), null)
-  assert.equal(doubtOfList({ got: 9_499, lacking: 501, known: 10_000 }), 'shorter')
+  assert.equal(suspectListReason({ received: 0, missing: 0, expected: 0 }), 'empty')
+  assert.equal(suspectListReason({ received: 0, missing: 9, expected: 9 }), 'empty')
+  assert.equal(suspectListReason({ received: 90, missing: 10, expected: 100 }), null)
+  assert.equal(suspectListReason({ received: 89, missing: 11, expected: 100 }), 'shorter')
+  assert.equal(suspectListReason({ received: 9_500, missing: 500, expected: 10_000 }), null)
+  assert.equal(suspectListReason({ received: 9_499, missing: 501, expected: 10_000 }), 'shorter')
   assert.equal(reachesBack([5, 4], 5), true)
   assert.equal(reachesBack([6, 5], 5), false)
   assert.equal(reachesBack([], 5), false)
@@ -72,11 +72,11 @@ test('doubts are counted by venue, kind and reason, and named in a few lines', (
   const metrics = new Metrics()
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  const doubts = new Doubts({ metrics, log, venue: 'b' })
+  const doubts = new SuspectAnswers({ metrics, log, venue: 'b' })
   for (let time = 0; time < 1_000; time += 1) {
-    doubts.note(new AnswerDoubt('prices', 'empty', 'KX-1'))
+    doubts.note(new SuspectAnswerError('prices', 'empty', 'KX-1'))
   }
-  doubts.note(new AnswerDoubt('trades', 'shorter', 'since 5'), 7)
+  doubts.note(new SuspectAnswerError('trades', 'shorter', 'since 5'), 7)
   const counts = [...metrics.counts('venue_answers_doubted_total')]
   assert.deepEqual(
     counts.map(([labels, { value }]) => [labels, value]),
@@ -91,9 +91,9 @@ test('doubts are counted by venue, kind and reason, and named in a few lines', (
 
 test('an answer of another form is a finding, one that lacks something is not: it may come with the next', () => {
   const drift = quietDrift()
-  const doubts = new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
+  const doubts = new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
   for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {
-    doubts.note(new AnswerDoubt('prices', reason, 'KX-1'))
+    doubts.note(new SuspectAnswerError('prices', reason, 'KX-1'))
   }
   assert.deepEqual(
     drift.entries().map(({ kind, name }) => [kind, name]),

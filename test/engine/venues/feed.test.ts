@@ -51,7 +51,7 @@ async function open(more: Partial<SocketOptions> = {}, jitter = 0): Promise<Benc
       return frame.text === 'beat' ? 'sign' : 'data'
     },
     onDown: (reason) => downs.push(reason),
-    silentAfterMs: 10_000,
+    noDataAfterMs: 10_000,
     deadAfterMs: 25_000,
     clock,
     random,
@@ -167,7 +167,7 @@ describe('SocketFeed', () => {
   })
 
   it('after thirty seconds of life the back-off begins anew', async () => {
-    const bench = await open({ deadAfterMs: 1e9, silentAfterMs: 1e9 }, 0.999_999_9)
+    const bench = await open({ deadAfterMs: 1e9, noDataAfterMs: 1e9 }, 0.999_999_9)
     let peer = await start(bench)
     const delayAfter = async (lifeMs: number): Promise<number> => {
       bench.clock.advance(lifeMs)

@@ -65,7 +65,7 @@ describe('queries', () => {
     )
     const read = (query: string) => parse(parseQuery(query) ?? new Map())
     const given = read('status=&tags=&limit=&start_time=&from=&q=&search=ab&status')
-    assert.deepEqual(given, { kind: 'valid', value: { limit: 20, search: 'ab' }, unknown: [] })
+    assert.deepEqual(given, { kind: 'valid', value: { limit: 20, search: 'ab' }, unknownNames: [] })
     const last = read('search=ab&status=open&status=')
     assert.deepEqual(last.kind === 'valid' && last.value.status, 'open')
     const missing = read('search=')

@@ -23,7 +23,7 @@ test('a command is known by any of its names', () => {
     assert.deepEqual(parse({ action: 'subscribe', channel: 'trades', ...ids }), {
       kind: 'subscribe',
       id: null,
-      lanes: ['trades'],
+      variants: ['trades'],
       target,
       since: null,
     })

@@ -105,14 +105,19 @@ export async function twoMarkets(t: TestContext, faults?: Faults) {
   return { clock, world, first, second, event, venue }
 }
 
-const TEAM = { name: 'Detroit Lions', place: 'Detroit', nickname: 'Lions', polymarketCode: 'det' }
+const TEAM = {
+  name: 'Detroit Lions',
+  location: 'Detroit',
+  nickname: 'Lions',
+  polymarketCode: 'det',
+}
 const GAME: SimGame = {
   sport: 'nfl',
   league: 'nfl',
   startMs: timeMs(Date.UTC(2026, 10, 22, 18)),
   date: '2026-11-22',
   away: { ...TEAM, kalshiCode: 'DET' },
-  home: { ...TEAM, name: 'Cincinnati Bengals', place: 'Cincinnati', kalshiCode: 'CIN' },
+  home: { ...TEAM, name: 'Cincinnati Bengals', location: 'Cincinnati', kalshiCode: 'CIN' },
 }
 
 /** A venue with a game of two markets, an event of politics and a combo. */

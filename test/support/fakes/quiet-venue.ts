@@ -23,7 +23,7 @@ export function quietVenue(key: VenueKey, clock: Pick<Clock, 'nowMs'>): Venue {
       resync: () => undefined,
       read: () => undefined,
       reconnect: () => undefined,
-      fetchTrades: async () => ({ completeFromMs: timeMs(0), doubt: null, newestMs: null }),
+      fetchTrades: async () => ({ completeFromMs: timeMs(0), suspectReason: null, newestMs: null }),
       health: () => ({
         ...{ connectionsOpen: 1, connectionsWanted: 1, bookDelayMs: 0, tradesSource: null },
         ...{ lastDataAtMs: clock.nowMs(), lastSignAtMs: clock.nowMs() },

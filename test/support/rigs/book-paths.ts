@@ -12,7 +12,7 @@ import { KalshiStream } from '../../../engine/venues/kalshi/stream.ts'
 import { type MarketTrack, Tracks } from '../../../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../../../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../../../engine/venues/polymarket/parse.ts'
-import { Tally } from '../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../engine/venues/tally.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { FollowedMarket } from '../worlds/followed-market.ts'
 
@@ -81,7 +81,7 @@ export class PolymarketPath {
 
   /** A new subscription begins, as when the feed asks for a fresh book. */
   resubscribe(): void {
-    this.#track.forget()
+    this.#track.reset()
     this.market.resyncs.length = 0
   }
 
@@ -128,7 +128,12 @@ export class KalshiPath {
         },
         accepts: (message) => this.markets.has(message.ticker),
       },
-      new Tally({ venue: 'b', log: silentLog, metrics: this.#metrics, drift: quietDrift() }),
+      new VenueCounters({
+        venue: 'b',
+        log: silentLog,
+        metrics: this.#metrics,
+        drift: quietDrift(),
+      }),
     )
   }
 

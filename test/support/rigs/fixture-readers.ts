@@ -11,7 +11,7 @@ import type { EventListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
-import { AnswerDoubt } from '../../../engine/venues/answers.ts'
+import { SuspectAnswerError } from '../../../engine/venues/answers.ts'
 import type { Drift } from '../../../engine/venues/drift/drift.ts'
 import {
   parseEvent,
@@ -35,8 +35,8 @@ import { parseActivity } from '../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../engine/venues/polymarket/trades/trades.ts'
 import { readPositions } from '../../../engine/venues/polymarket/wallets/positions.ts'
 import { hasDone } from '../../../engine/venues/polymarket/wallets/profile.ts'
-import { placeRow, readActivity } from '../../../engine/venues/polymarket/wallets/rows.ts'
-import { Tally } from '../../../engine/venues/tally.ts'
+import { readActivity, readTimedRow } from '../../../engine/venues/polymarket/wallets/rows.ts'
+import { VenueCounters } from '../../../engine/venues/tally.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
@@ -140,7 +140,7 @@ const dataActivity = (rows: Rows): readonly Became[] => {
   const [first] = rows
   const wallet = isRecord(first) ? String(first.proxy_wallet).toLowerCase() : ''
   return rows.flatMap((row) => {
-    const placed = placeRow(row, wallet)
+    const placed = readTimedRow(row, wallet)
     if (placed === null) return became('unplaced', null)
     const read = readActivity(placed)
     if (read.kind !== 'event') return became(`${read.kind} ${read.reason}`, null)
@@ -177,7 +177,7 @@ const answersByPath: Reader = async (rows) => {
 interface Asking {
   readonly data: DataApi
   readonly drift: Drift
-  readonly tally: Tally
+  readonly tally: VenueCounters
   readonly client: Pick<HttpClient, 'getJson'>
   readonly answer: unknown
 }
@@ -187,13 +187,13 @@ const SIGNAL = new AbortController().signal
 async function readAnswer(path: string, answer: unknown): Promise<readonly Became[]> {
   const drift = quietDrift()
   const client = { getJson: async () => answer }
-  const tally = new Tally({ venue: 'a', log: silentLog, metrics: new Metrics(), drift })
+  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics: new Metrics(), drift })
   const read = ANSWER_READERS[path] ?? ((asking) => otherAnswer(path, asking))
   let all: readonly Became[]
   try {
     all = await read({ data: new DataApi({ client, drift }), drift, tally, client, answer })
   } catch (error) {
-    if (!(error instanceof AnswerDoubt)) throw error
+    if (!(error instanceof SuspectAnswerError)) throw error
     all = became(`doubt ${error.reason}`, null)
   }
   const found = drift.entries().map(({ kind, name }) => `drift ${kind} ${name}`)
@@ -243,7 +243,7 @@ async function positionsOf({ answer, drift, tally }: Asking): Promise<readonly B
       query.status === status && query.cursor === undefined ? answer : NO_ROWS,
   }
   const data = new DataApi({ client, drift })
-  const positions = await readPositions({ data, tally }, WALLET, SIGNAL)
+  const positions = await readPositions({ data, counters: tally }, WALLET, SIGNAL)
   return positions.flatMap((each) => became(`position${each.isClosed ? ' closed' : ''}`, each))
 }
 
@@ -352,7 +352,7 @@ function streamed(frames: readonly unknown[]): Became[] {
       onGap: frames.length > 1 ? note('gap') : () => {},
       onLost: () => {},
     },
-    new Tally({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
+    new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
   )
   for (const frame of frames) {
     stream.take({ connection: 1, receivedAtMs: NOW, text: textOf(frame) })

@@ -229,7 +229,11 @@ export class ReplayedService {
         watch: (markets) => player.watch(markets),
         unwatch: (ids) => player.unwatch(ids),
         // What was missed meanwhile is lost.
-        fetchTrades: async ({ toMs }) => ({ completeFromMs: toMs, doubt: null, newestMs: null }),
+        fetchTrades: async ({ toMs }) => ({
+          completeFromMs: toMs,
+          suspectReason: null,
+          newestMs: null,
+        }),
       },
       catalog: {
         async crawl(onPage) {

@@ -75,7 +75,7 @@ const TRADE = trade(`0x${'3'.repeat(64)}-777-0x${'2'.repeat(40)}-sell-100000000-
 const BAR = bar('minute', NOON_MS, { count: 9 })
 const SNAPSHOT = snapshot(NOON_MS)
 const TICKS = { seconds: [1, 3_599], prices: [priceMicros(1), priceMicros(999_999)] }
-const PAST = { ...TICKS, readAtMs: at(8), knownToMs: at(9) }
+const PAST = { ...TICKS, readAtMs: at(8), completeToMs: at(9) }
 const CHECKPOINT = checkpoint({ lastTradePrice: priceMicros(3), lastTradeMs: at(10) })
 const LOSS: TradeLoss = {
   ...{ run: 1, offset: 5, venue: 'b', market: 2, fromMs: at(11), toMs: at(12), count: 13 },
@@ -99,7 +99,7 @@ const OPEN = opportunity(MARKETS)
 const OPEN_STATE = { atMs: OPEN.openedAtMs, contracts: OPEN.contracts, profit: OPEN.profit }
 const OPEN_OPPORTUNITY = {
   ...{ opened: OPEN_STATE, best: { ...OPEN_STATE, atMs: at(15) }, last: OPEN, isEnded: false },
-  reached: peakOf(OPEN, null, OPEN.openedAtMs),
+  peak: peakOf(OPEN, null, OPEN.openedAtMs),
 }
 const WALLET = storedWallet(addressOf(1), {
   ...{ side: 1, lacking: 2, listedToMs: at(16) },

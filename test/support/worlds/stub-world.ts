@@ -168,14 +168,14 @@ export function marketAt(world: StubWorld, index: number): StubMarket {
 
 export const BEARS: SimTeam = {
   name: 'Chicago Bears',
-  place: 'Chicago',
+  location: 'Chicago',
   nickname: 'Bears',
   polymarketCode: 'chi',
   kalshiCode: 'CHI',
 }
 export const LIONS: SimTeam = {
   name: 'Detroit Lions',
-  place: 'Detroit',
+  location: 'Detroit',
   nickname: 'Lions',
   polymarketCode: 'det',
   kalshiCode: 'DET',

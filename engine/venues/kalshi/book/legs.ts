@@ -7,7 +7,7 @@ import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
 /** A book that is crossed at the venue would be asked for again with each snapshot. */
-const ASK_EVERY_MS = 30_000
+const CHECK_EVERY_MS = 30_000
 
 interface LegParts {
   readonly nowMs: () => number
@@ -22,7 +22,7 @@ interface LegParts {
 export class Legs {
   readonly #parts: LegParts
   #isYesLeg = false
-  #askedAtMs = Number.NEGATIVE_INFINITY
+  #checkedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: LegParts) {
     this.#parts = parts
@@ -31,7 +31,7 @@ export class Legs {
   /** The message with No's side priced on No's own leg. */
   read(message: DataMessage): DataMessage {
     if (!this.#isYesLeg) return message
-    if (message.kind === 'orderbookSnapshot') return { ...message, no: turned(message.no) }
+    if (message.kind === 'orderbookSnapshot') return { ...message, no: complemented(message.no) }
     if (message.kind !== 'orderbookDelta' || message.side === 'yes') return message
     return { ...message, price: otherLeg(message.price) }
   }
@@ -40,12 +40,12 @@ export class Legs {
   noteSnapshot(book: OrderbookSnapshot): void {
     if (!isCrossed(book)) return
     const nowMs = this.#parts.nowMs()
-    if (nowMs - this.#askedAtMs < ASK_EVERY_MS) return
-    this.#askedAtMs = nowMs
-    void this.#judge(book)
+    if (nowMs - this.#checkedAtMs < CHECK_EVERY_MS) return
+    this.#checkedAtMs = nowMs
+    void this.#checkLeg(book)
   }
 
-  async #judge(book: OrderbookSnapshot): Promise<void> {
+  async #checkLeg(book: OrderbookSnapshot): Promise<void> {
     const { drift, fetchBook, onFlip } = this.#parts
     const truth = await fetchBook(book.ticker)
     if (truth === null) return
@@ -55,10 +55,10 @@ export class Legs {
       return
     }
     // Between both answers the market may have moved: only levels that fit the other leg, and not this one, prove it.
-    const known = new Set(truth.no.map(([price]) => parsePrice(price)))
+    const restPrices = new Set(truth.no.map(([price]) => parsePrice(price)))
     const fitting = (levels: readonly LevelText[]) =>
-      levels.filter(([price]) => known.has(parsePrice(price))).length
-    if (fitting(turned(book.no)) <= fitting(book.no)) {
+      levels.filter(([price]) => restPrices.has(parsePrice(price))).length
+    if (fitting(complemented(book.no)) <= fitting(book.no)) {
       drift.note('book.crossed', 'on the stream alone', sample, 'notice')
       return
     }
@@ -83,7 +83,7 @@ function bestOf(levels: readonly LevelText[]): number {
   return best
 }
 
-function turned(levels: readonly LevelText[]): readonly LevelText[] {
+function complemented(levels: readonly LevelText[]): readonly LevelText[] {
   return levels.map(([price, count]) => [otherLeg(price), count])
 }
 

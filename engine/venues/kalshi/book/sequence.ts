@@ -8,14 +8,14 @@
 // back would only make its other markets late. A late message (a lower number) is dropped: applying
 // a difference twice corrupts, and the snapshot that is under way contains it.
 
-export type SequenceVerdict = 'inOrder' | 'gap' | 'late'
+export type SequenceResult = 'inOrder' | 'gap' | 'late'
 
 /** So many late messages in a row are no late messages: the venue began to count anew. */
-const LATE_IN_ROW_MAX = 20
+const CONSECUTIVE_LATE_MAX = 20
 
 interface Position {
   next: number
-  lateInRow: number
+  consecutiveLate: number
 }
 
 /** The positions of one connection's subscriptions. */
@@ -23,28 +23,28 @@ export class SequenceCheck {
   readonly #positions = new Map<number, Position>()
 
   /** Judges the next message of a sid and moves on. A sid never seen must begin with 1. */
-  note(sid: number, seq: number): SequenceVerdict {
+  note(sid: number, seq: number): SequenceResult {
     let position = this.#positions.get(sid)
     if (position === undefined) {
-      position = { next: 1, lateInRow: 0 }
+      position = { next: 1, consecutiveLate: 0 }
       this.#positions.set(sid, position)
     }
     if (seq === position.next) {
       position.next = seq + 1
-      position.lateInRow = 0
+      position.consecutiveLate = 0
       return 'inOrder'
     }
     if (seq < position.next) {
-      position.lateInRow += 1
-      if (position.lateInRow < LATE_IN_ROW_MAX) return 'late'
+      position.consecutiveLate += 1
+      if (position.consecutiveLate < CONSECUTIVE_LATE_MAX) return 'late'
     }
     position.next = seq + 1
-    position.lateInRow = 0
+    position.consecutiveLate = 0
     return 'gap'
   }
 
   /** Forgets a sid that was given up. */
-  forget(sid: number): void {
+  remove(sid: number): void {
     this.#positions.delete(sid)
   }
 

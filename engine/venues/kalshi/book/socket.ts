@@ -11,7 +11,7 @@ import { KalshiStream } from '../stream.ts'
 import { Legs } from './legs.ts'
 import { Subscriptions } from './subscriptions.ts'
 
-const SILENT_AFTER_MS = 10_000
+const NO_DATA_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
 /** A snapshot requested in silence comes within so many flushes (4 s), or nothing does. Flushes, since a process that stood
  * still reads afterwards what came meanwhile. */
@@ -57,16 +57,17 @@ export class BookSocket {
     this.#subscriptions = new Subscriptions({
       send: (text) => this.socket.send(text),
       nowMs: () => clock.monotonicMs(),
-      trouble: (reason, details) => access.tally.trouble(reason, details),
-      drift: access.tally.drift,
-      onSuspect: (tickers, reason) => this.#tell('feedGap', tickers, reason, this.#gapSinceMs),
+      trouble: (reason, details) => access.counters.trouble(reason, details),
+      drift: access.counters.drift,
+      onSuspect: (tickers, reason) =>
+        this.#emitFeedEvent('feedGap', tickers, reason, this.#gapSinceMs),
       onOverflow: options.onOverflow,
       onGivenUp: options.onGivenUp,
-      forgetSid: (sid) => this.#stream.forget(sid),
+      resetSid: (sid) => this.#stream.resetSid(sid),
     })
     this.#legs = new Legs({
       nowMs: () => clock.monotonicMs(),
-      drift: access.tally.drift,
+      drift: access.counters.drift,
       fetchBook: access.fetchBook,
       onFlip: () => this.socket.reconnect('prices on the other leg'),
     })
@@ -75,7 +76,7 @@ export class BookSocket {
         emit,
         combos: access.combos,
         terms: access.terms,
-        reading: (message) => this.#legs.read(message),
+        transform: (message) => this.#legs.read(message),
         onOffGrid: options.onOffGrid,
         onReply: (reply) => {
           // A request that is refused was read; other replies come over a socket without books too.
@@ -99,12 +100,12 @@ export class BookSocket {
           this.#legs.noteSnapshot(message)
         },
       },
-      access.tally,
+      access.counters,
     )
     this.socket = kalshiSocket(parts, access, this.#stream, {
       stream: 'books',
       connection: options.connection,
-      silentAfterMs: SILENT_AFTER_MS,
+      noDataAfterMs: NO_DATA_AFTER_MS,
       onOpen: () => this.#opened(),
       onDown: (reason) => this.#lost(reason),
       onSilence: () => this.#checkSilence(),
@@ -159,10 +160,10 @@ export class BookSocket {
     const isAnswered = this.socket.lastDataAtMs !== this.#probedDataAtMs
     if (isAnswered || this.socket.isPaused) this.#probeFlushes = null
     else if (this.#probeFlushes < PROBE_FLUSHES) this.#probeFlushes += 1
-    else this.#reconnectSilent('silent, a snapshot was not answered')
+    else this.#reconnectAfterSilence('silent, a snapshot was not answered')
   }
 
-  #reconnectSilent(reason: string): void {
+  #reconnectAfterSilence(reason: string): void {
     // The pings went on meanwhile: not the last sign but the last data says since when.
     this.#downSinceMs ??= this.socket.lastDataAtMs
     this.socket.reconnect(reason)
@@ -179,7 +180,7 @@ export class BookSocket {
     const sinceMs = this.#downSinceMs
     this.#isUp = true
     this.#downSinceMs = null
-    this.#tell('feedUp', this.#subscriptions.tickers, 'connected', sinceMs)
+    this.#emitFeedEvent('feedUp', this.#subscriptions.tickers, 'connected', sinceMs)
   }
 
   #lost(reason: string): void {
@@ -188,7 +189,7 @@ export class BookSocket {
     this.#probeFlushes = null
     const tickers = this.#subscriptions.tickers
     this.#subscriptions.closed()
-    this.#tell('feedDown', tickers, reason, this.#downSinceMs)
+    this.#emitFeedEvent('feedDown', tickers, reason, this.#downSinceMs)
   }
 
   /**
@@ -201,14 +202,14 @@ export class BookSocket {
     const tradeAtMs = this.#lastTradeAtMs
     const isTraded = tradeAtMs !== null
     if (isTraded && (dataAtMs === null || tradeAtMs > dataAtMs + TRADE_WITHOUT_CHANGE_MS)) {
-      this.#reconnectSilent('silent while its markets trade')
+      this.#reconnectAfterSilence('silent while its markets trade')
     } else if (this.#subscriptions.probe(this.#lastTicker)) {
       this.#probeFlushes ??= 0
       this.#probedDataAtMs = dataAtMs
     }
   }
 
-  #tell(
+  #emitFeedEvent(
     kind: 'feedUp' | 'feedDown' | 'feedGap',
     tickers: readonly string[],
     reason: string,

@@ -28,7 +28,7 @@ type Command =
       readonly sid: number
     }
 
-interface Asked {
+interface SnapshotRequest {
   readonly atMs: number
   readonly tries: number
 }
@@ -45,7 +45,7 @@ interface SubscriptionHooks {
   readonly onOverflow: (tickers: readonly string[]) => void
   /** The server will not serve these markets; they are served no more. */
   readonly onGivenUp: (tickers: readonly string[]) => void
-  readonly forgetSid: (sid: number) => void
+  readonly resetSid: (sid: number) => void
 }
 
 /** The order-book subscriptions of one connection. Bounded by the markets it is given. */
@@ -61,7 +61,7 @@ export class Subscriptions {
   readonly #groups = new Map<number, Set<string>>()
   readonly #pending = new Map<number, { command: Command; atMs: number }>()
   readonly #wanted = new Set<string>()
-  readonly #asked = new Map<string, Asked>()
+  readonly #snapshotRequests = new Map<string, SnapshotRequest>()
   #isOpen = false
   #lastCommandId = 0
   #holdUntilMs = 0
@@ -95,14 +95,14 @@ export class Subscriptions {
       this.#tickers.delete(ticker)
       this.#waiting.delete(ticker)
       this.#wanted.delete(ticker)
-      this.#asked.delete(ticker)
+      this.#snapshotRequests.delete(ticker)
       const sid = this.#sidOf.get(ticker)
       if (sid === undefined) continue
       this.#sidOf.delete(ticker)
       this.#groups.get(sid)?.delete(ticker)
       bySid.set(sid, [...(bySid.get(sid) ?? []), ticker])
     }
-    for (const [sid, gone] of bySid) this.#drop(sid, gone)
+    for (const [sid, removed] of bySid) this.#drop(sid, removed)
   }
 
   /** The connection is new: nothing is subscribed yet. */
@@ -121,7 +121,7 @@ export class Subscriptions {
     this.#groups.clear()
     this.#pending.clear()
     this.#wanted.clear()
-    this.#asked.clear()
+    this.#snapshotRequests.clear()
     this.#lastCommandId = 0
     this.#holdUntilMs = 0
   }
@@ -140,21 +140,21 @@ export class Subscriptions {
    * whether something was lost. False: there is no subscription.
    */
   probe(preferred: string | null): boolean {
-    let isAsked = false
+    let isRequested = false
     for (const group of this.#groups.values()) {
       const [first] = group
       const ticker = preferred !== null && group.has(preferred) ? preferred : first
       if (ticker === undefined) continue
       this.want([ticker])
-      isAsked = true
+      isRequested = true
     }
-    return isAsked
+    return isRequested
   }
 
   noteSnapshot(ticker: string): void {
-    const asked = this.#asked.get(ticker)
+    const request = this.#snapshotRequests.get(ticker)
     // Kept with zero tries: it still says when the last request was, for the pace.
-    if (asked !== undefined) this.#asked.set(ticker, { atMs: asked.atMs, tries: 0 })
+    if (request !== undefined) this.#snapshotRequests.set(ticker, { atMs: request.atMs, tries: 0 })
   }
 
   /** A message could not be used: its market is suspect, or the whole sid when it named none, or every market. */
@@ -197,13 +197,13 @@ export class Subscriptions {
       }
       this.#pending.delete(id)
     }
-    for (const [ticker, asked] of this.#asked) {
-      const ageMs = nowMs - asked.atMs
-      if (asked.tries === 0 && ageMs > SNAPSHOT_EVERY_MS) this.#asked.delete(ticker)
-      if (asked.tries === 0 || ageMs < SNAPSHOT_TIMEOUT_MS) continue
-      if (asked.tries < SNAPSHOT_TRIES_MAX) this.#wanted.add(ticker)
+    for (const [ticker, request] of this.#snapshotRequests) {
+      const ageMs = nowMs - request.atMs
+      if (request.tries === 0 && ageMs > SNAPSHOT_EVERY_MS) this.#snapshotRequests.delete(ticker)
+      if (request.tries === 0 || ageMs < SNAPSHOT_TIMEOUT_MS) continue
+      if (request.tries < SNAPSHOT_TRIES_MAX) this.#wanted.add(ticker)
       else {
-        this.#asked.delete(ticker)
+        this.#snapshotRequests.delete(ticker)
         this.#hooks.trouble('snapshot_unanswered', { ticker })
       }
     }
@@ -216,7 +216,7 @@ export class Subscriptions {
     this.#pending.delete(reply.commandId)
     if (reply.kind === 'error') this.#refused(reply, pending?.command ?? null)
     else if (reply.kind === 'unsubscribed') {
-      if (reply.sid !== null) this.#hooks.forgetSid(reply.sid)
+      if (reply.sid !== null) this.#hooks.resetSid(reply.sid)
     } else if (pending?.command.kind === 'subscribe') {
       if (reply.sid === null) this.#requeue(pending.command.tickers)
       else this.#assign(pending.command.tickers, reply.sid)
@@ -225,8 +225,8 @@ export class Subscriptions {
   }
 
   #isUnderWay(ticker: string): boolean {
-    const asked = this.#asked.get(ticker)
-    return asked !== undefined && asked.tries > 0
+    const request = this.#snapshotRequests.get(ticker)
+    return request !== undefined && request.tries > 0
   }
 
   #flushSubscribes(): void {
@@ -235,10 +235,10 @@ export class Subscriptions {
       if (command.command.kind === 'subscribe' && this.#waiting.size < SID_MARKETS_MAX) return
     }
     for (const [sid, group] of this.#groups) {
-      const room = SID_MARKETS_MAX - group.size
+      const capacity = SID_MARKETS_MAX - group.size
       if (this.#waiting.size === 0) break
-      if (room <= 0) continue
-      const tickers = this.#takeWaiting(Math.min(room, COMMAND_TICKERS_MAX))
+      if (capacity <= 0) continue
+      const tickers = this.#takeWaiting(Math.min(capacity, COMMAND_TICKERS_MAX))
       if (!this.#command({ kind: 'add', tickers, sid })) return this.#requeue(tickers)
       this.#assign(tickers, sid)
     }
@@ -254,8 +254,8 @@ export class Subscriptions {
     const nowMs = this.#hooks.nowMs()
     const bySid = new Map<number, string[]>()
     for (const ticker of this.#wanted) {
-      const asked = this.#asked.get(ticker)
-      if (asked !== undefined && nowMs - asked.atMs < SNAPSHOT_EVERY_MS) continue
+      const request = this.#snapshotRequests.get(ticker)
+      if (request !== undefined && nowMs - request.atMs < SNAPSHOT_EVERY_MS) continue
       const sid = this.#sidOf.get(ticker)
       this.#wanted.delete(ticker)
       if (sid === undefined) continue
@@ -265,15 +265,18 @@ export class Subscriptions {
     }
     for (const [sid, tickers] of bySid) {
       for (let start = 0; start < tickers.length; start += COMMAND_TICKERS_MAX) {
-        this.#askSnapshots(sid, tickers.slice(start, start + COMMAND_TICKERS_MAX), nowMs)
+        this.#requestSnapshots(sid, tickers.slice(start, start + COMMAND_TICKERS_MAX), nowMs)
       }
     }
   }
 
-  #askSnapshots(sid: number, tickers: readonly string[], nowMs: number): void {
+  #requestSnapshots(sid: number, tickers: readonly string[], nowMs: number): void {
     if (!this.#command({ kind: 'snapshot', tickers, sid })) return
     for (const ticker of tickers) {
-      this.#asked.set(ticker, { atMs: nowMs, tries: (this.#asked.get(ticker)?.tries ?? 0) + 1 })
+      this.#snapshotRequests.set(ticker, {
+        atMs: nowMs,
+        tries: (this.#snapshotRequests.get(ticker)?.tries ?? 0) + 1,
+      })
     }
   }
 
@@ -290,17 +293,17 @@ export class Subscriptions {
   #assign(tickers: readonly string[], sid: number): void {
     const group = this.#groups.get(sid) ?? new Set<string>()
     this.#groups.set(sid, group)
-    const gone: string[] = []
+    const removed: string[] = []
     for (const ticker of tickers) {
       if (!this.#tickers.has(ticker)) {
-        gone.push(ticker)
+        removed.push(ticker)
         continue
       }
       group.add(ticker)
       this.#sidOf.set(ticker, sid)
     }
     // Removed while the command was under way.
-    if (gone.length > 0) this.#drop(sid, gone)
+    if (removed.length > 0) this.#drop(sid, removed)
   }
 
   #requeue(tickers: readonly string[]): void {
@@ -363,16 +366,16 @@ export class Subscriptions {
     const tickers = lost === null ? (command?.tickers ?? []) : [...(this.#groups.get(lost) ?? [])]
     if (lost !== null) {
       this.#groups.delete(lost)
-      this.#hooks.forgetSid(lost)
+      this.#hooks.resetSid(lost)
     }
     if (tickers.length > 0) this.#hooks.onSuspect(tickers, 'subscription lost')
     this.#requeue(tickers)
   }
 
   #full(tickers: readonly string[]): void {
-    const kept = tickers.filter((ticker) => this.#tickers.has(ticker))
-    for (const ticker of kept) this.#tickers.delete(ticker)
-    this.#hooks.onOverflow(kept)
+    const overflowing = tickers.filter((ticker) => this.#tickers.has(ticker))
+    for (const ticker of overflowing) this.#tickers.delete(ticker)
+    this.#hooks.onOverflow(overflowing)
   }
 
   #giveUp(tickers: readonly string[]): void {

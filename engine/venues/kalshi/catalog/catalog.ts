@@ -9,8 +9,8 @@ import { FEES_UNKNOWN, type MarketFees } from '../../../market/fees.ts'
 import type { EventListing, MarketListing, ReadListing } from '../../../market/market.ts'
 import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, toSeconds } from '../../../units.ts'
-import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
+import { listIn, pagesOf, SuspectAnswerError, suspectListReason } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { CatalogPage, VenueCatalog } from '../../venue.ts'
 import { type Combos, isComboRow } from '../combos.ts'
 import { noteFeeTerms, noteMarketRows, noteSeriesRow } from '../drift.ts'
@@ -26,7 +26,7 @@ type OnPage = (page: CatalogPage) => void | Promise<void>
 interface CatalogParts {
   readonly http: HttpClient
   readonly clock: Clock
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly fees: KalshiFees
   /** Called with every market read, and what its listing does not say of it. */
   readonly onMarket: (listing: MarketListing, terms: RowTerms) => void
@@ -49,7 +49,7 @@ const CRAWLED_STATUSES = ['open', 'unopened', 'closed'] as const
 export class KalshiCatalog implements VenueCatalog {
   readonly #http: HttpClient
   readonly #clock: Clock
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   readonly #onMarket: CatalogParts['onMarket']
   readonly #combos: Combos
   readonly #shards: CatalogParts['shards']
@@ -62,7 +62,7 @@ export class KalshiCatalog implements VenueCatalog {
   constructor(parts: CatalogParts) {
     this.#http = parts.http
     this.#clock = parts.clock
-    this.#tally = parts.tally
+    this.#counters = parts.counters
     this.#onMarket = parts.onMarket
     this.#combos = parts.combos
     this.#shards = parts.shards
@@ -141,11 +141,11 @@ export class KalshiCatalog implements VenueCatalog {
   /** The rows of a list, page by page to its end. */
   #pages(name: 'events' | 'markets', query: Query, signal: AbortSignal) {
     const path = `/${name}`
-    const ask = async (cursor?: string) => {
+    const fetchPage = async (cursor?: string) => {
       const answer = await this.#http.getJson(path, { ...query, cursor }, { signal })
       return { rows: listIn(answer, name, 'catalogue'), next: cursorOf(answer) }
     }
-    return pagesOf(ask, { kind: 'catalogue', name: path, pagesMax: PAGES_MAX })
+    return pagesOf(fetchPage, { kind: 'catalogue', name: path, pagesMax: PAGES_MAX })
   }
 
   /** Events with their markets inside them; markets settled long ago are left out. */
@@ -157,7 +157,7 @@ export class KalshiCatalog implements VenueCatalog {
     const markets: ReadListing[] = []
     const events: EventListing[] = []
     const nestedRows = rows.flatMap((row) => rowsOf(row, 'markets'))
-    noteMarketRows(nestedRows, this.#tally.drift)
+    noteMarketRows(nestedRows, this.#counters.drift)
     for (const row of rows) {
       const event = parseEvent(row, this.#series)
       if (event.kind === 'rejected') {
@@ -188,7 +188,7 @@ export class KalshiCatalog implements VenueCatalog {
     events: ReadonlyMap<string, EventListing>,
     figuresAtMs: TimeMs,
   ): SlicedWork<CatalogPage> {
-    noteMarketRows(rows, this.#tally.drift)
+    noteMarketRows(rows, this.#counters.drift)
     const markets: ReadListing[] = []
     for (const row of rows) {
       yield
@@ -208,18 +208,18 @@ export class KalshiCatalog implements VenueCatalog {
       return null
     }
     const { tradingEndsAtMs, grid, shard } = market
-    const listing = this.#whereItTrades(market.listing, shard)
+    const listing = this.#withShardStatus(market.listing, shard)
     const endedAtMs = listing.settledAtMs ?? tradingEndsAtMs
     const isLongSettled =
       listing.status === 'resolved' && sinceMs !== null && endedAtMs !== null && endedAtMs < sinceMs
     if (isLongSettled) return null
-    this.#tally.row()
+    this.#counters.rowRead()
     this.#onMarket(listing, { tradingEndsAtMs, grid, shard })
     return listing
   }
 
   /** Open only where its part of the exchange trades: rows do not say that it is halted. */
-  #whereItTrades(listing: ReadListing, shard: number | null): ReadListing {
+  #withShardStatus(listing: ReadListing, shard: number | null): ReadListing {
     this.#shards.noteOf(shard, listing.nativeId)
     if (listing.status !== 'open' || this.#shards.isTrading(shard)) return listing
     return { ...listing, status: 'closed' }
@@ -228,13 +228,13 @@ export class KalshiCatalog implements VenueCatalog {
   /** Unknown where the event was not listed: it may put other fees in the place of its series'. */
   #feesOf(row: unknown, event: EventListing | null): MarketFees {
     const series = event?.series ?? null
-    const known = series === null ? undefined : this.#series.get(series)
-    if (event === null || known === undefined || !isRecord(row)) return FEES_UNKNOWN
-    noteFeeTerms(termsOf(event.native, '_override'), event.nativeId, this.#tally.drift)
+    const cachedSeries = series === null ? undefined : this.#series.get(series)
+    if (event === null || cachedSeries === undefined || !isRecord(row)) return FEES_UNKNOWN
+    noteFeeTerms(termsOf(event.native, '_override'), event.nativeId, this.#counters.drift)
     return this.#fees.of(
       row,
       { ticker: event.nativeId, row: event.native },
-      { ticker: known.ticker, terms: known.fees, readAtMs: this.#seriesListedAtMs },
+      { ticker: cachedSeries.ticker, terms: cachedSeries.fees, readAtMs: this.#seriesListedAtMs },
     )
   }
 
@@ -261,7 +261,7 @@ export class KalshiCatalog implements VenueCatalog {
       for (const row of listIn(answer, 'events', 'event')) take(row)
     }
     await this.#fetchSingleEvents([...missing].slice(0, SINGLE_EVENTS_MAX), take, signal)
-    if (missing.size > 0) this.#tally.trouble('event_missing', { count: missing.size })
+    if (missing.size > 0) this.#counters.trouble('event_missing', { count: missing.size })
     return events
   }
 
@@ -286,26 +286,26 @@ export class KalshiCatalog implements VenueCatalog {
     const nowMs = this.#clock.monotonicMs()
     await this.#fees.read(signal)
     if (this.#seriesReadAtMs !== null && nowMs - this.#seriesReadAtMs < SERIES_AGE_MAX_MS) return
-    const askedAtMs = this.#clock.nowMs()
+    const requestedAtMs = this.#clock.nowMs()
     const rows = await this.#seriesRows(signal)
     if (rows === null) return
     const read = new Map<string, Series>()
     for (const row of rows) {
       const series = parseSeries(row)
-      if (isRecord(row)) noteSeriesRow(row, this.#tally.drift)
+      if (isRecord(row)) noteSeriesRow(row, this.#counters.drift)
       if ('kind' in series) this.#reject(series, row)
       else read.set(series.ticker, series)
     }
-    const lacking = [...this.#series].filter(([ticker]) => !read.has(ticker))
-    const known = this.#series.size
-    const reason = doubtOfList({ got: read.size, lacking: lacking.length, known })
+    const missing = [...this.#series].filter(([ticker]) => !read.has(ticker))
+    const expected = this.#series.size
+    const reason = suspectListReason({ received: read.size, missing: missing.length, expected })
     // A series that is not listed any more still has its events' tags.
-    this.#series = new Map([...lacking, ...read])
-    this.#seriesListedAtMs = askedAtMs
+    this.#series = new Map([...missing, ...read])
+    this.#seriesListedAtMs = requestedAtMs
     if (reason === null) this.#seriesReadAtMs = nowMs
     else {
-      const detail = `${lacking.length} of ${known} series are not in it`
-      this.#tally.doubts.note(new AnswerDoubt('series', reason, detail))
+      const detail = `${missing.length} of ${expected} series are not in it`
+      this.#counters.suspectAnswers.note(new SuspectAnswerError('series', reason, detail))
     }
   }
 
@@ -314,9 +314,9 @@ export class KalshiCatalog implements VenueCatalog {
     try {
       return listIn(await this.#http.getJson('/series', {}, { signal }), 'series', 'series')
     } catch (error) {
-      if (error instanceof AnswerDoubt) this.#tally.doubts.note(error)
-      else if (!(error instanceof FetchError && isGone(error))) throw error
-      this.#tally.trouble('series_unread', { err: error })
+      if (error instanceof SuspectAnswerError) this.#counters.suspectAnswers.note(error)
+      else if (!(error instanceof FetchError && isPermanent(error))) throw error
+      this.#counters.trouble('series_unread', { err: error })
       return null
     }
   }
@@ -325,18 +325,18 @@ export class KalshiCatalog implements VenueCatalog {
     // Combinations and scalar markets are not ours to list: expected, so counted apart.
     if (refusal.reason === 'combo') this.#combos.note(row)
     if (refusal.reason === 'combo' || refusal.reason === 'not_binary') {
-      this.#tally.ignored(refusal.reason)
+      this.#counters.ignored(refusal.reason)
       return
     }
-    this.#tally.rowRefused(refusal.reason, sampleOf(row))
+    this.#counters.rowRefused(refusal.reason, sampleOf(row))
     if (refusal.reason === 'market_status' && isRecord(row)) {
-      this.#tally.drift.note('market.status', row.status, row.ticker)
+      this.#counters.drift.note('market.status', row.status, row.ticker)
     }
   }
 }
 
 /** Whether asking again brings nothing else: another status than a busy or failing venue's, or no JSON. */
-function isGone({ kind, status = 0 }: FetchError): boolean {
+function isPermanent({ kind, status = 0 }: FetchError): boolean {
   return kind === 'body' || (kind === 'status' && status < 500 && status !== 429)
 }
 

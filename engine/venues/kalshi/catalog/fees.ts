@@ -20,8 +20,8 @@ import {
   sharedFees,
 } from '../../../market/fees.ts'
 import { MICROS, parseTime, type TimeMs, timeMs } from '../../../units.ts'
-import { AnswerDoubt, doubtOfList, listIn, pagesOf } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
+import { listIn, pagesOf, SuspectAnswerError, suspectListReason } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { FeeTerms } from '../messages.ts'
 import { idOf } from '../parse.ts'
 import { cursorOf } from './rows.ts'
@@ -62,26 +62,26 @@ const RETRY_AFTER_MS = 300_000
 const CHANGE_ROWS = 1_000
 const PAGES_MAX = 50
 /** Events whose override the socket told; beyond them the oldest goes, and the next reading has it. */
-const TOLD_MAX = 10_000
+const SOCKET_OVERRIDES_MAX = 10_000
 
 export class KalshiFees {
   readonly #http: Pick<HttpClient, 'getJson'>
   readonly #clock: Clock
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   #ofSeries: Changes = new Map()
   /** Null until they were read once. */
   #ofEvents: Changes | null = null
-  readonly #told = new Map<string, FeeChange>()
+  readonly #socketOverrides = new Map<string, FeeChange>()
   #readAgainAtMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: {
     readonly http: Pick<HttpClient, 'getJson'>
     readonly clock: Clock
-    readonly tally: Tally
+    readonly counters: VenueCounters
   }) {
     this.#http = parts.http
     this.#clock = parts.clock
-    this.#tally = parts.tally
+    this.#counters = parts.counters
   }
 
   /** Reads the changes of fees once an hour. A failure is counted, and what is known stays. */
@@ -89,24 +89,25 @@ export class KalshiFees {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs < this.#readAgainAtMs) return
     try {
-      this.#ofSeries = this.#kept(this.#ofSeries, await this.#readSeries(signal))
-      this.#ofEvents = this.#kept(this.#ofEvents ?? new Map(), await this.#readEvents(signal))
+      this.#ofSeries = this.#merged(this.#ofSeries, await this.#readSeries(signal))
+      this.#ofEvents = this.#merged(this.#ofEvents ?? new Map(), await this.#readEvents(signal))
       this.#readAgainAtMs = nowMs + READ_EVERY_MS
     } catch (error) {
       if (signal.aborted) throw error
       this.#readAgainAtMs = nowMs + RETRY_AFTER_MS
-      if (error instanceof AnswerDoubt) this.#tally.doubts.note(error)
-      this.#tally.trouble('fee_changes', { error: String(error) })
+      if (error instanceof SuspectAnswerError) this.#counters.suspectAnswers.note(error)
+      this.#counters.trouble('fee_changes', { error: String(error) })
     }
   }
 
   /** The socket told an event's override; it holds from now on. */
   note(event: string, terms: FeeTerms): void {
-    this.#told.delete(event)
+    this.#socketOverrides.delete(event)
     const sinceMs = timeMs(this.#clock.nowMs())
-    this.#told.set(event, { ...terms, sinceMs, source: 'socket.event_fee_update' })
-    const [oldest] = this.#told.keys()
-    if (this.#told.size > TOLD_MAX && oldest !== undefined) this.#told.delete(oldest)
+    this.#socketOverrides.set(event, { ...terms, sinceMs, source: 'socket.event_fee_update' })
+    const [oldest] = this.#socketOverrides.keys()
+    if (this.#socketOverrides.size > SOCKET_OVERRIDES_MAX && oldest !== undefined)
+      this.#socketOverrides.delete(oldest)
   }
 
   /** The fees of a market by its row, its event's row and the terms of its series, which were read at `readAtMs`. */
@@ -117,11 +118,12 @@ export class KalshiFees {
   ): MarketFees {
     const nowMs = this.#clock.nowMs()
     const seriesChanges = this.#ofSeries.get(series.ticker) ?? []
-    const told = this.#told.get(event.ticker)
-    const known = this.#ofEvents?.get(event.ticker) ?? []
-    const eventChanges = told === undefined ? known : [...known, told].sort(byTime)
+    const socketOverride = this.#socketOverrides.get(event.ticker)
+    const listed = this.#ofEvents?.get(event.ticker) ?? []
+    const eventChanges =
+      socketOverride === undefined ? listed : [...listed, socketOverride].sort(byTime)
     const override = this.#overrideOf(event.row)
-    if (override === null && told === undefined) return FEES_UNKNOWN
+    if (override === null && socketOverride === undefined) return FEES_UNKNOWN
     const modelAt = (atMs: number) =>
       modelOf(
         statedAt(atMs, seriesChanges, {
@@ -160,14 +162,14 @@ export class KalshiFees {
 
   async #readEvents(signal: AbortSignal): Promise<Changes> {
     const path = '/events/fee_changes'
-    const ask = async (cursor?: string) => {
+    const fetchPage = async (cursor?: string) => {
       const query = { show_historical: true, limit: CHANGE_ROWS, cursor }
       const answer = await this.#http.getJson(path, query, { signal })
       return { rows: listIn(answer, 'event_fee_changes', 'event'), next: cursorOf(answer) }
     }
     const all: unknown[] = []
     const list = { kind: 'event', name: path, pagesMax: PAGES_MAX } as const
-    for await (const rows of pagesOf(ask, list)) all.push(...rows)
+    for await (const rows of pagesOf(fetchPage, list)) all.push(...rows)
     const source = 'events.fee_changes'
     return this.#changesIn(all, { key: 'event_ticker', suffix: '_override', source })
   }
@@ -181,7 +183,7 @@ export class KalshiFees {
       const ticker = isRecord(row) ? idOf(row[of.key]) : null
       const sinceMs = isRecord(row) ? timeIn(row.scheduled_ts) : null
       if (!isRecord(row) || ticker === null || sinceMs === null) {
-        this.#tally.rejected('fee_change', JSON.stringify(row) ?? '')
+        this.#counters.rejected('fee_change', JSON.stringify(row) ?? '')
         continue
       }
       const change = { ...termsOf(row, of.suffix), sinceMs, source: of.source }
@@ -191,14 +193,18 @@ export class KalshiFees {
   }
 
   /** A list that lacks much of what is known proves nothing against it: what it lacks stays. */
-  #kept(known: Changes, read: Changes): Changes {
-    const lacking = [...known].filter(([ticker]) => !read.has(ticker))
-    if (known.size === 0 || lacking.length === 0) return read
-    const reason = doubtOfList({ got: read.size, lacking: lacking.length, known: known.size })
-    if (reason === null) return read
-    const detail = `${lacking.length} of ${known.size} changes of fees are not in it`
-    this.#tally.doubts.note(new AnswerDoubt('series', reason, detail))
-    return new Map([...lacking, ...read])
+  #merged(previous: Changes, received: Changes): Changes {
+    const missing = [...previous].filter(([ticker]) => !received.has(ticker))
+    if (previous.size === 0 || missing.length === 0) return received
+    const reason = suspectListReason({
+      received: received.size,
+      missing: missing.length,
+      expected: previous.size,
+    })
+    if (reason === null) return received
+    const detail = `${missing.length} of ${previous.size} changes of fees are not in it`
+    this.#counters.suspectAnswers.note(new SuspectAnswerError('series', reason, detail))
+    return new Map([...missing, ...received])
   }
 }
 

@@ -13,7 +13,7 @@ interface HaltParts {
   readonly emit: (event: VenueEvent) => void
 }
 
-export class Halts {
+export class ExchangeHalts {
   readonly #parts: HaltParts
 
   constructor(parts: HaltParts) {
@@ -29,7 +29,7 @@ export class Halts {
       const status = timers.statusOf(ticker)
       if (status === null || status === 'resolved') continue
       const market = nativeMarketId(ticker)
-      if (isTrading) timers.seeSoon(ticker)
+      if (isTrading) timers.confirmSoon(ticker)
       else if (status === 'open') {
         timers.noteStatus(ticker, 'closed')
         emit({ kind: 'marketStatus', ...stamps, market, status: 'closed', settlementPrice: null })

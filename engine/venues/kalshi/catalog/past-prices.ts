@@ -16,14 +16,14 @@ import {
 } from '../../../units.ts'
 import { listIn } from '../../answers.ts'
 import { type PastPoint, pointsFrom } from '../../past-points.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
 import { decimalOf, dollarsOfCents, type Rejected, rejected } from '../parse.ts'
 
 interface PastPricesParts {
   readonly http: HttpClient
   readonly clock: Clock
-  readonly tally: Tally
+  readonly counters: VenueCounters
 }
 
 type Fields = { readonly [name: string]: unknown }
@@ -44,13 +44,13 @@ const CUTOFF_AGE_MAX_MS = 3_600_000
 export class KalshiPastPrices implements VenuePastPrices {
   readonly #http: HttpClient
   readonly #clock: Clock
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   #cutoff: { readonly atMs: TimeMs | null; readonly readAtMs: number } | null = null
 
   constructor(parts: PastPricesParts) {
     this.#http = parts.http
     this.#clock = parts.clock
-    this.#tally = parts.tally
+    this.#counters = parts.counters
   }
 
   /** See VenuePastPrices.read; one request, up to three for a market that may be in the archive. */
@@ -81,8 +81,8 @@ export class KalshiPastPrices implements VenuePastPrices {
     for (const row of rows) {
       const candle = readCandle(row)
       if (candle.kind === 'rejected') {
-        this.#tally.rejected(candle.reason, JSON.stringify(row) ?? '')
-      } else if (candle.endMs > range.toMs) this.#tally.ignored('candle_outside')
+        this.#counters.rejected(candle.reason, JSON.stringify(row) ?? '')
+      } else if (candle.endMs > range.toMs) this.#counters.ignored('candle_outside')
       else candles.push(candle)
     }
     candles.sort((one, other) => one.endMs - other.endMs)
@@ -123,7 +123,7 @@ export class KalshiPastPrices implements VenuePastPrices {
       const answer = await this.#http.getJson('/historical/cutoff', {}, { signal })
       const text = isRecord(answer) ? answer.market_settled_ts : undefined
       const atMs = typeof text === 'string' ? parseTime(text) : null
-      if (atMs === null) this.#tally.trouble('historical_cutoff')
+      if (atMs === null) this.#counters.trouble('historical_cutoff')
       this.#cutoff = { atMs, readAtMs: nowMs }
     }
     return this.#cutoff.atMs !== null && fromMs < this.#cutoff.atMs
@@ -148,17 +148,17 @@ function readCandle(row: unknown): Candle | Rejected {
   const close = tradedIn(row.price, 'close')
   const previous = tradedIn(row.price, 'previous')
   const bid = priceIn(row.yes_bid, 'close')
-  const ask = priceIn(row.yes_ask, 'close')
+  const askPrice = priceIn(row.yes_ask, 'close')
   if (close === 'unreadable' || previous === 'unreadable') return rejected('candle_price')
-  if (bid === 'unreadable' || ask === 'unreadable') return rejected('candle_quote')
-  const price = close ?? middleOf(bid, ask) ?? previous
+  if (bid === 'unreadable' || askPrice === 'unreadable') return rejected('candle_quote')
+  const price = close ?? middleOf(bid, askPrice) ?? previous
   return { kind: 'candle', endMs: timeMs(endS * 1_000), price, previous }
 }
 
 /** An empty side is written as a bid of 0 or an ask of 1. */
-function middleOf(bid: PriceMicros | null, ask: PriceMicros | null): PriceMicros | null {
-  if (bid === null || ask === null || bid === 0 || ask === PRICE_ONE) return null
-  return ask >= bid && ask - bid <= SPREAD_MAX ? midPrice(bid, ask) : null
+function middleOf(bid: PriceMicros | null, askPrice: PriceMicros | null): PriceMicros | null {
+  if (bid === null || askPrice === null || bid === 0 || askPrice === PRICE_ONE) return null
+  return askPrice >= bid && askPrice - bid <= SPREAD_MAX ? midPrice(bid, askPrice) : null
 }
 
 /** Nothing trades at 0 and 1: a candle without a trade may show them. */

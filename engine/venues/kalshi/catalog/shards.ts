@@ -4,7 +4,7 @@
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 
 const READ_EVERY_MS = 60_000
 const SHARDS_MAX = 1_000
@@ -12,7 +12,7 @@ const SHARDS_MAX = 1_000
 interface ShardParts {
   readonly http: Pick<HttpClient, 'getJson'>
   readonly clock: Clock
-  readonly tally: Tally
+  readonly counters: VenueCounters
   /** A part began or ended trading since it was read last. */
   readonly onChange: (shard: number, isTrading: boolean) => void
 }
@@ -34,12 +34,12 @@ export class Shards {
   /** A part of which the exchange's own page says nothing is named; nothing is lost by it. */
   noteOf(shard: number | null, ticker: string): void {
     if (shard === null || this.#isTrading.size === 0 || this.#isTrading.has(shard)) return
-    this.#parts.tally.drift.note('market.exchange_index', String(shard), ticker, 'notice')
+    this.#parts.counters.drift.note('market.exchange_index', String(shard), ticker, 'notice')
   }
 
   /** Without an answer what was read last holds. */
   async read(signal: AbortSignal): Promise<void> {
-    const { http, clock, tally } = this.#parts
+    const { http, clock, counters } = this.#parts
     const nowMs = clock.monotonicMs()
     if (nowMs - this.#readAtMs < READ_EVERY_MS) return
     this.#readAtMs = nowMs
@@ -47,9 +47,9 @@ export class Shards {
       const answer = await http.getJson('/exchange/status', {}, { signal })
       const rows = isRecord(answer) ? answer.exchange_index_statuses : undefined
       if (Array.isArray(rows)) for (const row of rows.slice(0, SHARDS_MAX)) this.#take(row)
-      else tally.trouble('exchange_status', { err: 'no exchange_index_statuses' })
+      else counters.trouble('exchange_status', { err: 'no exchange_index_statuses' })
     } catch (error) {
-      if (!signal.aborted) tally.trouble('exchange_status', { err: error })
+      if (!signal.aborted) counters.trouble('exchange_status', { err: error })
     }
   }
 
@@ -61,8 +61,13 @@ export class Shards {
     const was = this.#isTrading.get(shard) ?? true
     this.#isTrading.set(shard, isTrading)
     if (!isTrading) {
-      const { tally } = this.#parts
-      tally.drift.note('exchange.shard', `${shard} does not trade`, JSON.stringify(row), 'notice')
+      const { counters } = this.#parts
+      counters.drift.note(
+        'exchange.shard',
+        `${shard} does not trade`,
+        JSON.stringify(row),
+        'notice',
+      )
     }
     if (was !== isTrading) this.#parts.onChange(shard, isTrading)
   }

@@ -53,16 +53,17 @@ export class StatusTimers {
 
   /** Learns or corrects a market's times; the same times again change nothing. */
   set(ticker: string, times: Readonly<Times>): void {
-    const known = this.#times.get(ticker)
+    const existing = this.#times.get(ticker)
     if (
-      known !== undefined &&
-      known.openAtMs === times.openAtMs &&
-      known.closeAtMs === times.closeAtMs &&
-      known.status === times.status
+      existing !== undefined &&
+      existing.openAtMs === times.openAtMs &&
+      existing.closeAtMs === times.closeAtMs &&
+      existing.status === times.status
     ) {
       return
     }
-    const isRetimed = known?.openAtMs !== times.openAtMs || known.closeAtMs !== times.closeAtMs
+    const isRetimed =
+      existing?.openAtMs !== times.openAtMs || existing.closeAtMs !== times.closeAtMs
     this.#times.set(ticker, { ...times })
     // Only new times make timers: a status that REST still shows as it was must not fire twice.
     if (!isRetimed || times.status === 'resolved') return
@@ -73,8 +74,8 @@ export class StatusTimers {
 
   /** As `set`, for a market that is timed already; others are ignored. */
   correct(ticker: string, times: Readonly<Partial<Times>>): void {
-    const known = this.#times.get(ticker)
-    if (known !== undefined) this.set(ticker, { ...known, ...times })
+    const existing = this.#times.get(ticker)
+    if (existing !== undefined) this.set(ticker, { ...existing, ...times })
   }
 
   /** Null: the market is not timed. */
@@ -89,16 +90,16 @@ export class StatusTimers {
   }
 
   /** Asks for the market's listing again in a few seconds; several wishes become one. */
-  seeSoon(ticker: string): void {
+  confirmSoon(ticker: string): void {
     if (this.#awaited.has(ticker)) return
     this.#awaited.add(ticker)
     this.#push({ atMs: this.#clock.nowMs() + CONFIRM_AFTER_MS, ticker, action: 'seen' })
   }
 
   /** The same for every timed market of an event, whose ticker theirs begin with. */
-  seeEventSoon(event: string): void {
+  confirmEventSoon(event: string): void {
     for (const ticker of this.#times.keys()) {
-      if (ticker.startsWith(`${event}-`)) this.seeSoon(ticker)
+      if (ticker.startsWith(`${event}-`)) this.confirmSoon(ticker)
     }
   }
 
@@ -120,12 +121,12 @@ export class StatusTimers {
     action: 'open' | 'close',
     atMs: TimeMs | null,
     nowMs: TimeMs,
-    isToldLate: boolean,
+    isEmittedLate: boolean,
   ): void {
     if (atMs === null) return
-    if (atMs > nowMs || (isToldLate && atMs > nowMs - EMITTED_LATE_MS_MAX)) {
+    if (atMs > nowMs || (isEmittedLate && atMs > nowMs - EMITTED_LATE_MS_MAX)) {
       this.#push({ atMs, ticker, action })
-    } else if (isToldLate) this.seeSoon(ticker)
+    } else if (isEmittedLate) this.confirmSoon(ticker)
   }
 
   #isValid(due: Due): boolean {
@@ -163,7 +164,7 @@ export class StatusTimers {
       const { status } = times
       this.#emit({ kind: 'marketStatus', ...stamps, status, settlementPrice: null })
     }
-    this.seeSoon(due.ticker)
+    this.confirmSoon(due.ticker)
   }
 
   #sleep(): void {
@@ -176,9 +177,9 @@ export class StatusTimers {
   }
 
   #sweep(): void {
-    const kept = this.#heap.filter((due) => this.#isValid(due))
+    const valid = this.#heap.filter((due) => this.#isValid(due))
     this.#heap = []
-    for (const due of kept) this.#sift(due)
+    for (const due of valid) this.#sift(due)
   }
 
   #push(due: Due): void {

@@ -4,9 +4,9 @@
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { AnswerDoubt, listIn, pagesOf } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
-import { placeOf, trimmedText } from '../../team-fields.ts'
+import { listIn, pagesOf, SuspectAnswerError } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
+import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
 import { cursorOf } from './rows.ts'
 
@@ -17,31 +17,31 @@ const SIDES = /(^|_)team$|^tennis_|^golf/
 
 /** Every team the venue lists; rows that cannot be read are counted and left out. */
 export async function readTeams(
-  parts: { readonly http: HttpClient; readonly tally: Tally },
+  parts: { readonly http: HttpClient; readonly counters: VenueCounters },
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
-  const { http, tally } = parts
+  const { http, counters } = parts
   const path = '/structured_targets'
   const teams: TeamListing[] = []
-  const ask = async (cursor?: string) => {
+  const fetchPage = async (cursor?: string) => {
     const answer = await http.getJson(path, { page_size: PAGE_ROWS, cursor }, { signal })
     return { rows: listIn(answer, 'structured_targets', 'teams'), next: cursorOf(answer) }
   }
   const take = (row: unknown) => {
     if (isRecord(row) && !SIDES.test(trimmedText(row.type).toLowerCase())) {
-      return tally.ignored('target_of_no_side')
+      return counters.ignored('target_of_no_side')
     }
     const team = readTeam(row)
-    if (team === null) tally.rejected('bad_team', JSON.stringify(row) ?? '')
+    if (team === null) counters.rejected('bad_team', JSON.stringify(row) ?? '')
     else teams.push(team)
   }
   try {
     const list = { kind: 'teams', name: path, pagesMax: PAGES_MAX } as const
-    for await (const rows of pagesOf(ask, list)) rows.forEach(take)
+    for await (const rows of pagesOf(fetchPage, list)) rows.forEach(take)
   } catch (error) {
     // What came before is good, and teams that are known stay known.
-    if (!(error instanceof AnswerDoubt) || teams.length === 0) throw error
-    tally.doubts.note(error)
+    if (!(error instanceof SuspectAnswerError) || teams.length === 0) throw error
+    counters.suspectAnswers.note(error)
   }
   return teams
 }
@@ -60,6 +60,6 @@ function readTeam(row: unknown): TeamListing | null {
   const league = first('league', 'competition', 'tour').toLowerCase()
   const nickname = first('nickname', 'alias', 'mascot')
   const code = first('abbreviation', 'abbr', 'short_name', 'code').toLowerCase()
-  const place = first('market', 'location', 'city') || placeOf(name, nickname)
-  return { venue: 'b', league, code, name, location: place, nickname }
+  const location = first('market', 'location', 'city') || locationOf(name, nickname)
+  return { venue: 'b', league, code, name, location: location, nickname }
 }

@@ -5,8 +5,8 @@ import { pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
 import { outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
-import { AnswerDoubt, listIn } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
+import { listIn, SuspectAnswerError } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { Readable, VenueParts } from '../../venue.ts'
 import { tradingFigures } from '../catalog/listing.ts'
 import { idOf } from '../parse.ts'
@@ -21,7 +21,7 @@ const AGAIN_MS = { streamed: 300_000, polled: 15_000 }
 
 interface ReaderParts extends Pick<VenueParts, 'clock' | 'emit'> {
   readonly http: HttpClient
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly source: keyof typeof AGAIN_MS
   readonly isWatched: (ticker: string) => boolean
 }
@@ -64,9 +64,9 @@ export class FiguresReader {
 
   /** A watched market traded. */
   noteTrade(ticker: string): void {
-    const known = this.#waiting.get(ticker)
-    if (known !== undefined) {
-      known.trades += 1
+    const existing = this.#waiting.get(ticker)
+    if (existing !== undefined) {
+      existing.trades += 1
       return
     }
     if (this.#waiting.size >= WAITING_MAX) {
@@ -76,7 +76,7 @@ export class FiguresReader {
     this.#waiting.set(ticker, { trades: 1, readAtMs: Number.NEGATIVE_INFINITY })
   }
 
-  forget(tickers: readonly string[]): void {
+  remove(tickers: readonly string[]): void {
     for (const ticker of tickers) this.#waiting.delete(ticker)
   }
 
@@ -90,8 +90,8 @@ export class FiguresReader {
         await this.#readBatch(batch)
       } catch (error) {
         if (signal.aborted) return
-        if (error instanceof AnswerDoubt) this.#parts.tally.doubts.note(error)
-        else this.#parts.tally.trouble('figures', { err: error })
+        if (error instanceof SuspectAnswerError) this.#parts.counters.suspectAnswers.note(error)
+        else this.#parts.counters.trouble('figures', { err: error })
       }
     }
   }
@@ -117,17 +117,17 @@ export class FiguresReader {
     const options = { signal: this.#stopping.signal }
     const query = { tickers: tickers.join(','), limit: BATCH_TICKERS_MAX }
     try {
-      const askedAtMs = clock.nowMs()
+      const requestedAtMs = clock.nowMs()
       const rows = listIn(await http.getJson('/markets', query, options), 'markets', 'market')
-      if (rows.length === 0) throw new AnswerDoubt('market', 'empty', `of ${tickers.length}`)
-      for (const row of rows) this.#take(row, askedAtMs)
+      if (rows.length === 0) throw new SuspectAnswerError('market', 'empty', `of ${tickers.length}`)
+      for (const row of rows) this.#take(row, requestedAtMs)
     } catch (error) {
       for (const ticker of tickers) this.noteTrade(ticker)
       throw error
     }
   }
 
-  #take(row: unknown, askedAtMs: ReturnType<VenueParts['clock']['nowMs']>): void {
+  #take(row: unknown, requestedAtMs: ReturnType<VenueParts['clock']['nowMs']>): void {
     if (!isRecord(row)) return
     const ticker = idOf(row.ticker)
     if (ticker === null || !this.#parts.isWatched(ticker)) return
@@ -135,7 +135,7 @@ export class FiguresReader {
     this.#parts.emit({
       kind: 'figures',
       venue: 'b',
-      venueTimeMs: askedAtMs,
+      venueTimeMs: requestedAtMs,
       receivedAtMs,
       outcome: outcomeId(ticker),
       tradesToMs: receivedAtMs,

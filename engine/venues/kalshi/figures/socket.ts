@@ -11,7 +11,7 @@ import type { DataMessage, Reply, TickerMessage } from '../messages.ts'
 import { kalshiSocket, type SocketAccess } from '../socket.ts'
 import { codeName, KalshiStream } from '../stream.ts'
 
-const SILENT_AFTER_MS = 30_000
+const NO_DATA_AFTER_MS = 30_000
 /** A trade changes its market's figures; so much later the ticker should have come. */
 const TRADE_WITHOUT_TICKER_MS = 5_000
 /** Of several tickers of a market within this time the newest is emitted. */
@@ -41,7 +41,7 @@ export class TickerSocket {
   /** What the next flush emits. */
   readonly #pending = new Map<OutcomeId, FiguresEvent>()
   #isConfirmed = false
-  #askedAtMs = 0
+  #subscribedAtMs = 0
   #lastTradeAtMs = 0
 
   constructor(parts: VenueParts, access: SocketAccess, isWatched: (ticker: string) => boolean) {
@@ -52,17 +52,17 @@ export class TickerSocket {
       {
         emit: (event) => this.#take(event),
         combos: access.combos,
-        accepts: (message) => this.#isNews(message),
+        accepts: (message) => this.#isChanged(message),
         onReply: (reply) => this.#replied(reply),
         onGap: () => undefined,
         onLost: () => undefined,
       },
-      access.tally,
+      access.counters,
     )
     this.socket = kalshiSocket(parts, access, this.#stream, {
       stream: 'tickers',
       connection: 0,
-      silentAfterMs: SILENT_AFTER_MS,
+      noDataAfterMs: NO_DATA_AFTER_MS,
       onOpen: () => this.#opened(),
       onDown: () => undefined,
       onSilence: () => this.#checkSilence(),
@@ -89,7 +89,7 @@ export class TickerSocket {
     this.#lastTradeAtMs = receivedAtMs
   }
 
-  forget(tickers: readonly string[]): void {
+  remove(tickers: readonly string[]): void {
     for (const ticker of tickers) this.#seen.delete(ticker)
   }
 
@@ -100,7 +100,7 @@ export class TickerSocket {
   }
 
   #subscribe(): void {
-    this.#askedAtMs = this.#parts.clock.monotonicMs()
+    this.#subscribedAtMs = this.#parts.clock.monotonicMs()
     const params = { channels: [CHANNEL] }
     this.socket.send(JSON.stringify({ id: 1, cmd: 'subscribe', params }))
   }
@@ -111,20 +111,20 @@ export class TickerSocket {
       return
     }
     const { code, text, sid } = reply
-    this.#access.tally.trouble(`command_error_${codeName(code)}`, { text, sid })
+    this.#access.counters.trouble(`command_error_${codeName(code)}`, { text, sid })
     this.#isConfirmed = false
   }
 
   /** Refused, ended or unanswered: the subscription is asked for again, and a ticker proves it. */
   #checkReply(): void {
     if (!this.socket.isOpen || this.#isConfirmed) return
-    if (this.#parts.clock.monotonicMs() - this.#askedAtMs < REPLY_TIMEOUT_MS) return
-    this.#access.tally.drift.note('ws.unacknowledged', CHANNEL, '', 'notice')
+    if (this.#parts.clock.monotonicMs() - this.#subscribedAtMs < REPLY_TIMEOUT_MS) return
+    this.#access.counters.drift.note('ws.unacknowledged', CHANNEL, '', 'notice')
     this.#subscribe()
   }
 
   /** Most tickers come for a moved quote, which the book has: they end here. */
-  #isNews(message: DataMessage): boolean {
+  #isChanged(message: DataMessage): boolean {
     if (message.kind !== 'ticker' || !this.#isWatched(message.ticker)) return false
     this.#isConfirmed = true
     const atMs = this.#parts.clock.monotonicMs()
@@ -153,7 +153,7 @@ export class TickerSocket {
   #checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs ?? 0
     if (this.#lastTradeAtMs <= dataAtMs + TRADE_WITHOUT_TICKER_MS) return
-    this.#access.tally.drift.note('ws.silent', CHANNEL, '', 'notice')
+    this.#access.counters.drift.note('ws.silent', CHANNEL, '', 'notice')
     this.socket.reconnect('silent while markets trade')
   }
 }

@@ -12,7 +12,7 @@ import { kalshiSocket, type SocketAccess } from '../socket.ts'
 import { codeName, KalshiStream } from '../stream.ts'
 
 /** So long without a message it is worth asking REST whether anything was traded. */
-const SILENT_AFTER_MS = 20_000
+const NO_DATA_AFTER_MS = 20_000
 /** Our clock and the venue's may differ, and a trade may be seen late: back-fills begin earlier. */
 const OVERLAP_MS = 2_000
 /** A trade younger than this may still be on its way to us. */
@@ -45,7 +45,7 @@ export class TradeSocket {
   #lifecycleSid: number | null = null
   /** Trades came before the venue had confirmed their subscription, if it ever does. */
   #areTradesUnconfirmed = false
-  #askedAtMs = 0
+  #subscribedAtMs = 0
   #downSinceMs: TimeMs | null = null
   #lastTradeTimeMs: TimeMs | null = null
   #lastTradeAtMs: TimeMs | null = null
@@ -67,12 +67,12 @@ export class TradeSocket {
         onMapped: (message) => this.#noteMapped(message),
         onFee: (message) => hooks.onFee(message),
       },
-      access.tally,
+      access.counters,
     )
     this.socket = kalshiSocket(parts, access, this.#stream, {
       stream: 'trades',
       connection: 0,
-      silentAfterMs: SILENT_AFTER_MS,
+      noDataAfterMs: NO_DATA_AFTER_MS,
       onOpen: () => this.#opened(),
       onDown: (reason) => this.#lost(reason),
       onSilence: () => void this.#checkSilence(),
@@ -98,17 +98,17 @@ export class TradeSocket {
   }
 
   #subscribe(): void {
-    this.#askedAtMs = this.#parts.clock.monotonicMs()
-    const ask = (id: number, channel: string) =>
+    this.#subscribedAtMs = this.#parts.clock.monotonicMs()
+    const subscribe = (id: number, channel: string) =>
       this.socket.send(JSON.stringify({ id, cmd: 'subscribe', params: { channels: [channel] } }))
-    if (this.#tradesSid === null) ask(TRADES_ID, 'trade')
-    if (this.#lifecycleSid === null) ask(LIFECYCLE_ID, 'market_lifecycle_v2')
+    if (this.#tradesSid === null) subscribe(TRADES_ID, 'trade')
+    if (this.#lifecycleSid === null) subscribe(LIFECYCLE_ID, 'market_lifecycle_v2')
   }
 
   #replied(reply: Reply): void {
     if (reply.kind === 'error') {
       const { code, text, sid } = reply
-      this.#access.tally.trouble(`command_error_${codeName(code)}`, { text, sid })
+      this.#access.counters.trouble(`command_error_${codeName(code)}`, { text, sid })
       const isOver = code === 10 || code === 25
       if (isOver && sid !== null && sid === this.#lifecycleSid) this.#lifecycleSid = null
       // Whatever else ended: the trades are what must not be missed, so a new connection decides.
@@ -128,19 +128,19 @@ export class TradeSocket {
     // Only now can a back-fill close the hole: what it cannot see yet, the stream will show.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
-    this.#tell('feedUp', 'subscribed', sinceMs)
+    this.#emitFeedEvent('feedUp', 'subscribed', sinceMs)
   }
 
   #checkReplies(): void {
     if (!this.socket.isOpen) return
     const areTradesConfirmed = this.#tradesSid !== null && !this.#areTradesUnconfirmed
     if (areTradesConfirmed && this.#lifecycleSid !== null) return
-    const waitedMs = this.#parts.clock.monotonicMs() - this.#askedAtMs
+    const waitedMs = this.#parts.clock.monotonicMs() - this.#subscribedAtMs
     if (waitedMs < REPLY_TIMEOUT_MS) return
     const channel = areTradesConfirmed ? 'market_lifecycle_v2' : 'trade'
     const areTradesMissing = this.#tradesSid === null
     const weight = areTradesMissing ? 'loss' : 'notice'
-    this.#access.tally.drift.note('ws.unacknowledged', channel, '', weight)
+    this.#access.counters.drift.note('ws.unacknowledged', channel, '', weight)
     this.#areTradesUnconfirmed = false
     if (areTradesMissing) this.socket.reconnect('trades were not confirmed')
     else this.#subscribe()
@@ -162,7 +162,11 @@ export class TradeSocket {
   #noteGap(sid: number, lastInOrderAtMs: TimeMs | null): void {
     // A hole in the lifecycle messages is mended by the next refresh of the catalogue.
     if (sid !== this.#tradesSid) return
-    this.#tell('feedGap', 'sequence gap', earlier(lastInOrderAtMs ?? this.#parts.clock.nowMs()))
+    this.#emitFeedEvent(
+      'feedGap',
+      'sequence gap',
+      earlier(lastInOrderAtMs ?? this.#parts.clock.nowMs()),
+    )
   }
 
   /** REST may have a readable row; if the venue's data itself is broken, asking always is no use. */
@@ -178,7 +182,7 @@ export class TradeSocket {
     const lostAtMs = timeMs(Math.min(signAtMs, this.socket.lateSinceMs ?? signAtMs))
     // Down again before the first hole was closed: it reaches further back.
     this.#downSinceMs ??= earlier(lostAtMs)
-    this.#tell('feedDown', reason, this.#downSinceMs)
+    this.#emitFeedEvent('feedDown', reason, this.#downSinceMs)
   }
 
   /** Silence is suspicious only when REST knows a trade that we should have seen by now. */
@@ -188,7 +192,7 @@ export class TradeSocket {
     try {
       newestMs = await this.#hooks.fetchNewestTradeMs()
     } catch {
-      this.#access.tally.trouble('silence_check')
+      this.#access.counters.trouble('silence_check')
       return
     }
     if (newestMs === null || !this.socket.isOpen || openSinceMs !== this.#lastTradeTimeMs) return
@@ -200,7 +204,11 @@ export class TradeSocket {
     this.socket.reconnect('silent while REST shows trades')
   }
 
-  #tell(kind: 'feedUp' | 'feedDown' | 'feedGap', reason: string, sinceMs: TimeMs | null): void {
+  #emitFeedEvent(
+    kind: 'feedUp' | 'feedDown' | 'feedGap',
+    reason: string,
+    sinceMs: TimeMs | null,
+  ): void {
     this.#parts.emit(
       feedEvent(this.#parts.clock.nowMs(), {
         kind,

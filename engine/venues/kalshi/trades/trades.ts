@@ -9,9 +9,15 @@ import type { HttpClient, Query } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
-import { AnswerDoubt, type DoubtReason, listIn, pagesOf, reachesBack } from '../../answers.ts'
+import {
+  listIn,
+  pagesOf,
+  reachesBack,
+  SuspectAnswerError,
+  type SuspectReason,
+} from '../../answers.ts'
 import type { FrameTap } from '../../feed.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { TradesRead } from '../../venue.ts'
 import { cursorOf, parseTradeRow } from '../catalog/rows.ts'
 import type { Combos } from '../combos.ts'
@@ -27,7 +33,7 @@ const WALK_ROWS = 200
 /** Pages of one answer: above it the oldest part of the range is given up and said to be lost. */
 const PAGES_MAX = 200
 /** The venue keeps about three months in the live tables; a younger range is not checked against the cutoff. */
-const SURELY_LIVE_MS = 30 * 86_400_000
+const ALWAYS_LIVE_MS = 30 * 86_400_000
 
 interface TradeRange {
   readonly ticker: string | null
@@ -52,28 +58,28 @@ class Walk {
     this.range = range
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return reachesBack([this.oldestMs], this.range.fromMs)
   }
 }
 
 export class TradeReader {
   readonly #http: HttpClient
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly #combos: Pick<Combos, 'has'>
   readonly #tap: FrameTap | undefined
 
   constructor(parts: {
     http: HttpClient
-    tally: Tally
+    counters: VenueCounters
     combos: Pick<Combos, 'has'>
     clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
     /** Sees the pages of live trades, so that a recording has what the stream missed. */
     tap?: FrameTap | undefined
   }) {
     this.#http = parts.http
-    this.#tally = parts.tally
+    this.#counters = parts.counters
     this.#combos = parts.combos
     this.#clock = parts.clock
     this.#tap = parts.tap
@@ -86,24 +92,31 @@ export class TradeReader {
     const leadMs = isOfVenue ? LEAD_MS : 0
     const since = { limit: PAGE_ROWS, min_ts: toSeconds(timeMs(range.fromMs - leadMs)) }
     let ending = await this.#readPages(walk, since, signal)
-    if (isOfVenue && ending === 'end' && !walk.isWhole) {
+    if (isOfVenue && ending === 'end' && !walk.isComplete) {
       const { size } = walk.trades
       const reason = size === 0 ? 'empty' : 'shorter'
       ending = await this.#readPages(walk, { limit: WALK_ROWS }, signal)
-      if (ending === 'end' && !walk.isWhole) ending = reason
+      if (ending === 'end' && !walk.isComplete) ending = reason
       else if (walk.trades.size > size) {
-        this.#tally.doubts.note(new AnswerDoubt('trades', reason, `since ${range.fromMs}`))
+        this.#counters.suspectAnswers.note(
+          new SuspectAnswerError('trades', reason, `since ${range.fromMs}`),
+        )
       }
     }
     const isCut = ending === 'cut'
-    const doubt = ending === 'cut' || ending === 'end' ? null : ending
+    const suspectReason = ending === 'cut' || ending === 'end' ? null : ending
     // Rows come newest first; turned round, the stable sort keeps the order within a millisecond.
     const trades = [...walk.trades.values()].reverse()
     trades.sort((one, other) => one.venueTimeMs - other.venueTimeMs)
     const oldestMs = trades[0]?.venueTimeMs ?? range.toMs
     const completeFromMs = isCut ? oldestMs : await this.#liveFromMs(range, signal)
     const { newestMs } = walk
-    return { trades, completeFromMs: timeMs(Math.min(completeFromMs, range.toMs)), doubt, newestMs }
+    return {
+      trades,
+      completeFromMs: timeMs(Math.min(completeFromMs, range.toMs)),
+      suspectReason,
+      newestMs,
+    }
   }
 
   /**
@@ -114,17 +127,17 @@ export class TradeReader {
     walk: Walk,
     query: Query,
     signal?: AbortSignal,
-  ): Promise<'end' | 'cut' | DoubtReason> {
+  ): Promise<'end' | 'cut' | SuspectReason> {
     const { range } = walk
     const options = signal === undefined ? {} : { signal }
-    const ask = async (cursor?: string) => {
-      const asked = {
+    const fetchPage = async (cursor?: string) => {
+      const pageQuery = {
         ...query,
         max_ts: toSeconds(range.toMs) + 1,
         ticker: range.ticker ?? undefined,
         cursor,
       }
-      const answer = await this.#http.getJson(PATH, asked, options)
+      const answer = await this.#http.getJson(PATH, pageQuery, options)
       if (this.#tap !== undefined && range.source !== 'history') {
         const frame = {
           connection: 0,
@@ -138,16 +151,16 @@ export class TradeReader {
     const list = { kind: 'trades', name: PATH, pagesMax: PAGES_MAX + 1 } as const
     let pageCount = 0
     try {
-      for await (const rows of pagesOf(ask, list)) {
+      for await (const rows of pagesOf(fetchPage, list)) {
         await runInSlices(this.#clock, this.#readPage(rows, walk))
         pageCount += 1
-        if (walk.isWhole) return 'end'
+        if (walk.isComplete) return 'end'
         if (pageCount === PAGES_MAX) return 'cut'
       }
       return 'end'
     } catch (error) {
       // What was read before is good.
-      if (error instanceof AnswerDoubt && pageCount > 0) return error.reason
+      if (error instanceof SuspectAnswerError && pageCount > 0) return error.reason
       throw error
     }
   }
@@ -171,7 +184,7 @@ export class TradeReader {
       yield
       const message = parseTradeRow(row)
       if (message.kind === 'rejected') {
-        this.#tally.rejected(message.reason, JSON.stringify(row) ?? '')
+        this.#counters.rejected(message.reason, JSON.stringify(row) ?? '')
         continue
       }
       walk.oldestMs = Math.min(walk.oldestMs, message.timeMs)
@@ -180,15 +193,15 @@ export class TradeReader {
       if (message.timeMs < range.fromMs || message.timeMs > range.toMs) continue
       const trade = mapTrade(message, receivedAtMs, range.source)
       if (trade.kind === 'trade') {
-        noteBlock(message, this.#tally.drift)
+        noteBlock(message, this.#counters.drift)
         trades.set(trade.nativeId, trade)
-      } else this.#tally.refused(trade, JSON.stringify(row) ?? '')
+      } else this.#counters.refused(trade, JSON.stringify(row) ?? '')
     }
   }
 
   /** Where the live tables begin, asked only for ranges that may reach below. */
   async #liveFromMs(range: TradeRange, signal?: AbortSignal): Promise<TimeMs> {
-    if (range.fromMs > this.#clock.nowMs() - SURELY_LIVE_MS) return range.fromMs
+    if (range.fromMs > this.#clock.nowMs() - ALWAYS_LIVE_MS) return range.fromMs
     try {
       const options = signal === undefined ? {} : { signal }
       const answer = await this.#http.getJson('/historical/cutoff', {}, options)
@@ -196,7 +209,7 @@ export class TradeReader {
       const cutoffMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
       return Number.isNaN(cutoffMs) ? range.fromMs : timeMs(Math.max(range.fromMs, cutoffMs))
     } catch {
-      this.#tally.trouble('historical_cutoff')
+      this.#counters.trouble('historical_cutoff')
       return range.fromMs
     }
   }

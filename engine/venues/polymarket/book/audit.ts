@@ -8,7 +8,7 @@ import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answers.ts'
 import { type BookMessage, isBook } from '../messages.ts'
 import { inDecimals } from '../parse.ts'
-import { readGist, readLevels } from './quotes.ts'
+import { readBookSummary, readLevels } from './quotes.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
 interface AuditParts {
@@ -23,15 +23,15 @@ interface AuditParts {
 /** Books asked for in one POST. */
 const BOOKS_PER_CALL = 100
 const AUDITED_BUSY = 10
-const AUDITED_IN_TURN = 10
-const SECOND_READING_MS = 3_000
+const AUDITED_ROUND_ROBIN = 10
+const SECOND_CHECK_MS = 3_000
 /** REST saw the book move and the stream has not said so: it may be on its way for this long. */
-const LAST_CHANCE_MS = 1_500
+const FINAL_CHECK_MS = 1_500
 
 /** Reads books over REST and judges them; emits nothing. */
 export class BookAudit {
   readonly #parts: AuditParts
-  #turn = 0
+  #nextPosition = 0
 
   constructor(parts: AuditParts) {
     this.#parts = parts
@@ -68,9 +68,9 @@ export class BookAudit {
       if (isCandidate) insertBusiest(chosen, track, AUDITED_BUSY)
     }
     for (const track of all) track.auditedCount = track.messageCount
-    for (let taken = 0; taken < Math.min(AUDITED_IN_TURN, all.length); taken += 1) {
-      const track = all[this.#turn % all.length]
-      this.#turn += 1
+    for (let taken = 0; taken < Math.min(AUDITED_ROUND_ROBIN, all.length); taken += 1) {
+      const track = all[this.#nextPosition % all.length]
+      this.#nextPosition += 1
       if (track === undefined || track.lastTimeMs === 0 || chosen.includes(track)) continue
       if (this.#parts.isUp(track)) chosen.push(track)
     }
@@ -102,19 +102,19 @@ export class BookAudit {
     const { clock } = this.#parts
     const countThen = new Map(suspects.map((track) => [track, track.messageCount]))
     const hasMoved = (track: MarketTrack) => countThen.get(track) !== track.messageCount
-    await pause(clock, SECOND_READING_MS, signal)
+    await pause(clock, SECOND_CHECK_MS, signal)
     const still = suspects.filter((track) => !hasMoved(track))
     if (still.length === 0 || signal.aborted) return []
     const second = await this.books(still, signal)
-    const doubted = still.filter((track) => {
+    const lagging = still.filter((track) => {
       const [one, two] = [first.get(track.first), second.get(track.first)]
       const isOther = isContradicted(track, one) && isContradicted(track, two)
       if (isOther) this.#parts.onContradicted(track)
       return isOther || isBehind(track, one, two)
     })
-    if (doubted.length === 0) return []
-    await pause(clock, LAST_CHANCE_MS, signal)
-    return signal.aborted ? [] : doubted.filter((track) => !hasMoved(track))
+    if (lagging.length === 0) return []
+    await pause(clock, FINAL_CHECK_MS, signal)
+    return signal.aborted ? [] : lagging.filter((track) => !hasMoved(track))
   }
 }
 
@@ -141,9 +141,9 @@ function isContradicted(track: MarketTrack, book: BookMessage | undefined): bool
 /** Worth a second reading: another hash, and other best prices or a later time. */
 function isSuspect(track: MarketTrack, book: BookMessage | undefined): boolean {
   if (book === undefined || book.hash === track.lastHash) return false
-  const gist = readGist(book)
-  if (gist === null) return false
-  return gist.venueTimeMs > track.lastTimeMs || !hasSameTop(track, gist.top)
+  const summary = readBookSummary(book)
+  if (summary === null) return false
+  return summary.venueTimeMs > track.lastTimeMs || !hasSameTop(track, summary.top)
 }
 
 /**
@@ -158,13 +158,13 @@ function isBehind(
   two: BookMessage | undefined,
 ): boolean {
   if (one === undefined || two === undefined || two.hash === track.lastHash) return false
-  const [before, gist] = [readGist(one), readGist(two)]
-  if (before === null || gist === null) return false
-  const isOther = !hasSameTop(track, gist.top)
+  const [before, summary] = [readBookSummary(one), readBookSummary(two)]
+  if (before === null || summary === null) return false
+  const isOther = !hasSameTop(track, summary.top)
   if (isOther === hasSameTop(track, before.top)) return false
-  if (isOther) return gist.venueTimeMs >= track.lastTimeMs
+  if (isOther) return summary.venueTimeMs >= track.lastTimeMs
   if (levelsText(one) !== levelsText(two)) return true
-  return one.timestamp === two.timestamp && gist.venueTimeMs > track.lastTimeMs
+  return one.timestamp === two.timestamp && summary.venueTimeMs > track.lastTimeMs
 }
 
 /** A stream that did not say its best prices contradicts none. */

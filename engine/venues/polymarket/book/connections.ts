@@ -6,20 +6,20 @@ import { isRecord } from '../../../json-record.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/notes.ts'
 import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../feed.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { VenueParts } from '../../venue.ts'
 import { conditionId } from '../condition-id.ts'
 import type { PolymarketMap } from '../map.ts'
 import type { BookMessage, MarketMessage, PriceChangeMessage } from '../messages.ts'
 import { type ParseRejection, parseFrame, tokensOf } from '../parse.ts'
-import { noteAsked } from './resync.ts'
+import { noteRequested } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
 /** No data for so long while books are asked for in vain. */
-const DEAF_AFTER_MS = 5_000
-const DEAF_APART_MS = 60_000
+const UNRESPONSIVE_AFTER_MS = 5_000
+const REPLACE_APART_MS = 60_000
 /** So many messages about unknown tokens, and none about the connection's own: it may be theirs under other ids. */
-const UNKNOWN_MIN = 3
+const UNKNOWN_TOKENS_MIN = 3
 const UNKNOWN_TOKEN = 'messages about unknown tokens'
 const BOOK_KINDS: ReadonlySet<string> = new Set([
   'book',
@@ -32,7 +32,7 @@ interface ConnectionParts {
   readonly venue: VenueParts
   readonly url: string
   readonly tap: FrameTap | null
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly tracks: Tracks
   readonly map: PolymarketMap
   readonly emit: (event: VenueEvent) => void
@@ -40,7 +40,7 @@ interface ConnectionParts {
   readonly onLost: (tracks: readonly MarketTrack[], reason: string) => void
   readonly onSilence: (connection: BookConnection) => void
   readonly assetsPerSocketMax: number
-  readonly silentAfterMs: number
+  readonly noDataAfterMs: number
 }
 
 /** One socket and its markets. */
@@ -55,7 +55,7 @@ export interface BookConnection {
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
   /** Monotonic time before which it is not replaced for being deaf again. */
-  deafAllowedAtMs: number
+  replaceAllowedAtMs: number
   /** Messages about tokens that nobody subscribed to, since the last about one of its own. */
   unknownCount: number
 }
@@ -133,7 +133,7 @@ export class BookConnections {
     const added = new Map<BookConnection, MarketTrack[]>()
     let opening = 0
     for (const track of tracks) {
-      let connection = this.#withRoom(marketsMax)
+      let connection = this.#withCapacity(marketsMax)
       if (connection === null) {
         connection = this.#make()
         if (this.#isStarted) this.#startLater(connection, opening++ * OPEN_APART_MS)
@@ -175,14 +175,14 @@ export class BookConnections {
    * A socket that answers heartbeats but sends no book it is asked for, nor anything else, is deaf:
    * a new one replaces it. At most once a minute, since a market without a book never answers.
    */
-  replaceIfDeaf(track: MarketTrack): void {
+  replaceIfUnresponsive(track: MarketTrack): void {
     const connection = this.#connections.get(track.connection)
     if (connection?.socket.isOpen !== true) return
     const { clock } = this.#parts.venue
     const monotonicMs = clock.monotonicMs()
-    const silentMs = clock.nowMs() - (connection.socket.lastDataAtMs ?? 0)
-    if (silentMs < DEAF_AFTER_MS || connection.deafAllowedAtMs > monotonicMs) return
-    connection.deafAllowedAtMs = monotonicMs + DEAF_APART_MS
+    const sinceDataMs = clock.nowMs() - (connection.socket.lastDataAtMs ?? 0)
+    if (sinceDataMs < UNRESPONSIVE_AFTER_MS || connection.replaceAllowedAtMs > monotonicMs) return
+    connection.replaceAllowedAtMs = monotonicMs + REPLACE_APART_MS
     connection.socket.reconnect('asked for books in vain')
   }
 
@@ -198,7 +198,7 @@ export class BookConnections {
     return lists
   }
 
-  #withRoom(marketsMax: number): BookConnection | null {
+  #withCapacity(marketsMax: number): BookConnection | null {
     for (const connection of this.#connections.values()) {
       if (connection.tracks.size < marketsMax) return connection
     }
@@ -209,7 +209,7 @@ export class BookConnections {
     const { clock, random, log, metrics } = this.#parts.venue
     const number = this.#nextNumber
     this.#nextNumber += 1
-    const { tap, url, silentAfterMs } = this.#parts
+    const { tap, url, noDataAfterMs } = this.#parts
     const socket = new SocketFeed({
       venue: 'a',
       stream: 'books',
@@ -221,10 +221,10 @@ export class BookConnections {
       onSilence: () => this.#parts.onSilence(connection),
       pingText: 'PING',
       pingEveryMs: PING_EVERY_MS,
-      silentAfterMs,
+      noDataAfterMs,
       deadAfterMs: DEAD_AFTER_MS,
       ...(tap === null ? {} : { tap }),
-      drift: this.#parts.tally.drift,
+      drift: this.#parts.counters.drift,
       clock,
       random,
       log,
@@ -237,7 +237,7 @@ export class BookConnections {
       isUp: false,
       lostSinceMs: null,
       isSilenceChecked: false,
-      deafAllowedAtMs: 0,
+      replaceAllowedAtMs: 0,
       unknownCount: 0,
     }
     this.#connections.set(number, connection)
@@ -269,18 +269,18 @@ export class BookConnections {
     const sinceMs = connection.lostSinceMs
     connection.isUp = true
     connection.lostSinceMs = null
-    this.#tell('feedUp', connection, { reason: 'connected', sinceMs })
+    this.#emitFeedEvent('feedUp', connection, { reason: 'connected', sinceMs })
   }
 
   #down(connection: BookConnection, reason: string): void {
     const { clock } = this.#parts.venue
     connection.lostSinceMs ??= connection.socket.lastDataAtMs ?? clock.nowMs()
     for (const track of connection.tracks) track.snapshotDueAtMs = null
-    this.#tell('feedDown', connection, { reason, sinceMs: connection.lostSinceMs })
+    this.#emitFeedEvent('feedDown', connection, { reason, sinceMs: connection.lostSinceMs })
   }
 
   /** Tells of all markets of a connection at once. */
-  #tell(
+  #emitFeedEvent(
     kind: 'feedUp' | 'feedDown',
     connection: BookConnection,
     { reason, sinceMs }: { reason: string; sinceMs: TimeMs | null },
@@ -324,8 +324,8 @@ export class BookConnections {
   }
 
   #noteSubscribed(track: MarketTrack, nowMs: number): void {
-    if (track.resyncAllowedAtMs <= nowMs) noteAsked(track, nowMs)
-    else track.forget()
+    if (track.resyncAllowedAtMs <= nowMs) noteRequested(track, nowMs)
+    else track.reset()
   }
 
   #moveCustom(): void {
@@ -344,30 +344,30 @@ export class BookConnections {
   }
 
   #received(connection: BookConnection, frame: RawFrame): 'data' | 'sign' {
-    const { tally, map } = this.#parts
+    const { counters, map } = this.#parts
     const parsed = parseFrame(frame.text, () => {
-      tally.drift.note('ws.asset_id', 'hexadecimal', frame.text, 'notice')
+      counters.drift.note('ws.asset_id', 'hexadecimal', frame.text, 'notice')
     })
     if (parsed.kind === 'sign') return 'sign'
     if (parsed.kind === 'notice') {
-      tally.ignored('notice')
+      counters.ignored('notice')
       return 'sign'
     }
     if (!connection.isUp) this.#noteUp(connection)
     for (const message of parsed.messages) {
       if (message.kind !== 'rejected') {
-        if (message.kind === 'book') this.#noteVersion(message.body, tally.drift)
-        const fate = map.map(message, frame.receivedAtMs)
+        if (message.kind === 'book') this.#noteVersion(message.body, counters.drift)
+        const result = map.map(message, frame.receivedAtMs)
         if (message.kind === 'priceChange') this.#noteLacking(message.body, frame.text)
-        if (fate === 'mapped') tally.mapped(message.kind)
-        else if (fate !== 'rejected') tally.ignored(fate)
-        if (fate === 'unwatched') this.#unwatched(connection, message, frame.text)
+        if (result === 'mapped') counters.mapped(message.kind)
+        else if (result !== 'rejected') counters.ignored(result)
+        if (result === 'unwatched') this.#unwatched(connection, message, frame.text)
         else if (BOOK_KINDS.has(message.kind)) connection.unknownCount = 0
         continue
       }
-      tally.rejected(message.reason, frame.text, message.of ?? null)
+      counters.rejected(message.reason, frame.text, message.of ?? null)
       if (message.unknownType !== undefined) {
-        tally.drift.note('ws.event_type', message.unknownType, frame.text)
+        counters.drift.note('ws.event_type', message.unknownType, frame.text)
       }
       this.#lost(connection, message)
     }
@@ -387,37 +387,37 @@ export class BookConnections {
     if (lost.size > 0) onLost([...lost], reason)
     else if (isOfBook && tokens.length === 0) onLost([...connection.tracks], reason)
     else if (isOfBook && tokens.some((token) => tracks.isUnknown(token))) {
-      this.#unknown(connection, undefined)
+      this.#noteUnknownToken(connection, undefined)
     }
   }
 
   /** Tokens that were never subscribed to are named, and what their messages may have been of is suspect. */
   #unwatched(connection: BookConnection, message: MarketMessage, text: string): void {
-    const { tracks, tally } = this.#parts
+    const { tracks, counters } = this.#parts
     const body: unknown = 'body' in message ? message.body : null
     if (!isRecord(body)) return
     const tokens = tokensOf(body)
     if (!tokens.some((token) => tracks.isUnknown(token))) return
-    tally.drift.note('ws.asset_id', 'not subscribed', text)
+    counters.drift.note('ws.asset_id', 'not subscribed', text)
     const { market } = body
     const isNamed = typeof market === 'string'
-    this.#unknown(connection, isNamed ? tracks.byMarket(conditionId(market)) : undefined)
+    this.#noteUnknownToken(connection, isNamed ? tracks.byMarket(conditionId(market)) : undefined)
   }
 
   /** Its market is suspect where that is watched; else all of the connection's, once these get nothing meanwhile. */
-  #unknown(connection: BookConnection, track: MarketTrack | undefined): void {
+  #noteUnknownToken(connection: BookConnection, track: MarketTrack | undefined): void {
     const { onLost } = this.#parts
     if (track !== undefined) return onLost([track], UNKNOWN_TOKEN)
     connection.unknownCount += 1
-    if (connection.unknownCount >= UNKNOWN_MIN) onLost([...connection.tracks], UNKNOWN_TOKEN)
+    if (connection.unknownCount >= UNKNOWN_TOKENS_MIN) onLost([...connection.tracks], UNKNOWN_TOKEN)
   }
 
   /** Without these a lost message shows only where the book is read over REST (audit.ts). */
   #noteLacking({ price_changes: [entry] }: PriceChangeMessage, text: string): void {
     if (entry === undefined) return
-    const { drift } = this.#parts.tally
-    const isTopSaid = entry.best_bid !== undefined && entry.best_ask !== undefined
-    if (!isTopSaid) drift.note('ws.price_change', 'best prices missing', text)
+    const { drift } = this.#parts.counters
+    const hasTop = entry.best_bid !== undefined && entry.best_ask !== undefined
+    if (!hasTop) drift.note('ws.price_change', 'best prices missing', text)
     if (entry.hash === undefined) drift.note('ws.price_change', 'hash missing', text)
   }
 

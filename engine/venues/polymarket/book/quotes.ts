@@ -24,7 +24,7 @@ const TIME_LOW_MS = 1_577_836_800_000
 const TIME_HIGH_MS = 4_102_444_800_000
 
 /** Time and best prices of a book quoted for its own token; null when it cannot be read. */
-export function readGist(body: BookMessage): { venueTimeMs: TimeMs; top: TopOfBook } | null {
+export function readBookSummary(body: BookMessage): { venueTimeMs: TimeMs; top: TopOfBook } | null {
   const venueTimeMs = readTime(body.timestamp)
   const bids = readLevels(body.bids, true, true)
   const asks = readLevels(body.asks, true, false)
@@ -47,11 +47,11 @@ export function readLevels(
   const levels: Level[] = []
   let best: PriceMicros | null = null
   for (const { price: priceText, size: sizeText } of wire) {
-    const said = parsePrice(priceText)
+    const stated = parsePrice(priceText)
     const size = parseSize(sizeText)
-    if (said === null || size === null) return null
+    if (stated === null || size === null) return null
     if (size === 0) continue
-    const price = isFirst ? said : complement(said)
+    const price = isFirst ? stated : complement(stated)
     if (best === null || (isHighBest ? price > best : price < best)) best = price
     levels.push({ price, size })
   }
@@ -62,13 +62,13 @@ export function readChange(
   entry: WireLevel & { readonly side: 'BUY' | 'SELL' },
   isFirst: boolean,
 ): LevelChange | 'price' | 'size' {
-  const said = parsePrice(entry.price)
-  if (said === null) return 'price'
+  const stated = parsePrice(entry.price)
+  if (stated === null) return 'price'
   const size = parseSize(entry.size)
   if (size === null) return 'size'
   // A bid for one token at p is an offer of the other at 1 − p.
   const side = (entry.side === 'BUY') === isFirst ? 'bid' : 'ask'
-  return { side, price: isFirst ? said : complement(said), size }
+  return { side, price: isFirst ? stated : complement(stated), size }
 }
 
 export function hasLevel(changes: readonly LevelChange[], wanted: LevelChange): boolean {

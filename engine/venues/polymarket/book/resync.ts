@@ -19,13 +19,13 @@ export function apartMs(unansweredCount: number): number {
 /** Holds each market at most once; it is bounded by the number of watched markets. */
 export class ResyncQueue {
   readonly #clock: Clock
-  readonly #ask: (tracks: readonly MarketTrack[]) => void
+  readonly #send: (tracks: readonly MarketTrack[]) => void
   readonly #wanted = new Set<MarketTrack>()
   #stopTimer: StopTimer | null = null
 
-  constructor(clock: Clock, ask: (tracks: readonly MarketTrack[]) => void) {
+  constructor(clock: Clock, send: (tracks: readonly MarketTrack[]) => void) {
     this.#clock = clock
-    this.#ask = ask
+    this.#send = send
   }
 
   request(track: MarketTrack): void {
@@ -59,18 +59,18 @@ export class ResyncQueue {
         continue
       }
       this.#wanted.delete(track)
-      noteAsked(track, nowMs)
+      noteRequested(track, nowMs)
       due.push(track)
     }
-    if (due.length > 0) this.#ask(due)
+    if (due.length > 0) this.#send(due)
     if (this.#wanted.size > 0) this.#wait(Math.max(GATHER_MS, nextMs - nowMs))
   }
 }
 
 /** A snapshot is under way, by a request or by a new subscription. */
-export function noteAsked(track: MarketTrack, nowMs: number): void {
+export function noteRequested(track: MarketTrack, nowMs: number): void {
   track.resyncAllowedAtMs = nowMs + apartMs(track.unansweredCount)
   track.unansweredCount += 1
   track.snapshotDueAtMs = nowMs + SNAPSHOT_WAIT_MS
-  track.forget()
+  track.reset()
 }

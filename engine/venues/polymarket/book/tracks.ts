@@ -57,21 +57,21 @@ export class MarketTrack {
   }
 
   /** What a book message says of the stream's position. */
-  note(said: {
+  note(message: {
     readonly venueTimeMs: TimeMs
     readonly hash: string | null
     readonly top: TopOfBook | null
     readonly change?: LevelChange | null
   }): void {
-    this.lastTimeMs = said.venueTimeMs
-    this.lastHash = said.hash
-    this.lastChange = said.change ?? null
-    this.top = said.top
+    this.lastTimeMs = message.venueTimeMs
+    this.lastHash = message.hash
+    this.lastChange = message.change ?? null
+    this.top = message.top
     this.messageCount += 1
   }
 
   /** A new subscription begins: what was counted of the old one must not judge its books. */
-  forget(): void {
+  reset(): void {
     this.bookTimeMs = 0
     this.firstBookCount = 0
     this.secondBookCount = 0
@@ -82,11 +82,11 @@ export class MarketTrack {
 }
 
 /** Tokens that were watched: messages about them may still be on their way. */
-const GONE_MAX = 10_000
+const UNWATCHED_MAX = 10_000
 
 /** The watched markets, by token and by market id. */
 export class Tracks {
-  readonly #gone = new Set<string>()
+  readonly #unwatched = new Set<string>()
   readonly #byToken = new Map<string, MarketTrack>()
   readonly #byMarket = new Map<NativeMarketId, MarketTrack>()
 
@@ -112,17 +112,17 @@ export class Tracks {
     this.#byMarket.delete(id)
     this.#byToken.delete(track.first)
     this.#byToken.delete(track.second)
-    this.#gone.add(track.first).add(track.second)
-    for (const token of this.#gone) {
-      if (this.#gone.size <= GONE_MAX) break
-      this.#gone.delete(token)
+    this.#unwatched.add(track.first).add(track.second)
+    for (const token of this.#unwatched) {
+      if (this.#unwatched.size <= UNWATCHED_MAX) break
+      this.#unwatched.delete(token)
     }
     return track
   }
 
   /** Whether the token was never watched, as far as is remembered. */
   isUnknown(token: string): boolean {
-    return !this.#byToken.has(token) && !this.#gone.has(token)
+    return !this.#byToken.has(token) && !this.#unwatched.has(token)
   }
 
   byMarket(id: NativeMarketId): MarketTrack | undefined {

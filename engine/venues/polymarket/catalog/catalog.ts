@@ -9,11 +9,11 @@ import { isRecord } from '../../../json-record.ts'
 import type { ReadEvent, ReadListing } from '../../../market/market.ts'
 import { runInSlices, runToEnd, type SlicedWork } from '../../../steps.ts'
 import { formatTime, type TimeMs, timeMs } from '../../../units.ts'
-import { AnswerDoubt, listIn, pagesOf } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
+import { listIn, pagesOf, SuspectAnswerError } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { CatalogPage, VenueCatalog } from '../../venue.ts'
 import { conditionId } from '../condition-id.ts'
-import { judgeMarketRows } from '../drift.ts'
+import { checkMarketRows } from '../drift.ts'
 import type { Json } from '../messages.ts'
 import type { PolymarketFees } from './fees.ts'
 import {
@@ -31,7 +31,7 @@ import {
 interface CatalogParts {
   readonly clock: Clock
   readonly gamma: HttpClient
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly fees: Pick<PolymarketFees, 'completed'>
 }
 
@@ -99,7 +99,7 @@ export class PolymarketCatalog implements VenueCatalog {
     const giveOpen = async (events: readonly Json[]) => {
       // The newest come first, however old they are.
       if (events.length === 0 && !newest.hasBegun) {
-        throw new AnswerDoubt('catalogue', 'empty', 'no open event')
+        throw new SuspectAnswerError('catalogue', 'empty', 'no open event')
       }
       const isOver = newest.isOver(events)
       await give(events)
@@ -128,7 +128,8 @@ export class PolymarketCatalog implements VenueCatalog {
       const isOver = newest.isOver(events)
       if (newest.isOrdered) await onEvents(events)
       const isTooLong = newest.pageCount >= order.pagesMax
-      if (isTooLong && !isOver) this.#parts.tally.trouble('closed_list_cut', { detail: order.name })
+      if (isTooLong && !isOver)
+        this.#parts.counters.trouble('closed_list_cut', { detail: order.name })
       return isOver || isTooLong || !newest.isOrdered ? 'enough' : undefined
     }
     const isTaken = await this.#orderedPages({ closed: true }, order, give, signal)
@@ -152,7 +153,7 @@ export class PolymarketCatalog implements VenueCatalog {
       // A failure may be of this order alone, and may end; the list of open events is too long to be read instead.
       if (status < 500) this.#refused.add(name)
       else if (filter.closed === false) throw error
-      this.#parts.tally.trouble('order_refused', { detail: `${name}: ${error}` })
+      this.#parts.counters.trouble('order_refused', { detail: `${name}: ${error}` })
       return false
     }
   }
@@ -196,7 +197,7 @@ export class PolymarketCatalog implements VenueCatalog {
         isInGroup(row) && typeof slug === 'string' ? await this.#event(slug, signal) : null
       const group = event === null ? [] : groupIn(event, row)
       if (group.includes(market)) return group
-      if (event !== null) this.#parts.tally.trouble('group_without_market', { detail: market })
+      if (event !== null) this.#parts.counters.trouble('group_without_market', { detail: market })
       return null
     }
     return null
@@ -242,7 +243,7 @@ export class PolymarketCatalog implements VenueCatalog {
   async #markets(query: Query, signal: AbortSignal): Promise<readonly Json[]> {
     const answer = await this.#parts.gamma.getJson('/markets/keyset', query, { signal })
     const rows = listIn(answer, 'markets', 'market')
-    judgeMarketRows(rows, this.#parts.tally.drift)
+    checkMarketRows(rows, this.#parts.counters.drift)
     return rows.filter(isRecord)
   }
 
@@ -252,7 +253,7 @@ export class PolymarketCatalog implements VenueCatalog {
     onEvents: (events: readonly Json[]) => unknown,
     signal: AbortSignal,
   ): Promise<void> {
-    const ask = async (cursor?: string) => {
+    const fetchPage = async (cursor?: string) => {
       const query = { ...filter, limit: EVENTS_PER_PAGE, after_cursor: cursor }
       const answer = await this.#parts.gamma.getJson(PATH, query, { signal })
       const next = isRecord(answer) ? answer.next_cursor : null
@@ -260,7 +261,7 @@ export class PolymarketCatalog implements VenueCatalog {
       return { rows: listIn(answer, 'events', 'catalogue'), next: isLast ? null : next }
     }
     const list = { kind: 'catalogue', name: PATH, pagesMax: PAGES_MAX } as const
-    for await (const rows of pagesOf(ask, list)) {
+    for await (const rows of pagesOf(fetchPage, list)) {
       if ((await onEvents(rows.filter(isRecord))) === 'enough') return
     }
   }
@@ -274,9 +275,9 @@ export class PolymarketCatalog implements VenueCatalog {
     const markets: ReadListing[] = []
     const events: ReadEvent[] = []
     const nestedRows = rows.flatMap((row) => (Array.isArray(row.markets) ? row.markets : []))
-    judgeMarketRows(nestedRows, this.#parts.tally.drift)
+    checkMarketRows(nestedRows, this.#parts.counters.drift)
     for (const row of rows) {
-      if (!Array.isArray(row.markets)) this.#parts.tally.rowRefused('no_markets', sampleOf(row))
+      if (!Array.isArray(row.markets)) this.#parts.counters.rowRefused('no_markets', sampleOf(row))
       const nested = Array.isArray(row.markets) ? row.markets : []
       const page = yield* this.#readRows(nested, row, oldestMs)
       markets.push(...page.markets)
@@ -291,21 +292,21 @@ export class PolymarketCatalog implements VenueCatalog {
     parent: Json | null,
     oldestMs?: TimeMs,
   ): SlicedWork<CatalogPage> {
-    const { tally, fees } = this.#parts
+    const { counters, fees } = this.#parts
     const markets: ReadListing[] = []
     for (const row of rows) {
       yield
       const market = readMarket(row, parent)
-      if (typeof market === 'string') tally.rowRefused(market, sampleOf(row))
+      if (typeof market === 'string') counters.rowRefused(market, sampleOf(row))
       else if (market.status === 'resolved' && isLongSettled(row, parent, oldestMs)) {
-        tally.ignored('long_settled')
+        counters.ignored('long_settled')
       } else {
-        tally.row()
+        counters.rowRead()
         markets.push(fees.completed(market))
       }
     }
     const event = parent === null ? null : readEvent(parent)
-    if (typeof event === 'string') tally.rejected(event, sampleOf(parent))
+    if (typeof event === 'string') counters.rejected(event, sampleOf(parent))
     return { markets, events: event === null || typeof event === 'string' ? [] : [event] }
   }
 
@@ -364,16 +365,16 @@ class NewestFirst {
     this.pageCount += 1
     this.hasBegun ||= events.length > 0
     for (const event of events) {
-      const placeMs = atMs(event)
+      const orderMs = atMs(event)
       newestMs = Math.max(newestMs, latestMs(event) ?? Number.POSITIVE_INFINITY)
-      if (placeMs === null) {
+      if (orderMs === null) {
         // Those without a time stand before all others, or are none of the order.
         this.isOrdered &&= this.#lastMs === Number.POSITIVE_INFINITY
         continue
       }
       isTimed = true
-      this.isOrdered &&= placeMs <= this.#lastMs
-      this.#lastMs = placeMs
+      this.isOrdered &&= orderMs <= this.#lastMs
+      this.#lastMs = orderMs
     }
     if (!isTimed) this.#untimedPageCount += 1
     this.isOrdered &&= this.#untimedPageCount <= UNTIMED_PAGES_MAX

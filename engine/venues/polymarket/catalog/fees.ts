@@ -21,8 +21,8 @@ import {
 } from '../../../market/fees.ts'
 import type { ReadListing } from '../../../market/market.ts'
 import { MICROS, parseSize, type SizeMicros } from '../../../units.ts'
-import { AnswerDoubt } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
+import { SuspectAnswerError } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
 import { conditionId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 
@@ -130,25 +130,25 @@ interface Terms {
 }
 
 /** What another source than Gamma said of a market, and when by the monotonic clock. */
-interface Said extends Terms {
+interface StatedTerms extends Terms {
   readonly atMs: number
 }
 
 /** Beyond these the one said longest ago goes, and the market's next reading asks for it again. */
-const SAID_MAX = 10_000
+const STATED_MAX = 10_000
 /** Markets that wait to be asked for; a further one comes with its next reading. */
 const WANTED_MAX = 1_000
 const BETWEEN_CALLS_MS = 500
 const AFTER_FAILURE_MS = 30_000
-const ASK_AGAIN_AFTER_MS = 3_600_000
+const REFETCH_AFTER_MS = 3_600_000
 
 /** Completes the listings whose fees Gamma does not say; between start and stop the CLOB is asked for theirs. */
 export class PolymarketFees {
   readonly #clob: Pick<HttpClient, 'getJson'>
   readonly #clock: Clock
-  readonly #tally: Pick<Tally, 'trouble' | 'doubts' | 'drift'>
+  readonly #counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers' | 'drift'>
   readonly #emit: (event: MarketSeenEvent) => void
-  readonly #said = new Map<NativeMarketId, Said>()
+  readonly #stated = new Map<NativeMarketId, StatedTerms>()
   readonly #wanted = new Set<NativeMarketId>()
   readonly #abort = new AbortController()
   #task: Promise<void> = Promise.resolve()
@@ -156,12 +156,12 @@ export class PolymarketFees {
   constructor(parts: {
     readonly clob: Pick<HttpClient, 'getJson'>
     readonly clock: Clock
-    readonly tally: Pick<Tally, 'trouble' | 'doubts' | 'drift'>
+    readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers' | 'drift'>
     readonly emit: (event: MarketSeenEvent) => void
   }) {
     this.#clob = parts.clob
     this.#clock = parts.clock
-    this.#tally = parts.tally
+    this.#counters = parts.counters
     this.#emit = parts.emit
   }
 
@@ -178,7 +178,7 @@ export class PolymarketFees {
   note(market: NativeMarketId, fees: MarketFees): void {
     if (fees.now.source === null) return
     this.#noteUnread(market, fees)
-    this.#keep(market, { fees, orderSizeMin: this.#said.get(market)?.orderSizeMin ?? null })
+    this.#store(market, { fees, orderSizeMin: this.#stated.get(market)?.orderSizeMin ?? null })
   }
 
   /**
@@ -189,42 +189,43 @@ export class PolymarketFees {
     const { kind, source } = market.fees.now
     if (kind !== 'unknown' || source === SCHEDULE_SOURCE) return market
     const { nativeId: id, status } = market
-    const said = this.#said.get(id)
-    const isOld = said === undefined || this.#clock.monotonicMs() - said.atMs >= ASK_AGAIN_AFTER_MS
+    const stated = this.#stated.get(id)
+    const isOld =
+      stated === undefined || this.#clock.monotonicMs() - stated.atMs >= REFETCH_AFTER_MS
     if (isOld && status === 'open' && this.#wanted.size < WANTED_MAX) this.#wanted.add(id)
-    if (said === undefined) return market
+    if (stated === undefined) return market
     return {
       ...market,
-      fees: said.fees.now.kind === 'unknown' ? market.fees : said.fees,
-      orderSizeMin: market.orderSizeMin ?? said.orderSizeMin,
+      fees: stated.fees.now.kind === 'unknown' ? market.fees : stated.fees,
+      orderSizeMin: market.orderSizeMin ?? stated.orderSizeMin,
     }
   }
 
   /** Another source than Gamma states fees that cannot be read. */
   #noteUnread(market: NativeMarketId, { now }: MarketFees): void {
     if (now.kind !== 'unknown' || now.source === null) return
-    this.#tally.drift.note('fees.unreadable', now.source, market)
+    this.#counters.drift.note('fees.unreadable', now.source, market)
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#abort
     while (!signal.aborted) {
       const [market] = this.#wanted
-      const isAnswered = market === undefined || (await this.#ask(market))
+      const isAnswered = market === undefined || (await this.#fetch(market))
       await pause(this.#clock, isAnswered ? BETWEEN_CALLS_MS : AFTER_FAILURE_MS, signal)
     }
   }
 
   /** False: no answer that is believed. The market's next reading wants it again. */
-  async #ask(market: NativeMarketId): Promise<boolean> {
+  async #fetch(market: NativeMarketId): Promise<boolean> {
     const { signal } = this.#abort
     this.#wanted.delete(market)
     try {
-      const before = this.#said.get(market)?.fees ?? FEES_UNKNOWN
+      const before = this.#stated.get(market)?.fees ?? FEES_UNKNOWN
       const { fees: answer, orderSizeMin } = await this.#read(market)
       this.#noteUnread(market, answer)
       const fees = answer.now.source === null ? before : answer
-      this.#keep(market, { fees, orderSizeMin })
+      this.#store(market, { fees, orderSizeMin })
       if (isEqualFees(fees, before)) return true
       const nowMs = this.#clock.nowMs()
       const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
@@ -232,8 +233,8 @@ export class PolymarketFees {
       return true
     } catch (error) {
       if (signal.aborted) return true
-      if (error instanceof AnswerDoubt) this.#tally.doubts.note(error)
-      else this.#tally.trouble('fees_not_read', { detail: String(error) })
+      if (error instanceof SuspectAnswerError) this.#counters.suspectAnswers.note(error)
+      else this.#counters.trouble('fees_not_read', { detail: String(error) })
       return false
     }
   }
@@ -247,7 +248,7 @@ export class PolymarketFees {
         isRecord(answer) && typeof answer.c === 'string' && conditionId(answer.c) === market
       if (isOfMarket)
         return { fees: readClobFees(answer), orderSizeMin: orderSizeMinOf(answer.mos) }
-      throw new AnswerDoubt('market', 'shape', `not of ${market}`)
+      throw new SuspectAnswerError('market', 'shape', `not of ${market}`)
     } catch (error) {
       if (error instanceof FetchError && error.status === 404)
         return { fees: FEES_UNKNOWN, orderSizeMin: null }
@@ -255,10 +256,10 @@ export class PolymarketFees {
     }
   }
 
-  #keep(market: NativeMarketId, terms: Terms): void {
-    this.#said.delete(market)
-    this.#said.set(market, { ...terms, atMs: this.#clock.monotonicMs() })
-    const [oldest] = this.#said.keys()
-    if (this.#said.size > SAID_MAX && oldest !== undefined) this.#said.delete(oldest)
+  #store(market: NativeMarketId, terms: Terms): void {
+    this.#stated.delete(market)
+    this.#stated.set(market, { ...terms, atMs: this.#clock.monotonicMs() })
+    const [oldest] = this.#stated.keys()
+    if (this.#stated.size > STATED_MAX && oldest !== undefined) this.#stated.delete(oldest)
   }
 }

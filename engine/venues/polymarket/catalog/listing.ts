@@ -206,7 +206,7 @@ const RESOLUTION_STATUSES: ReadonlySet<unknown> = new Set(['inactive', 'active',
 const VERSIONS: ReadonlySet<unknown> = new Set(['v1', 'v2'])
 
 /** What a row says in words that the code does not know: the field, and the word. */
-export function* unknownWords(row: Json): Iterable<readonly [field: string, word: unknown]> {
+export function* unknownValues(row: Json): Iterable<readonly [field: string, word: unknown]> {
   const { version, umaResolutionStatus, resolutionStatus } = row
   for (const field of ['clobTokenIds', 'positionIds']) {
     const isOther = listOf(row[field]).some((token) => token !== tokenId(token))
@@ -215,14 +215,14 @@ export function* unknownWords(row: Json): Iterable<readonly [field: string, word
   if (isUnknown(version, VERSIONS)) yield ['version', version]
   if (isUnknown(umaResolutionStatus, UMA_STATUSES))
     yield ['umaResolutionStatus', umaResolutionStatus]
-  for (const word of listOf(row.umaResolutionStatuses)) {
-    if (!UMA_STATUSES.has(word)) yield ['umaResolutionStatuses', word]
+  for (const value of listOf(row.umaResolutionStatuses)) {
+    if (!UMA_STATUSES.has(value)) yield ['umaResolutionStatuses', value]
   }
   if (isUnknown(resolutionStatus, RESOLUTION_STATUSES)) yield ['resolutionStatus', resolutionStatus]
 }
 
-const isUnknown = (word: unknown, known: ReadonlySet<unknown>): boolean =>
-  word !== undefined && word !== null && !known.has(word)
+const isUnknown = (value: unknown, accepted: ReadonlySet<unknown>): boolean =>
+  value !== undefined && value !== null && !accepted.has(value)
 
 /** Trading decides whether a market is open, whatever is stated of its result. */
 function statusOf(row: Json, resolution: ResolutionStatus | null): MarketStatus {
@@ -233,33 +233,33 @@ function statusOf(row: Json, resolution: ResolutionStatus | null): MarketStatus 
 
 /** What a row states of the result; null: it does not. */
 function resolutionOf(row: Json): ResolutionStatus | null {
-  const uma = umaWord(row)
-  const word = row.resolutionStatus
-  const isFinal = uma === 'resolved' || uma === 'settled' || word === 'resolved'
+  const uma = umaStatusOf(row)
+  const statedStatus = row.resolutionStatus
+  const isFinal = uma === 'resolved' || uma === 'settled' || statedStatus === 'resolved'
   if (isFinal || row.automaticallyResolved === true) return 'resolved'
   if (uma === 'proposed' || uma === 'disputed') return uma
   // `active` is the word of protocol v2 from the opening on, with and without a proposal.
-  if (isSaid(word)) return word === 'inactive' ? 'none' : null
+  if (isNonEmptyText(statedStatus)) return statedStatus === 'inactive' ? 'none' : null
   if (row.closed !== true) return 'none'
   // Without a word on the resolution, as in old rows, prices of 1 and 0 are a payout; half each may be a last price.
-  return isDecided(row) ? 'resolved' : null
+  return hasWinner(row) ? 'resolved' : null
 }
 
 /**
  * Where the resolution stands. Some rows state it in their list of all steps alone, whose last is the newest; a step that
  * the list lacks is newer than the list.
  */
-function umaWord(row: Json): string | null {
-  const word = textOf(row.umaResolutionStatus)
-  const words = listOf(row.umaResolutionStatuses)
-  const isNewer = word === 'resolved' || word === 'settled' || !words.includes(word ?? '')
-  return word !== null && isNewer ? word : (words.at(-1) ?? null)
+function umaStatusOf(row: Json): string | null {
+  const latest = textOf(row.umaResolutionStatus)
+  const statuses = listOf(row.umaResolutionStatuses)
+  const isNewer = latest === 'resolved' || latest === 'settled' || !statuses.includes(latest ?? '')
+  return latest !== null && isNewer ? latest : (statuses.at(-1) ?? null)
 }
 
-const isSaid = (word: unknown): boolean => typeof word === 'string' && word !== ''
+const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
 /** Whether the stated prices are 1 and 0. */
-function isDecided(row: Json): boolean {
+function hasWinner(row: Json): boolean {
   const payout = settlementOf(row)
   return payout !== null && payout !== PRICE_HALF
 }
@@ -277,9 +277,9 @@ const TOKEN_ID = /^\d{1,78}$/
 
 function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
   const labels = listOf(row.outcomes)
-  const said = tokensOf(row)
-  if (typeof said === 'string') return said
-  const tokens = said.map(tokenId)
+  const listed = tokensOf(row)
+  if (typeof listed === 'string') return listed
+  const tokens = listed.map(tokenId)
   if (tokens.some((token) => !TOKEN_ID.test(token))) return 'token_id'
   if (tokens.length === 0) return 'no_tokens'
   const [first, second] = tokens

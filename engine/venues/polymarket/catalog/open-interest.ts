@@ -10,25 +10,25 @@ import { type NativeMarketId, nativeMarketId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { ReadListing } from '../../../market/market.ts'
 import { MINUTE_MS, roundSize, type SizeMicros } from '../../../units.ts'
-import { AnswerDoubt } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
+import { SuspectAnswerError } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
 import { conditionId } from '../condition-id.ts'
 import type { DataApi } from '../data-api.ts'
 
 /** More are refused. */
 const IDS_MAX = 20
 /** The venue's edge gives an answer for so long again. */
-const ASK_AGAIN_MS = 5 * MINUTE_MS
+const REFETCH_MS = 5 * MINUTE_MS
 /** Full: a further market has none until one closes. */
 const MARKETS_MAX = 50_000
 const BETWEEN_CALLS_MS = 1_000
 const AFTER_FAILURE_MS = 30_000
 
 /** An open market. */
-interface Asked {
+interface OpenMarket {
   volume: number
   /** By the monotonic clock; null: not yet. */
-  askedMs: number | null
+  requestedMs: number | null
   /** Null: the venue stated none. */
   stated: SizeMicros | null
   /** The last answer said that nothing is held, for the first time. */
@@ -40,10 +40,10 @@ export class PolymarketOpenInterest {
   readonly #parts: {
     readonly data: Pick<DataApi, 'value'>
     readonly clock: Clock
-    readonly tally: Pick<Tally, 'trouble' | 'doubts'>
+    readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
     readonly emit: (event: MarketSeenEvent) => void
   }
-  readonly #markets = new Map<NativeMarketId, Asked>()
+  readonly #markets = new Map<NativeMarketId, OpenMarket>()
   readonly #abort = new AbortController()
   #task: Promise<void> = Promise.resolve()
   #callCount = 0
@@ -51,7 +51,7 @@ export class PolymarketOpenInterest {
   constructor(parts: {
     readonly data: Pick<DataApi, 'value'>
     readonly clock: Clock
-    readonly tally: Pick<Tally, 'trouble' | 'doubts'>
+    readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
     /** Called for a market whose open interest changed, so that its listing is read again. */
     readonly emit: (event: MarketSeenEvent) => void
   }) {
@@ -70,28 +70,28 @@ export class PolymarketOpenInterest {
   /** The listing with what was stated of it; an open market is asked for from now on. */
   completed(market: ReadListing): ReadListing {
     const { nativeId: id, status, volume24h: volume } = market
-    const known = this.#markets.get(id)
+    const existing = this.#markets.get(id)
     if (status !== 'open') this.#markets.delete(id)
-    else if (known !== undefined) known.volume = volume
+    else if (existing !== undefined) existing.volume = volume
     else if (this.#markets.size < MARKETS_MAX) {
-      this.#markets.set(id, { volume, askedMs: null, stated: null, wasZero: false })
+      this.#markets.set(id, { volume, requestedMs: null, stated: null, wasZero: false })
     }
-    const openInterest = known?.stated ?? null
+    const openInterest = existing?.stated ?? null
     return openInterest === null ? market : { ...market, openInterest }
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#abort
-    const { clock, tally } = this.#parts
+    const { clock, counters } = this.#parts
     while (!signal.aborted) {
       let isAnswered = true
       try {
-        await this.#ask(this.#due())
+        await this.#fetch(this.#due())
       } catch (error) {
         if (signal.aborted) return
         isAnswered = false
-        if (error instanceof AnswerDoubt) tally.doubts.note(error)
-        else tally.trouble('open_interest_not_read', { detail: String(error) })
+        if (error instanceof SuspectAnswerError) counters.suspectAnswers.note(error)
+        else counters.trouble('open_interest_not_read', { detail: String(error) })
       }
       await pause(clock, isAnswered ? BETWEEN_CALLS_MS : AFTER_FAILURE_MS, signal)
     }
@@ -102,27 +102,30 @@ export class PolymarketOpenInterest {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#callCount += 1
     const isByVolume = this.#callCount % 2 === 1
-    const rankOf = ({ volume, askedMs }: Asked): number => (isByVolume ? -volume : (askedMs ?? -1))
+    const rankOf = ({ volume, requestedMs }: OpenMarket): number =>
+      isByVolume ? -volume : (requestedMs ?? -1)
     const due = [...this.#markets].filter(
-      ([, { askedMs }]) => askedMs === null || nowMs - askedMs >= ASK_AGAIN_MS,
+      ([, { requestedMs }]) => requestedMs === null || nowMs - requestedMs >= REFETCH_MS,
     )
     due.sort(([, one], [, other]) => rankOf(one) - rankOf(other) || other.volume - one.volume)
     return due.slice(0, IDS_MAX).map(([id]) => id)
   }
 
-  async #ask(ids: readonly NativeMarketId[]): Promise<void> {
+  async #fetch(ids: readonly NativeMarketId[]): Promise<void> {
     if (ids.length === 0) return
     const { data, clock } = this.#parts
-    const askedMs = clock.monotonicMs()
+    const requestedMs = clock.monotonicMs()
     for (const id of ids) {
       const market = this.#markets.get(id)
-      if (market !== undefined) market.askedMs = askedMs
+      if (market !== undefined) market.requestedMs = requestedMs
     }
     const query = { condition: ids.join() }
-    const asked = { path: '/v2/oi', query, kind: 'market' } as const
-    const rows = await data.value(asked, { signal: this.#abort.signal })
-    if (!Array.isArray(rows)) throw new AnswerDoubt('market', 'shape', 'open interest is no list')
-    if (rows.length === 0) throw new AnswerDoubt('market', 'empty', `of ${ids.length} markets`)
+    const request = { path: '/v2/oi', query, kind: 'market' } as const
+    const rows = await data.value(request, { signal: this.#abort.signal })
+    if (!Array.isArray(rows))
+      throw new SuspectAnswerError('market', 'shape', 'open interest is no list')
+    if (rows.length === 0)
+      throw new SuspectAnswerError('market', 'empty', `of ${ids.length} markets`)
     for (const row of rows) this.#take(row, new Set(ids))
   }
 

@@ -7,12 +7,12 @@ import { isRecord } from '../../../json-record.ts'
 import { roundPrice, type TimeMs, timeMs } from '../../../units.ts'
 import { listIn } from '../../answers.ts'
 import { type PastPoint, pointsFrom } from '../../past-points.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
 
 interface PastPricesParts {
   readonly clob: HttpClient
-  readonly tally: Tally
+  readonly counters: VenueCounters
 }
 
 const DAY_S = 86_400
@@ -27,11 +27,11 @@ const SECONDS_MAX = 4_102_444_800
 
 export class PolymarketPastPrices implements VenuePastPrices {
   readonly #clob: HttpClient
-  readonly #tally: Tally
+  readonly #counters: VenueCounters
 
   constructor(parts: PastPricesParts) {
     this.#clob = parts.clob
-    this.#tally = parts.tally
+    this.#counters = parts.counters
   }
 
   /** See VenuePastPrices.read; one request, and a second one for a range that is empty in finer steps. */
@@ -60,8 +60,8 @@ export class PolymarketPastPrices implements VenuePastPrices {
     const points: PastPoint[] = []
     for (const row of rows) {
       const point = readPoint(row)
-      if (point === null) this.#tally.rejected('bad_price_point', JSON.stringify(row) ?? '')
-      else if (point.timeMs > range.toMs) this.#tally.ignored('price_point_outside')
+      if (point === null) this.#counters.rejected('bad_price_point', JSON.stringify(row) ?? '')
+      else if (point.timeMs > range.toMs) this.#counters.ignored('price_point_outside')
       else points.push(point)
     }
     return pointsFrom(range.fromMs, points)

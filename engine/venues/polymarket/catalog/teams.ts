@@ -3,8 +3,8 @@
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
-import { placeOf, trimmedText } from '../../team-fields.ts'
+import type { VenueCounters } from '../../tally.ts'
+import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
 
 /** The most that the venue gives at once. */
@@ -14,10 +14,10 @@ const PAGES_MAX = 1_000
 
 /** Every team the venue lists; rows that cannot be read are counted and left out. */
 export async function readTeams(
-  parts: { readonly gamma: HttpClient; readonly tally: Tally },
+  parts: { readonly gamma: HttpClient; readonly counters: VenueCounters },
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
-  const { gamma, tally } = parts
+  const { gamma, counters } = parts
   const teams: TeamListing[] = []
   // Rows move between pages while the list changes, and a server may forget the offset.
   const seen = new Set<string>()
@@ -27,21 +27,21 @@ export async function readTeams(
       await gamma.getJson('/teams', { limit: PAGE_ROWS, offset }, { signal }),
       'teams',
     )
-    const knownCount = seen.size
+    const previousCount = seen.size
     for (const row of rows) {
       const key = isRecord(row) ? `${row.id} ${row.league} ${row.abbreviation} ${row.name}` : ''
       if (seen.has(key)) continue
       seen.add(key)
       const team = readTeam(row)
-      if (team === null) tally.rejected('bad_team', JSON.stringify(row) ?? '')
+      if (team === null) counters.rejected('bad_team', JSON.stringify(row) ?? '')
       else teams.push(team)
     }
     // A short page need not be the last: the venue may cap pages lower than we ask.
     if (rows.length === 0) return teams
-    if (seen.size === knownCount) break
+    if (seen.size === previousCount) break
     offset += rows.length
   }
-  tally.trouble('teams_repeat', { detail: String(offset) })
+  counters.trouble('teams_repeat', { detail: String(offset) })
   return teams
 }
 
@@ -56,7 +56,7 @@ function readTeam(row: unknown): TeamListing | null {
     league,
     code: trimmedText(row.abbreviation).toLowerCase(),
     name,
-    location: placeOf(name, nickname),
+    location: locationOf(name, nickname),
     nickname,
   }
 }

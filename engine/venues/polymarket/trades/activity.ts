@@ -5,7 +5,7 @@ import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
 import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../feed.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { VenueParts } from '../../venue.ts'
 import { parseActivity } from '../parse.ts'
 import type { FollowedWallets } from '../wallets/follow.ts'
@@ -20,12 +20,12 @@ interface ActivityParts {
   readonly venue: VenueParts
   readonly url: string
   readonly tap: FrameTap | null
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly ledger: TradeLedger
   readonly followed: FollowedWallets
   readonly lastTrades: LastTrades
   readonly emit: (event: VenueEvent) => void
-  readonly silentAfterMs: number
+  readonly noDataAfterMs: number
 }
 
 const SUBSCRIBE = JSON.stringify({
@@ -37,7 +37,7 @@ const DEAD_AFTER_MS = 30_000
 /** Fills reach the stream, and their seconds round down, this much after they happened. */
 const OVERLAP_MS = 5_000
 /** While the stream counts as ended, it is asked again at most this often. */
-const ASKED_AGAIN_MS = 300_000
+const RECONNECT_EVERY_MS = 300_000
 /** What comes is counted for so long, and compared. */
 const COUNTED_MS = 60_000
 /** So many frames of one kind in that time without one of another. */
@@ -52,7 +52,7 @@ export class ActivityFeed {
   readonly #parts: ActivityParts
   readonly #socket: SocketFeed
   #lostSinceMs: TimeMs | null = null
-  #askedAtMs = 0
+  #reconnectedAtMs = 0
   readonly #unnamed = new UnnamedRows()
   #counts = { matched: 0, participant: 0, other: 0 }
   #stopTimers: readonly StopTimer[] = []
@@ -71,13 +71,13 @@ export class ActivityFeed {
       onOpen: () => this.#opened(),
       onFrame: (frame) => this.#received(frame),
       onDown: (reason) => this.#down(reason),
-      onSilence: () => this.#askAgain(),
+      onSilence: () => this.#reconnectEnded(),
       pingText: 'PING',
       pingEveryMs: PING_EVERY_MS,
-      silentAfterMs: parts.silentAfterMs,
+      noDataAfterMs: parts.noDataAfterMs,
       deadAfterMs: DEAD_AFTER_MS,
       ...(parts.tap === null ? {} : { tap: parts.tap }),
-      drift: parts.tally.drift,
+      drift: parts.counters.drift,
       clock,
       random,
       log,
@@ -109,22 +109,22 @@ export class ActivityFeed {
   }
 
   /** Trades since then may be missing: emits a gap at once, or extends the next one. */
-  doubt(sinceMs: TimeMs, reason: string): void {
-    this.#parts.tally.trouble('trades_in_doubt', { detail: reason })
+  reportGap(sinceMs: TimeMs, reason: string): void {
+    this.#parts.counters.trouble('trades_in_doubt', { detail: reason })
     this.#gapSinceMs = this.#gapSinceMs === null ? sinceMs : least(this.#gapSinceMs, sinceMs)
     const waitMs = this.#gapAllowedAtMs - this.#parts.venue.clock.monotonicMs()
-    if (waitMs <= 0) this.#tellGap(reason)
-    else this.#stopGapTimer ??= this.#parts.venue.clock.after(waitMs, () => this.#tellGap(reason))
+    if (waitMs <= 0) this.#emitGap(reason)
+    else this.#stopGapTimer ??= this.#parts.venue.clock.after(waitMs, () => this.#emitGap(reason))
   }
 
-  #tellGap(reason: string): void {
+  #emitGap(reason: string): void {
     this.#stopGapTimer?.()
     this.#stopGapTimer = null
     const sinceMs = this.#gapSinceMs
     if (sinceMs === null) return
     this.#gapSinceMs = null
     this.#gapAllowedAtMs = this.#parts.venue.clock.monotonicMs() + GAPS_APART_MS
-    this.#tell('feedGap', reason, sinceMs)
+    this.#emitFeedEvent('feedGap', reason, sinceMs)
   }
 
   /** Trades of that time come again over REST, and those to come from another source: no outage any more. */
@@ -132,7 +132,7 @@ export class ActivityFeed {
     const lostMs = this.#lostSinceMs
     this.#lostSinceMs = null
     const fromMs = lostMs === null ? sinceMs : least(lostMs, sinceMs)
-    this.#tell('feedUp', reason, timeMs(fromMs - OVERLAP_MS))
+    this.#emitFeedEvent('feedUp', reason, timeMs(fromMs - OVERLAP_MS))
   }
 
   get #isEnded(): boolean {
@@ -143,7 +143,7 @@ export class ActivityFeed {
     this.#socket.send(SUBSCRIBE)
     const sinceMs = this.#lostSinceMs
     this.#lostSinceMs = null
-    if (!this.#isEnded) this.#tell('feedUp', 'connected', sinceMs)
+    if (!this.#isEnded) this.#emitFeedEvent('feedUp', 'connected', sinceMs)
   }
 
   #down(reason: string): void {
@@ -152,10 +152,14 @@ export class ActivityFeed {
     const sinceMs = timeMs(Math.min(lastMs, lateSinceMs ?? lastMs) - OVERLAP_MS)
     if (this.#isEnded) return
     this.#lostSinceMs = this.#lostSinceMs === null ? sinceMs : least(this.#lostSinceMs, sinceMs)
-    this.#tell('feedDown', reason, this.#lostSinceMs)
+    this.#emitFeedEvent('feedDown', reason, this.#lostSinceMs)
   }
 
-  #tell(kind: 'feedUp' | 'feedDown' | 'feedGap', reason: string, sinceMs: TimeMs | null): void {
+  #emitFeedEvent(
+    kind: 'feedUp' | 'feedDown' | 'feedGap',
+    reason: string,
+    sinceMs: TimeMs | null,
+  ): void {
     this.#parts.emit(
       feedEvent(this.#parts.venue.clock.nowMs(), {
         kind,
@@ -170,38 +174,38 @@ export class ActivityFeed {
   }
 
   #received(frame: RawFrame): 'data' | 'sign' {
-    const { tally, lastTrades } = this.#parts
+    const { counters, lastTrades } = this.#parts
     const parsed = parseActivity(frame.text)
     switch (parsed.kind) {
       case 'sign':
         return 'sign'
       case 'other':
-        tally.ignored('other_topic')
+        counters.ignored('other_topic')
         this.#counts.other += 1
-        tally.drift.note('rtds.type', parsed.name, frame.text, 'notice')
+        counters.drift.note('rtds.type', parsed.name, frame.text, 'notice')
         return 'sign'
       case 'refused':
-        tally.drift.note('rtds', 'subscription refused', frame.text)
+        counters.drift.note('rtds', 'subscription refused', frame.text)
         lastTrades.refused()
         return 'sign'
       case 'rejected':
-        tally.rejected(parsed.reason, frame.text)
-        this.doubt(timeMs(frame.receivedAtMs - OVERLAP_MS), parsed.reason)
+        counters.rejected(parsed.reason, frame.text)
+        this.reportGap(timeMs(frame.receivedAtMs - OVERLAP_MS), parsed.reason)
         return 'data'
       case 'activity': {
         const { kind, row: wire } = parsed.message
         const row = readTrade(wire)
         if (typeof row === 'string') {
           // The Data API would give the same row: a back-fill could not help.
-          tally.rejected(row, frame.text, kind)
+          counters.rejected(row, frame.text, kind)
           return 'data'
         }
-        tally.mapped(kind)
+        counters.mapped(kind)
         const given = { row, wire, receivedAtMs: frame.receivedAtMs }
         if (kind === 'matched') this.#takeMatched(given)
         else if (kind === 'participant') this.#takeParticipant(given)
         else {
-          tally.drift.note('rtds.type', 'no topic and type', frame.text, 'notice')
+          counters.drift.note('rtds.type', 'no topic and type', frame.text, 'notice')
           this.#unnamed.add(given, this.#parts.venue.clock.monotonicMs())
         }
         return 'data'
@@ -241,11 +245,11 @@ export class ActivityFeed {
   }
 
   /** The socket lives and says nothing. While the stream counts as ended, a new one may bring it back. */
-  #askAgain(): void {
+  #reconnectEnded(): void {
     if (!this.#isEnded) return
     const nowMs = this.#parts.venue.clock.monotonicMs()
-    if (nowMs - this.#askedAtMs < ASKED_AGAIN_MS) return
-    this.#askedAtMs = nowMs
+    if (nowMs - this.#reconnectedAtMs < RECONNECT_EVERY_MS) return
+    this.#reconnectedAtMs = nowMs
     this.#socket.reconnect('the ended stream is asked again')
   }
 
@@ -253,7 +257,7 @@ export class ActivityFeed {
   #compareCounts(): void {
     const { matched, participant, other } = this.#counts
     this.#counts = { matched: 0, participant: 0, other: 0 }
-    const { drift } = this.#parts.tally
+    const { drift } = this.#parts.counters
     if (other >= ONE_SIDED_MIN && matched + participant === 0) {
       drift.note('rtds', 'no rows, other frames > 0', `${other} in a minute`)
     }

@@ -6,7 +6,7 @@ import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
 import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { TradesRange, TradesRead } from '../../venue.ts'
 import { fillsOfMakers } from './fills.ts'
 import { type Fill, numberRows, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
@@ -16,7 +16,7 @@ interface BackFillParts {
   readonly clock: Clock
   readonly walk: Pick<TradeWalk, 'read'>
   readonly ledger: TradeLedger
-  readonly tally: Pick<Tally, 'trouble'>
+  readonly counters: Pick<VenueCounters, 'trouble'>
   readonly emit: (event: VenueEvent) => void
   /** A later reading failed: trades since then may be missing. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
@@ -56,8 +56,8 @@ export class BackFill {
       const fillsOf = range.source === 'backfill' ? await this.#fillsOf(rows, range) : () => null
       await runInSlices(clock, this.#emit(rows, range.source, fillsOf))
     }
-    const whole = range.market === null ? this.#fromProven(range) : range
-    const { provenToMs, ...result } = await walk.read(whole, emit, signal)
+    const requested = range.market === null ? this.#fromProven(range) : range
+    const { provenToMs, ...result } = await walk.read(requested, emit, signal)
     if (range.market === null) {
       const provenMs = timeMs(Math.min(provenToMs, range.toMs))
       this.#provenToMs = timeMs(Math.max(this.#provenToMs ?? provenMs, provenMs))
@@ -80,11 +80,11 @@ export class BackFill {
    * What cannot be read leaves the rows as they are.
    */
   async #fillsOf(rows: readonly TradeRow[], { market }: TradesRange): Promise<FillsOf> {
-    const { walk, ledger, signal, tally } = this.#parts
+    const { walk, ledger, signal, counters } = this.#parts
     const makers = new Map<string, TradeRow[]>()
     let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
     for (const row of rows) {
-      if (ledger.knows(row)) continue
+      if (ledger.isEmitted(row)) continue
       makers.set(row.txHash, [])
       fromMs = Math.min(fromMs, row.timeMs)
       toMs = Math.max(toMs, row.timeMs)
@@ -97,7 +97,7 @@ export class BackFill {
     try {
       await walk.read(range, take, signal)
     } catch (error) {
-      if (!signal.aborted) tally.trouble('makers_unread', { detail: String(error) })
+      if (!signal.aborted) counters.trouble('makers_unread', { detail: String(error) })
     }
     return (row) => fillsOfMakers(row, makers.get(row.txHash) ?? [])
   }
@@ -111,7 +111,7 @@ export class BackFill {
     const receivedAtMs = clock.nowMs()
     yield* this.#byTransaction(rows, (some) => {
       if (source === 'backfill') return ledger.addFetched(some, receivedAtMs, fillsOf)
-      const numbered = numberRows(ledger.known(some))
+      const numbered = numberRows(ledger.withExistingKeys(some))
       for (const row of numbered) emit(tradeEvent(row, source, receivedAtMs))
     })
   }
@@ -143,7 +143,7 @@ export class BackFill {
 
   #readTails(range: TradesRange): void {
     if (range.market !== null && this.#tailCount >= TAILS_MAX) {
-      this.#parts.tally.trouble('tail_left_out', { detail: range.market })
+      this.#parts.counters.trouble('tail_left_out', { detail: range.market })
       return
     }
     const fromMs = timeMs(Math.max(range.fromMs, range.toMs - TAIL_MS))

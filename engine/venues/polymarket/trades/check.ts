@@ -15,7 +15,7 @@ interface CheckParts {
   /** Called when an answer could not be had: the venue's trades since then are in doubt. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
   readonly onChecked: (
-    fate: 'check_found' | 'check_repeat' | 'check_retried' | 'check_dust',
+    outcome: 'check_found' | 'check_repeat' | 'check_retried' | 'check_dust',
   ) => void
 }
 
@@ -28,7 +28,7 @@ interface Check {
   readonly transactions: Set<string>
   attempts: number
   dueAtMs: number
-  readonly bornAtMs: number
+  readonly createdAtMs: number
 }
 
 /** When a check is made, and made again while its rows are not listed yet; the last one again and again. */
@@ -98,7 +98,7 @@ export class TradeCheck {
         transactions: new Set(),
         attempts: 0,
         dueAtMs: this.#parts.clock.monotonicMs() + (DELAYS_MS[0] ?? 0),
-        bornAtMs: this.#parts.clock.monotonicMs(),
+        createdAtMs: this.#parts.clock.monotonicMs(),
       }
       this.#checks.set(row.market, check)
     }
@@ -143,24 +143,24 @@ export class TradeCheck {
       const walked = await this.#parts.walk.read(range, (page) => void rows.push(...page), signal)
       provenToMs = walked.provenToMs
     } catch {
-      if (!signal.aborted) this.#again(check, 'the Data API does not answer')
+      if (!signal.aborted) this.#retryLater(check, 'the Data API does not answer')
       return
     }
     if (signal.aborted) return
     const added = this.#ledger.reconcile(rows, this.#parts.clock.nowMs())
-    for (const row of this.#ledger.known(rows)) {
+    for (const row of this.#ledger.withExistingKeys(rows)) {
       check.keys.delete(row.key)
       check.transactions.delete(row.txHash)
     }
     this.#parts.onChecked(added > 0 ? 'check_found' : 'check_repeat')
     if (check.keys.size + check.transactions.size === 0) return
     // A row that a younger answer lacks was no trade: a match that did not reach the chain.
-    if (provenToMs < check.toMs + AFTER_MS) this.#again(check, 'no younger answer')
+    if (provenToMs < check.toMs + AFTER_MS) this.#retryLater(check, 'no younger answer')
   }
 
-  #again(check: Check, failure: string): void {
+  #retryLater(check: Check, failure: string): void {
     check.attempts += 1
-    if (this.#parts.clock.monotonicMs() - check.bornAtMs > AGE_MS_MAX) {
+    if (this.#parts.clock.monotonicMs() - check.createdAtMs > AGE_MS_MAX) {
       return this.#parts.onGivenUp(timeMs(check.fromMs), failure)
     }
     const delayMs = DELAYS_MS[check.attempts] ?? DELAYS_MS.at(-1) ?? 0

@@ -5,7 +5,7 @@ import type { TradesSource, VenueEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { FrameTap, SocketFeed } from '../../feed.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { TradesRange, TradesRead, VenueParts } from '../../venue.ts'
 import type { DataApi } from '../data-api.ts'
 import { FollowedWallets } from '../wallets/follow.ts'
@@ -21,16 +21,16 @@ interface TradeFeedParts {
   readonly data: Pick<DataApi, 'page'>
   readonly url: string
   readonly tap: FrameTap | null
-  readonly tally: Tally
+  readonly counters: VenueCounters
   readonly emit: (event: VenueEvent) => void
-  readonly silentAfterMs: number
+  readonly noDataAfterMs: number
   /** Whether the market channel has the fills of this token now. */
   readonly isStreamed: (token: string) => boolean
   /** Ends every back-fill under way. */
   readonly signal: AbortSignal
 }
 
-const TRADE_UNTOLD = { kind: 'ws.last_trade_price', name: 'no whole trade' }
+const TRADE_INCOMPLETE = { kind: 'ws.last_trade_price', name: 'no whole trade' }
 
 /** All trades of the venue, streamed, checked and back-filled. */
 export class TradeFeed {
@@ -39,45 +39,45 @@ export class TradeFeed {
   readonly #check: TradeCheck
   readonly #followed: FollowedWallets
   readonly #lastTrades: LastTrades
-  readonly #drift: Tally['drift']
+  readonly #drift: VenueCounters['drift']
 
   constructor(parts: TradeFeedParts) {
-    const { venue, tally, emit, signal } = parts
+    const { venue, counters, emit, signal } = parts
     const { clock } = venue
-    this.#drift = tally.drift
+    this.#drift = counters.drift
     const walk = new TradeWalk({
       data: parts.data,
       clock,
-      doubts: tally.doubts,
-      drift: tally.drift,
+      suspectAnswers: counters.suspectAnswers,
+      drift: counters.drift,
       onRejected: (reason, row) => {
-        if (reason === 'combo_trade') tally.ignored(reason)
-        else tally.rejected(reason, JSON.stringify(row) ?? '')
+        if (reason === 'combo_trade') counters.ignored(reason)
+        else counters.rejected(reason, JSON.stringify(row) ?? '')
       },
-      onCut: (pages) => tally.trouble('trades_beyond_limit', { detail: `${pages} pages` }),
+      onCut: (pages) => counters.trouble('trades_beyond_limit', { detail: `${pages} pages` }),
     })
     const ledger = new TradeLedger({
       emit,
       onSuspicion: (suspicion) => this.#check.add(suspicion),
       fillsOf: (row) => this.#lastTrades.fillsOf(row),
     })
-    const onGivenUp = (sinceMs: TimeMs, reason: string) => this.#activity.doubt(sinceMs, reason)
-    const onChecked = (fate: string) => tally.ignored(fate)
-    const followed = new FollowedWallets({ tally, roleOf: (row) => ledger.roleOf(row) })
+    const onGivenUp = (sinceMs: TimeMs, reason: string) => this.#activity.reportGap(sinceMs, reason)
+    const onChecked = (outcome: string) => counters.ignored(outcome)
+    const followed = new FollowedWallets({ counters, roleOf: (row) => ledger.roleOf(row) })
     this.#followed = followed
     this.#lastTrades = new LastTrades({
-      ...{ clock, tally, ledger, emit, isStreamed: parts.isStreamed },
-      silentAfterMs: parts.silentAfterMs,
-      onSilent: (reason) => this.#activity.reconnect(reason),
+      ...{ clock, counters, ledger, emit, isStreamed: parts.isStreamed },
+      noDataAfterMs: parts.noDataAfterMs,
+      onNoRows: (reason) => this.#activity.reconnect(reason),
       onSource: (source, reason, sinceMs) => {
-        tally.trouble('trades_source', { source, reason })
+        counters.trouble('trades_source', { source, reason })
         venue.log.warn({ source, reason }, 'trades come from another source')
         this.#activity.takenOver(reason, sinceMs)
       },
     })
     this.#activity = new ActivityFeed({ ...parts, ledger, followed, lastTrades: this.#lastTrades })
     this.#check = new TradeCheck({ clock, walk, onGivenUp, onChecked }, ledger)
-    this.#backFill = new BackFill({ clock, walk, ledger, tally, emit, onGivenUp, signal })
+    this.#backFill = new BackFill({ clock, walk, ledger, counters, emit, onGivenUp, signal })
   }
 
   get socket(): SocketFeed {
@@ -108,14 +108,14 @@ export class TradeFeed {
 
   /** One `last_trade_price` of the market channel; null: it does not tell its trade whole. */
   lastTrade(trade: LastTrade | null, receivedAtMs: TimeMs): void {
-    this.#drift.shares.said(TRADE_UNTOLD, trade !== null, '')
+    this.#drift.shares.noteField(TRADE_INCOMPLETE, trade !== null, '')
     if (trade !== null) this.#lastTrades.take(trade, receivedAtMs)
   }
 
   /** The market channel is back after a loss: what it lacked matters when trades come from it. */
   marketChannelUp(sinceMs: TimeMs): void {
     if (this.source === 'activity') return
-    this.#activity.doubt(sinceMs, 'the market channel was down')
+    this.#activity.reportGap(sinceMs, 'the market channel was down')
   }
 
   fetch(range: TradesRange): Promise<TradesRead> {

@@ -13,20 +13,20 @@ import type { Clock, StopTimer } from '../../../clock.ts'
 import type { TradesSource, VenueEvent } from '../../../events.ts'
 import { partId } from '../../../trade-parts.ts'
 import { complement, type TimeMs } from '../../../units.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import { fillsOf, fillsOfMakers, fillsWithRest, isAverage } from './fills.ts'
 import { type Fill, type LastTrade, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
 
 interface LastTradesParts {
   readonly clock: Clock
-  readonly tally: Tally
-  readonly ledger: Pick<TradeLedger, 'takerSize' | 'knows' | 'addMatched' | 'waitingOf'>
+  readonly counters: VenueCounters
+  readonly ledger: Pick<TradeLedger, 'takerSize' | 'isEmitted' | 'addMatched' | 'waitingOf'>
   /** Whether the market channel has the fills of this token now. */
   readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
   /** So long without a row, while `last_trade_price` flows, and the stream's socket is replaced. */
-  readonly silentAfterMs: number
-  readonly onSilent: (reason: string) => void
+  readonly noDataAfterMs: number
+  readonly onNoRows: (reason: string) => void
   /** The source changed; trades since then may lack those of unwatched markets. */
   readonly onSource: (source: TradesSource, reason: string, sinceMs: TimeMs) => void
 }
@@ -42,7 +42,7 @@ interface Transaction {
   readonly hash: string
   trades: readonly LastTrade[]
   /** So many of them were looked at for emission, and so many emitted: repeats and mirrors are left out. */
-  lookedCount: number
+  checkedCount: number
   emittedCount: number
   rows: readonly HeldRow[]
   /** Rows of its wallets that came while a row waits. */
@@ -65,17 +65,17 @@ const YOUNG_MS = 4_000
 /** Repeats of a row that waits; more are not counted. */
 const ROWS_MAX = 8
 /** A silence is judged by trades that have waited so long. */
-const JUDGED_AFTER_MS = 3_000
+const CHECKED_AFTER_MS = 3_000
 const SWEEP_MS = 500
 /** So many silent spells, one after the other, and so many trades without a row end the stream. */
-const SPELLS_BEFORE_END = 2
+const SILENT_PERIODS_BEFORE_END = 2
 const UNANSWERED_BEFORE_END = 3
 /** Rows of so many matches bring the stream back. */
 const MATCHES_BEFORE_BACK = 3
 /** Fills of all transactions without a row that are remembered, about 10 MB, and for how long. Beyond either the oldest
  * transaction is emitted if it waits, and forgotten: a repeat of it would be told again, under the same id. */
 export const LAST_TRADES_MAX = 32_768
-const REMEMBERED_MS = 600_000
+const RETAINED_MS = 600_000
 /** Further fills of one transaction are left to the Data API, and counted. */
 export const FILLS_MAX = 256
 /** A taker's row has the sum of its fills. So many times one of them, again and again, it is in another unit. */
@@ -103,7 +103,7 @@ export class LastTrades {
   #flowsSinceMs: number | null = null
   /** Trades since then whose row did not come in time. */
   #unansweredCount = 0
-  #spells = 0
+  #silentPeriods = 0
   #matchesSinceEnd = 0
 
   constructor(parts: LastTradesParts) {
@@ -142,19 +142,19 @@ export class LastTrades {
 
   /** One `last_trade_price` with a transaction. */
   take(trade: LastTrade, receivedAtMs: TimeMs): void {
-    const { clock, ledger, tally } = this.#parts
+    const { clock, ledger, counters } = this.#parts
     const takerSize = ledger.takerSize(trade.txHash)
     if (takerSize !== null) {
       const isAlike = takerSize < trade.size * FILL_RATIO_MAX
-      tally.drift.shares.said(SIZE_UNLIKE, isAlike, trade.txHash)
-      return tally.ignored('last_trade_known')
+      counters.drift.shares.noteField(SIZE_UNLIKE, isAlike, trade.txHash)
+      return counters.ignored('last_trade_known')
     }
     const nowMs = clock.monotonicMs()
-    this.#makeRoom(nowMs)
+    this.#evict(nowMs)
     const transaction = this.#transactionOf(trade.txHash, nowMs, receivedAtMs)
     const { trades } = transaction
     if (trades.length === FILLS_MAX) {
-      return tally.trouble('last_trades_full', { detail: trade.txHash })
+      return counters.trouble('last_trades_full', { detail: trade.txHash })
     }
     // Neither pushed nor spread: most have one fill, and V8 would make room for seventeen.
     transaction.trades = trades.concat(trade)
@@ -174,12 +174,12 @@ export class LastTrades {
   }
 
   #transactionOf(hash: string, nowMs: number, receivedAtMs: TimeMs): Transaction {
-    const known = this.#transactions.get(hash)
-    if (known !== undefined) return known
+    const existing = this.#transactions.get(hash)
+    if (existing !== undefined) return existing
     const transaction = {
       hash,
       trades: NONE,
-      lookedCount: 0,
+      checkedCount: 0,
       emittedCount: 0,
       rows: NONE,
       parts: NONE,
@@ -192,19 +192,19 @@ export class LastTrades {
   }
 
   /** Forgets the oldest transactions beyond the bounds, as if no row of them would come. */
-  #makeRoom(nowMs: number): void {
+  #evict(nowMs: number): void {
     for (const transaction of this.#transactions.values()) {
-      const isOld = nowMs - transaction.sinceMs > REMEMBERED_MS
+      const isOld = nowMs - transaction.sinceMs > RETAINED_MS
       if (!isOld && this.#fillCount < LAST_TRADES_MAX) break
       const isWaiting = this.#waiting.has(transaction)
       if (transaction.rows.length > 0) this.#settle(transaction)
-      else this.#forget(transaction)
+      else this.#remove(transaction)
       if (isWaiting) this.#emit(transaction)
     }
   }
 
   /** From now on the ledger knows it, or nothing of it comes any more. */
-  #forget(transaction: Transaction): void {
+  #remove(transaction: Transaction): void {
     if (!this.#transactions.delete(transaction.hash)) return
     this.#fillCount -= transaction.trades.length
     this.#waiting.delete(transaction)
@@ -214,19 +214,19 @@ export class LastTrades {
   /** The stream gave the row of a match: it is emitted with its fills, or waits for them. */
   matched(row: TradeRow, receivedAtMs: TimeMs): void {
     const { clock, ledger, isStreamed } = this.#parts
-    const known = this.#transactions.get(row.txHash)
+    const existing = this.#transactions.get(row.txHash)
     const mayWait =
-      this.#source === 'activity' && !ledger.knows(row) && (known?.emittedCount ?? 0) === 0
+      this.#source === 'activity' && !ledger.isEmitted(row) && (existing?.emittedCount ?? 0) === 0
     this.#noteMatch()
-    const isWhole = Array.isArray(fillsOf(row, known?.trades ?? NONE))
-    const isHeld = known !== undefined && known.rows.length > 0
-    const isAwaited = mayWait && !isWhole && (isStreamed(row.asset) || isAverage(row))
+    const isComplete = Array.isArray(fillsOf(row, existing?.trades ?? NONE))
+    const isHeld = existing !== undefined && existing.rows.length > 0
+    const isAwaited = mayWait && !isComplete && (isStreamed(row.asset) || isAverage(row))
     if (!isHeld && !isAwaited) {
-      if (known !== undefined) this.#forget(known)
-      return ledger.addMatched(row, receivedAtMs, this.#fillsNow(row, known))
+      if (existing !== undefined) this.#remove(existing)
+      return ledger.addMatched(row, receivedAtMs, this.#fillsNow(row, existing))
     }
     const nowMs = clock.monotonicMs()
-    const transaction = known ?? this.#transactionOf(row.txHash, nowMs, receivedAtMs)
+    const transaction = existing ?? this.#transactionOf(row.txHash, nowMs, receivedAtMs)
     if (transaction.rows.length < ROWS_MAX) {
       transaction.rows = transaction.rows.concat({ row, receivedAtMs })
     }
@@ -251,14 +251,14 @@ export class LastTrades {
   /** Emits the rows of a transaction once the fills of each are known. */
   #joinHeld(transaction: Transaction): void {
     const { rows, trades, parts } = transaction
-    const isWhole = ({ row }: HeldRow) =>
+    const isComplete = ({ row }: HeldRow) =>
       Array.isArray(fillsOf(row, trades)) || fillsOfMakers(row, parts) !== null
-    if (rows.every(isWhole)) this.#settle(transaction)
+    if (rows.every(isComplete)) this.#settle(transaction)
   }
 
   /** Emits the rows that wait as what is known of them. */
   #settle(transaction: Transaction): void {
-    this.#forget(transaction)
+    this.#remove(transaction)
     const { rows } = transaction
     transaction.rows = NONE
     for (const { row, receivedAtMs } of rows) {
@@ -274,7 +274,7 @@ export class LastTrades {
     if (trades.length === 0) return fillsOfMakers(row, parts)
     const size = trades.reduce((sum, trade) => sum + trade.size, 0)
     const isAlike = row.size < size * FILL_RATIO_MAX
-    this.#parts.tally.drift.shares.said(SIZE_UNLIKE, isAlike, row.txHash)
+    this.#parts.counters.drift.shares.noteField(SIZE_UNLIKE, isAlike, row.txHash)
     if (!isAlike) return null
     const fills = fillsOf(row, trades)
     if (typeof fills !== 'string') return fills
@@ -289,7 +289,7 @@ export class LastTrades {
     const isYoung = clock.nowMs() - row.timeMs < YOUNG_MS
     if (isYoung && this.#source === 'activity' && isStreamed(row.asset)) return 'expected'
     const fills = this.#fillsNow(row, transaction)
-    if (transaction !== undefined) this.#forget(transaction)
+    if (transaction !== undefined) this.#remove(transaction)
     return fills
   }
 
@@ -313,13 +313,13 @@ export class LastTrades {
     this.#matchedAt = clock.nowMs()
     this.#flowsSinceMs = null
     this.#unansweredCount = 0
-    this.#spells = 0
+    this.#silentPeriods = 0
     this.#matchesSinceEnd = 0
   }
 
   #sweep(): void {
     const nowMs = this.#parts.clock.monotonicMs()
-    this.#makeRoom(nowMs)
+    this.#evict(nowMs)
     if (this.#isPaused) return
     for (const transaction of this.#held) {
       if (transaction.dueAtMs > nowMs) break
@@ -330,29 +330,30 @@ export class LastTrades {
       if (transaction.dueAtMs > nowMs) break
       this.#waiting.delete(transaction)
       this.#unansweredCount += 1
-      this.#parts.tally.trouble('trade_without_row', { detail: transaction.hash })
+      this.#parts.counters.trouble('trade_without_row', { detail: transaction.hash })
       this.#emit(transaction)
     }
-    this.#judge(nowMs)
+    this.#checkStream(nowMs)
   }
 
-  #judge(nowMs: number): void {
-    const { silentAfterMs, onSilent, tally } = this.#parts
-    const silentMs = nowMs - Math.max(this.#matchedAtMs, this.#flowsSinceMs ?? nowMs)
-    const spells = Math.floor(silentMs / silentAfterMs)
-    if (spells <= this.#spells || this.#unanswered(nowMs) === 0) return
-    this.#spells = spells
-    tally.drift.note('rtds', NAME, `no row for ${Math.round(silentMs / 1_000)} s`)
-    const isEnded = spells >= SPELLS_BEFORE_END && this.#unanswered(nowMs) >= UNANSWERED_BEFORE_END
+  #checkStream(nowMs: number): void {
+    const { noDataAfterMs, onNoRows, counters } = this.#parts
+    const noRowMs = nowMs - Math.max(this.#matchedAtMs, this.#flowsSinceMs ?? nowMs)
+    const silentPeriods = Math.floor(noRowMs / noDataAfterMs)
+    if (silentPeriods <= this.#silentPeriods || this.#unanswered(nowMs) === 0) return
+    this.#silentPeriods = silentPeriods
+    counters.drift.note('rtds', NAME, `no row for ${Math.round(noRowMs / 1_000)} s`)
+    const isEnded =
+      silentPeriods >= SILENT_PERIODS_BEFORE_END && this.#unanswered(nowMs) >= UNANSWERED_BEFORE_END
     if (isEnded) this.#end(NAME)
-    else onSilent(NAME)
+    else onNoRows(NAME)
   }
 
   /** Transactions whose row is overdue. */
   #unanswered(nowMs: number): number {
     let count = this.#unansweredCount
     for (const { dueAtMs } of this.#waiting) {
-      if (dueAtMs - WAIT_MS + JUDGED_AFTER_MS > nowMs) break
+      if (dueAtMs - WAIT_MS + CHECKED_AFTER_MS > nowMs) break
       count += 1
     }
     return count
@@ -375,12 +376,12 @@ export class LastTrades {
   /** Emits the fills of a transaction that were not, without their wallet. */
   #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
     const { hash, trades } = transaction
-    for (; transaction.lookedCount < trades.length; transaction.lookedCount += 1) {
-      const trade = trades[transaction.lookedCount]
-      const before = trades.slice(0, transaction.lookedCount)
+    for (; transaction.checkedCount < trades.length; transaction.checkedCount += 1) {
+      const trade = trades[transaction.checkedCount]
+      const before = trades.slice(0, transaction.checkedCount)
       if (trade === undefined) continue
       if (before.some((other) => isRepeat(other, trade))) {
-        this.#parts.tally.ignored('last_trade_repeated')
+        this.#parts.counters.ignored('last_trade_repeated')
         continue
       }
       const n = transaction.emittedCount

@@ -149,7 +149,7 @@ interface LedgerParts {
 }
 
 /** All that tells a row from others of its transaction: wallet, token and side stand in the key. */
-type KeptRow = Pick<TradeRow, 'key' | 'price' | 'size'>
+type RowIdentity = Pick<TradeRow, 'key' | 'price' | 'size'>
 
 interface KeyCount {
   /** Messages seen on the stream, and rows emitted, with this key. */
@@ -162,7 +162,7 @@ interface KeyCount {
 /** Lists are joined with `concat`: most have one item, and V8 gives a list that is pushed to, or spread before an item, room for seventeen. */
 interface Transaction {
   /** Rows of takers with different keys; more are not looked at. */
-  rows: readonly KeptRow[]
+  rows: readonly RowIdentity[]
   takers: readonly string[]
   participants: readonly string[]
   /** Rows of wallets that came before the fill whose taker would tell makers from takers. */
@@ -196,14 +196,14 @@ export class TradeLedger {
   }
 
   /** Whether a row of its key was emitted. */
-  knows(row: TradeRow): boolean {
-    const [known = row] = this.known([row])
-    return (this.#keys.get(known.key)?.emitted ?? 0) > 0
+  isEmitted(row: TradeRow): boolean {
+    const [existing = row] = this.withExistingKeys([row])
+    return (this.#keys.get(existing.key)?.emitted ?? 0) > 0
   }
 
   /** One `orders_matched`, and its fills where they are known. The first of its key is emitted; a further one may be a repeat. */
   addMatched(given: TradeRow, receivedAtMs: TimeMs, fills: readonly Fill[] | null = null): void {
-    const [row = given] = this.known([given])
+    const [row = given] = this.withExistingKeys([given])
     if (row.timeMs > this.#newestTradeMs) this.#newestTradeMs = row.timeMs
     const count = this.#count(row.key)
     count.streamed += 1
@@ -237,7 +237,7 @@ export class TradeLedger {
    * The rows, each with the key that it has already: hosts compute an average price apart, and what floats make of it
    * may round to another millionth.
    */
-  known(rows: readonly TradeRow[]): readonly TradeRow[] {
+  withExistingKeys(rows: readonly TradeRow[]): readonly TradeRow[] {
     return rows.map((row) => {
       const near = this.#transactions.get(row.txHash)?.rows.find((other) => isNear(other, row))
       return near === undefined || near.key === row.key ? row : { ...row, ...near }
@@ -279,7 +279,7 @@ export class TradeLedger {
    */
   reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): number {
     let added = 0
-    for (const numbered of numberRows(this.known(rows))) {
+    for (const numbered of numberRows(this.withExistingKeys(rows))) {
       const count = this.#count(numbered.row.key)
       if (numbered.n >= count.emitted) {
         if (!this.#takeFetched(numbered, count, fillsOf)) continue
@@ -297,7 +297,7 @@ export class TradeLedger {
    * repeat. `fillsOf` is asked for the fills of a row that the market channel did not show.
    */
   addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): void {
-    for (const numbered of numberRows(this.known(rows))) {
+    for (const numbered of numberRows(this.withExistingKeys(rows))) {
       const count = this.#count(numbered.row.key)
       if (numbered.n >= count.emitted && !this.#takeFetched(numbered, count, fillsOf)) continue
       this.#emitRow(numbered, 'backfill', receivedAtMs)
@@ -338,25 +338,25 @@ export class TradeLedger {
   }
 
   #count(key: string): KeyCount {
-    const known = this.#keys.get(key)
-    if (known !== undefined) return known
+    const existing = this.#keys.get(key)
+    if (existing !== undefined) return existing
     const count: KeyCount = { streamed: 0, emitted: 0, fills: null }
     this.#keys.set(key, count)
     return count
   }
 
   #transaction(txHash: string, atMs: TimeMs): Transaction {
-    const known = this.#transactions.get(txHash)
-    if (known !== undefined) return known
-    const made: Transaction = {
+    const existing = this.#transactions.get(txHash)
+    if (existing !== undefined) return existing
+    const created: Transaction = {
       rows: NONE,
       takers: NONE,
       participants: NONE,
       waiting: NONE,
       firstSeenMs: atMs,
     }
-    this.#transactions.set(txHash, made)
-    return made
+    this.#transactions.set(txHash, created)
+    return created
   }
 
   /** Takes the taker's row: wallets of the transaction whose rows wait are makers, but for the taker itself. */
@@ -404,7 +404,7 @@ const NEAR = 2
 const TIME_LOW_S = 1_577_836_800
 const TIME_HIGH_S = 4_102_444_800
 
-function isNear(one: KeptRow, row: TradeRow): boolean {
+function isNear(one: RowIdentity, row: TradeRow): boolean {
   const isClose = Math.abs(one.size - row.size) <= NEAR && Math.abs(one.price - row.price) <= NEAR
   return isClose && one.key.startsWith([...keyStart(row), ''].join('-'))
 }

@@ -8,7 +8,12 @@ import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
 import { runInSlices, type SlicedWork } from '../../../steps.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import { AnswerDoubt, type DoubtReason, type Doubts, pagesOf } from '../../answers.ts'
+import {
+  pagesOf,
+  SuspectAnswerError,
+  type SuspectAnswers,
+  type SuspectReason,
+} from '../../answers.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { TradesRead } from '../../venue.ts'
 import { DATA_ROWS_MAX, type DataApi } from '../data-api.ts'
@@ -18,7 +23,7 @@ import { readTrade, type TradeReason, type TradeRow } from './trades.ts'
 interface WalkParts {
   readonly data: Pick<DataApi, 'page'>
   readonly clock: Clock
-  readonly doubts: Doubts
+  readonly suspectAnswers: SuspectAnswers
   readonly drift: DriftNotes
   readonly onRejected: (reason: TradeReason | 'bad_trade' | 'combo_trade', row: unknown) => void
   /** A walk was cut before it reached its beginning. */
@@ -39,7 +44,7 @@ export interface WalkRange {
 }
 
 /** What a walk found out. */
-export interface Walked extends TradesRead {
+export interface WalkResult extends TradesRead {
   /** A trade from before this that the answer lacks does not exist. */
   readonly provenToMs: TimeMs
 }
@@ -56,18 +61,18 @@ const BLOCK_MS = 5_000
 /** At 20 trades a second 30 hours; a walk beyond it is cut. */
 const PAGES_MAX = 2_160
 /** Places of earlier walks that are remembered, the newest of the whole venue: about 300 bytes each. */
-const PLACES_MAX = 4_096
+const POSITIONS_MAX = 4_096
 /** Further page sizes that make further URLs. */
 const SIZES = 50
 
 /** Where a walk was: rows behind the cursor are of that second or older. */
-interface Place {
+interface WalkPosition {
   readonly second: number
   readonly cursor: string
 }
 
 /** What a walk has gathered. */
-interface Gathered {
+interface WalkState {
   readonly rows: TradeRow[]
   oldest: number
   newest: number
@@ -79,8 +84,8 @@ interface Gathered {
 export class TradeWalk {
   readonly #parts: WalkParts
   /** Newest first. A cursor is of a list with its filters. */
-  readonly #places: Place[] = []
-  readonly #placesOfAll: Place[] = []
+  readonly #positions: WalkPosition[] = []
+  readonly #positionsWithMakers: WalkPosition[] = []
 
   constructor(parts: WalkParts) {
     this.#parts = parts
@@ -94,51 +99,57 @@ export class TradeWalk {
     range: WalkRange,
     onRows: (rows: readonly TradeRow[]) => void | Promise<void>,
     signal: AbortSignal,
-  ): Promise<Walked> {
-    const askedAtMs = this.#parts.clock.nowMs()
+  ): Promise<WalkResult> {
+    const requestedAtMs = this.#parts.clock.nowMs()
     const from = Math.floor(range.fromMs / 1_000)
     const to = Math.floor(range.toMs / 1_000)
-    const place = range.market === null ? this.#placeBefore(range, to) : null
-    let walked = await this.#walk(range, place, signal)
-    const isOld = range.market === null && place === null && this.#isOld(walked, to)
-    if (isOld || isDoubted(range, walked)) walked = await this.#again(range, walked, signal)
+    const position = range.market === null ? this.#positionBefore(range, to) : null
+    let walked = await this.#walk(range, position, signal)
+    const isOld = range.market === null && position === null && this.#isOld(walked, to)
+    if (isOld || isSuspect(range, walked)) walked = await this.#walkAgain(range, walked, signal)
     const { rows, oldest, newest } = walked
     const isCut = isCutOff(walked)
     if (isCut) this.#parts.onCut(walked.pages)
-    const whole = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
+    const complete = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
     // The venue's newest first, turned round: within a second the earlier fill comes first.
-    await onRows(whole.reverse().sort((one, other) => one.timeMs - other.timeMs))
-    const seenMs = Math.max(newest, place?.second ?? 0) * 1_000 - BLOCK_MS
+    await onRows(complete.reverse().sort((one, other) => one.timeMs - other.timeMs))
+    const seenMs = Math.max(newest, position?.second ?? 0) * 1_000 - BLOCK_MS
     return {
       completeFromMs: isCut ? timeMs(Math.max(from, oldest + 1) * 1_000) : range.fromMs,
-      doubt: isDoubted(range, walked) ? doubtOf(walked) : null,
+      suspectReason: isSuspect(range, walked) ? suspectReasonOf(walked) : null,
       newestMs: newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest * 1_000),
-      provenToMs: timeMs(Math.max(seenMs, askedAtMs - EDGE_MS - LISTED_LATE_MS)),
+      provenToMs: timeMs(Math.max(seenMs, requestedAtMs - EDGE_MS - LISTED_LATE_MS)),
     }
   }
 
   /** Walks once more, by another URL: the better of both walks counts. */
-  async #again(range: WalkRange, first: Gathered, signal: AbortSignal): Promise<Gathered> {
+  async #walkAgain(range: WalkRange, first: WalkState, signal: AbortSignal): Promise<WalkState> {
     const again = await this.#walk({ ...range, attempt: (range.attempt ?? 0) + 1 }, null, signal)
     if (again.newest < first.newest) return first
-    const isBetter = !isDoubted(range, again) || again.rows.length > first.rows.length
-    if (isDoubted(range, first) && isBetter) {
+    const isBetter = !isSuspect(range, again) || again.rows.length > first.rows.length
+    if (isSuspect(range, first) && isBetter) {
       const detail = `trades from ${range.fromMs} on`
-      this.#parts.doubts.note(new AnswerDoubt('trades', doubtOf(first), detail))
+      this.#parts.suspectAnswers.note(
+        new SuspectAnswerError('trades', suspectReasonOf(first), detail),
+      )
     }
     return again
   }
 
   /** Whether the first page of the whole venue is a copy from before. */
-  #isOld({ newest }: Gathered, to: number): boolean {
+  #isOld({ newest }: WalkState, to: number): boolean {
     const nowS = this.#parts.clock.nowMs() / 1_000
     return newest < Math.min(to, nowS) - FRESH_MS / 1_000
   }
 
-  async #walk(range: WalkRange, place: Place | null, signal: AbortSignal): Promise<Gathered> {
+  async #walk(
+    range: WalkRange,
+    position: WalkPosition | null,
+    signal: AbortSignal,
+  ): Promise<WalkState> {
     const from = Math.floor(range.fromMs / 1_000)
     const to = Math.floor(range.toMs / 1_000)
-    const gathered: Gathered = {
+    const gathered: WalkState = {
       rows: [],
       oldest: Number.POSITIVE_INFINITY,
       newest: Number.NEGATIVE_INFINITY,
@@ -152,26 +163,26 @@ export class TradeWalk {
       ...(market === null ? {} : { condition: market }),
     }
     let next: string | null = null
-    const ask = async (cursor = place?.cursor) => {
-      const asked = { path: PATH, query, kind: 'trades' } as const
-      const page = await this.#parts.data.page(asked, cursor, { signal })
+    const fetchPage = async (cursor = position?.cursor) => {
+      const request = { path: PATH, query, kind: 'trades' } as const
+      const page = await this.#parts.data.page(request, cursor, { signal })
       next = page.next
       return page
     }
     const list = { kind: 'trades', name: PATH, pagesMax: PAGES_MAX + 1 } as const
     try {
-      for await (const rows of pagesOf(ask, list)) {
+      for await (const rows of pagesOf(fetchPage, list)) {
         gathered.pages += 1
         // A page has a thousand rows, and a walk some of them: judged and read in one turn each held the loop for too long.
         await runInSlices(this.#parts.clock, this.#take(rows, { from, to }, gathered))
         if (gathered.isReached || gathered.pages === PAGES_MAX) break
-        if (market === null) this.#remember(range, { second: gathered.oldest, cursor: next })
+        if (market === null) this.#store(range, { second: gathered.oldest, cursor: next })
       }
     } catch (error) {
       // A cursor may be what failed: the next walk begins at the newest trade.
-      const isBehindCursor = place !== null || gathered.pages > 0
-      if (market === null && isBehindCursor) this.#placesOf(range).length = 0
-      if (error instanceof AnswerDoubt && error.reason !== 'shape') {
+      const isBehindCursor = position !== null || gathered.pages > 0
+      if (market === null && isBehindCursor) this.#positionsOf(range).length = 0
+      if (error instanceof SuspectAnswerError && error.reason !== 'shape') {
         this.#parts.drift.note('data.pages', `${PATH} ${error.reason}`, error.message)
       }
       throw error
@@ -182,7 +193,7 @@ export class TradeWalk {
   *#take(
     page: readonly unknown[],
     { from, to }: { readonly from: number; readonly to: number },
-    gathered: Gathered,
+    gathered: WalkState,
   ): SlicedWork<void> {
     const before = gathered.oldest
     for (const value of page) {
@@ -196,7 +207,7 @@ export class TradeWalk {
       const second = Math.floor(row.timeMs / 1_000)
       // A page that begins after the end of the one before is no continuation of it.
       if (second > before) {
-        throw new AnswerDoubt('trades', 'cursor', 'a page of trades went back')
+        throw new SuspectAnswerError('trades', 'cursor', 'a page of trades went back')
       }
       gathered.oldest = Math.min(gathered.oldest, second)
       gathered.newest = Math.max(gathered.newest, second)
@@ -206,36 +217,36 @@ export class TradeWalk {
   }
 
   /** The place nearest to a second that has all of that second behind it. */
-  #placeBefore(range: WalkRange, second: number): Place | null {
-    return this.#placesOf(range).findLast((place) => place.second > second) ?? null
+  #positionBefore(range: WalkRange, second: number): WalkPosition | null {
+    return this.#positionsOf(range).findLast((position) => position.second > second) ?? null
   }
 
-  #placesOf({ isTakerOnly = true }: WalkRange): Place[] {
-    return isTakerOnly ? this.#places : this.#placesOfAll
+  #positionsOf({ isTakerOnly = true }: WalkRange): WalkPosition[] {
+    return isTakerOnly ? this.#positions : this.#positionsWithMakers
   }
 
-  #remember(
+  #store(
     range: WalkRange,
     { second, cursor }: { readonly second: number; readonly cursor: string | null },
   ): void {
     if (cursor === null || !Number.isFinite(second)) return
-    const places = this.#placesOf(range)
-    const place = { second, cursor }
-    const at = places.findIndex((other) => other.second <= second)
-    if (at < 0) places.push(place)
-    else if (places[at]?.second === second) return
-    else places.splice(at, 0, place)
-    if (places.length > PLACES_MAX) places.pop()
+    const positions = this.#positionsOf(range)
+    const position = { second, cursor }
+    const at = positions.findIndex((other) => other.second <= second)
+    if (at < 0) positions.push(position)
+    else if (positions[at]?.second === second) return
+    else positions.splice(at, 0, position)
+    if (positions.length > POSITIONS_MAX) positions.pop()
   }
 }
 
-const isCutOff = ({ isReached, pages }: Gathered): boolean => !isReached && pages >= PAGES_MAX
+const isCutOff = ({ isReached, pages }: WalkState): boolean => !isReached && pages >= PAGES_MAX
 
 /** Whether a walk over all markets ended before it was behind its range; of one market nothing older need exist. */
-function isDoubted({ market }: WalkRange, walked: Gathered): boolean {
+function isSuspect({ market }: WalkRange, walked: WalkState): boolean {
   return market === null && !walked.isReached && !isCutOff(walked)
 }
 
-function doubtOf({ rows }: Gathered): DoubtReason {
+function suspectReasonOf({ rows }: WalkState): SuspectReason {
   return rows.length === 0 ? 'empty' : 'shorter'
 }

@@ -4,13 +4,13 @@ import type { WalletFillEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { WalletRole } from '../../../wallet.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import type { WireTrade } from '../messages.ts'
 import type { TradeRow } from '../trades/trades.ts'
 import { fillOf, isComboId } from './rows.ts'
 
 interface FollowedWalletsParts {
-  readonly tally: Tally
+  readonly counters: VenueCounters
   /** What is known now of the side on which a row's wallet was. */
   readonly roleOf: (row: TradeRow) => WalletRole
 }
@@ -29,7 +29,7 @@ export class FollowedWallets {
 
   follow(address: WalletAddress): void {
     if (this.#addresses.size >= FOLLOWED_MAX && !this.#addresses.has(address)) {
-      this.#parts.tally.trouble('wallet_not_followed', { detail: address })
+      this.#parts.counters.trouble('wallet_not_followed', { detail: address })
       return
     }
     this.#addresses.set(address, address)

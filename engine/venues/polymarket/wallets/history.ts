@@ -8,21 +8,21 @@ import { FetchError } from '../../../fetch.ts'
 import type { WalletAddress } from '../../../ids.ts'
 import { MINUTE_MS, type TimeMs, timeMs, toSeconds } from '../../../units.ts'
 import type { HistoryCoverage, WalletEvent } from '../../../wallet.ts'
-import { AnswerDoubt, type CursorPage, pagesOf } from '../../answers.ts'
-import type { Tally } from '../../tally.ts'
-import { DATA_ROWS_MAX, type DataApi, type DataAsked } from '../data-api.ts'
+import { type CursorPage, pagesOf, SuspectAnswerError } from '../../answers.ts'
+import type { VenueCounters } from '../../tally.ts'
+import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
 import { type FoundEvent, inOrder } from './order.ts'
 import { hasDone } from './profile.ts'
 import { readRoles } from './roles.ts'
-import { isKnownKind, type PlacedRow, placeRow, readActivity } from './rows.ts'
+import { isKnownKind, readActivity, readTimedRow, type TimedRow } from './rows.ts'
 
 interface WalletHistoryParts {
   readonly clock: Clock
   readonly data: DataApi
-  readonly tally: Tally
+  readonly counters: VenueCounters
 }
 
-interface WalletHistoryAsked {
+interface WalletHistoryRequest {
   readonly address: WalletAddress
   /** A whole second. */
   readonly fromMs: TimeMs
@@ -49,16 +49,16 @@ const TRADES_AGE_S = 300
 /** Reads `asked` to the end; see VenueWallets.history. Rejects with FetchError. */
 export function readWalletHistory(
   parts: WalletHistoryParts,
-  asked: WalletHistoryAsked,
+  request: WalletHistoryRequest,
   onEvents: OnWalletEvents,
   signal: AbortSignal,
 ): Promise<HistoryCoverage> {
-  return new Reading(parts, asked, onEvents, signal).run()
+  return new HistoryReader(parts, request, onEvents, signal).run()
 }
 
-class Reading {
+class HistoryReader {
   readonly #parts: WalletHistoryParts
-  readonly #asked: WalletHistoryAsked
+  readonly #request: WalletHistoryRequest
   readonly #onEvents: OnWalletEvents
   readonly #signal: AbortSignal
   readonly #fromS: number
@@ -67,15 +67,15 @@ class Reading {
   /** Every earlier second was handed over, or is ready to be. */
   #nextS: number
   /** Rows of whole seconds; a call for their roles costs a request. */
-  #ready: PlacedRow[] = []
+  #ready: TimedRow[] = []
   /** Rows of the last second before, and what a walk has shown of the next: a later walk must show them too. */
-  #guard: readonly PlacedRow[] = []
-  #border: readonly PlacedRow[] = []
+  #guard: readonly TimedRow[] = []
+  #border: readonly TimedRow[] = []
   #pageCount = 0
   /** Rows without a second, or of another wallet. */
   #unreadableCount = 0
   #isComplete = true
-  #isTailWhole = true
+  #isTailComplete = true
   /** Of the last event known, until it was seen again: an answer without it proves nothing. */
   #lastS: number | null
   #isLastListed = true
@@ -83,16 +83,16 @@ class Reading {
 
   constructor(
     parts: WalletHistoryParts,
-    asked: WalletHistoryAsked,
+    request: WalletHistoryRequest,
     onEvents: OnWalletEvents,
     signal: AbortSignal,
   ) {
     this.#parts = parts
-    this.#asked = asked
+    this.#request = request
     this.#onEvents = onEvents
     this.#signal = signal
-    this.#fromS = toSeconds(asked.fromMs)
-    const lastMs = asked.lastMs ?? null
+    this.#fromS = toSeconds(request.fromMs)
+    const lastMs = request.lastMs ?? null
     this.#lastS = lastMs === null ? null : toSeconds(lastMs)
     // By the clock at the beginning: pages of a long reading are older than its end.
     this.#settledS = Math.floor((parts.clock.nowMs() - INDEXED_AFTER_MS) / 1_000)
@@ -104,22 +104,22 @@ class Reading {
   async run(): Promise<HistoryCoverage> {
     let settledS = this.#settledS
     if (!(await this.#readToEnd())) {
-      this.#parts.tally.trouble('wallet_history_stuck', { second: this.#nextS })
-      this.#isTailWhole = false
+      this.#parts.counters.trouble('wallet_history_stuck', { second: this.#nextS })
+      this.#isTailComplete = false
       settledS = Math.min(settledS, this.#nextS)
     }
     await this.#handOver()
     // The place of a row without a second is not known.
     if (this.#unreadableCount > 0) this.#isComplete = false
     if (!this.#hasRows && this.#fromS === 0 && (await this.#hasPast())) {
-      this.#parts.tally.trouble('wallet_history_empty', { wallet: this.#asked.address })
-      this.#isTailWhole = false
+      this.#parts.counters.trouble('wallet_history_empty', { wallet: this.#request.address })
+      this.#isTailComplete = false
       settledS = 0
     }
     const settledToMs = timeMs(Math.max(0, settledS) * 1_000)
     return {
       ...{ settledToMs, isComplete: this.#isComplete },
-      ...{ isTailComplete: this.#isTailWhole, isLastListed: this.#isLastListed },
+      ...{ isTailComplete: this.#isTailComplete, isLastListed: this.#isLastListed },
     }
   }
 
@@ -155,8 +155,8 @@ class Reading {
     const border = this.#border
     const due = [...this.#guard, ...border]
     /** Of the next second on; and all until what is due was shown. */
-    let pending: PlacedRow[] = []
-    const shown: PlacedRow[] = []
+    let pending: TimedRow[] = []
+    const shown: TimedRow[] = []
     let isAhead = false
     try {
       for await (const rows of this.#pagesFrom(startS)) {
@@ -167,17 +167,18 @@ class Reading {
         if (!isAhead && !holds(shown, due)) return this.#unfit('known rows are missing')
         isAhead = true
         this.#border = []
-        const whole = pending.filter(({ second }) => second < lastS)
-        const wholeS = whole.at(-1)?.second
-        if (wholeS !== undefined) this.#guard = whole.filter(({ second }) => second === wholeS)
+        const complete = pending.filter(({ second }) => second < lastS)
+        const completeS = complete.at(-1)?.second
+        if (completeS !== undefined)
+          this.#guard = complete.filter(({ second }) => second === completeS)
         pending = pending.filter(({ second }) => second === lastS)
         this.#nextS = lastS
-        this.#ready.push(...whole)
+        this.#ready.push(...complete)
         if (this.#ready.length >= DATA_ROWS_MAX) await this.#handOver()
       }
     } catch (error) {
-      if (!(error instanceof AnswerDoubt)) throw error
-      this.#parts.tally.doubts.note(error)
+      if (!(error instanceof SuspectAnswerError)) throw error
+      this.#parts.counters.suspectAnswers.note(error)
       // What was shown of the next second must be shown again.
       if (isAhead || holds(shown, due)) this.#border = pending
       return 'unfit'
@@ -188,77 +189,78 @@ class Reading {
   }
 
   /** The rows of each page, in order; AnswerDoubt where a page does not fit. */
-  async *#pagesFrom(startS: number): AsyncGenerator<readonly PlacedRow[]> {
+  async *#pagesFrom(startS: number): AsyncGenerator<readonly TimedRow[]> {
     const query = {
-      user: this.#asked.address,
+      user: this.#request.address,
       limit: DATA_ROWS_MAX,
       start: startS,
       end: this.#endS,
     }
     // No `type`: the venue then tells every kind but tips, also those it invents later.
     const sorted = { ...query, sort_by: 'TIMESTAMP', sort_direction: 'ASC' }
-    const asked: DataAsked = { path: PATH, query: sorted, kind: 'wallet' }
+    const request: DataRequest = { path: PATH, query: sorted, kind: 'wallet' }
     let lastS = startS
     let before = ''
     let isFirst = true
-    const pages = pagesOf((cursor) => this.#page(asked, cursor), {
+    const pages = pagesOf((cursor) => this.#page(request, cursor), {
       ...{ kind: 'wallet', name: PATH, pagesMax: PAGES_MAX - this.#pageCount },
     })
     for await (const wires of pages) {
-      const rows = this.#placed(wires)
+      const rows = this.#timedRows(wires)
       const print = rows.map(keyOf).join()
       for (const { second } of rows) {
-        if (second < lastS) throw this.#doubt('seconds fall')
+        if (second < lastS) throw this.#suspectAnswer('seconds fall')
         lastS = second
       }
-      if (print !== '' && print === before) throw this.#doubt('a page came twice')
+      if (print !== '' && print === before) throw this.#suspectAnswer('a page came twice')
       before = print
-      if (isFirst && !this.#provesLast(rows)) throw this.#doubt('the last known event is missing')
+      if (isFirst && !this.#provesLast(rows))
+        throw this.#suspectAnswer('the last known event is missing')
       isFirst = false
       yield rows
     }
   }
 
-  async #page(asked: DataAsked, cursor: string | undefined): Promise<CursorPage> {
+  async #page(request: DataRequest, cursor: string | undefined): Promise<CursorPage> {
     this.#pageCount += 1
     try {
-      const page = await this.#parts.data.page(asked, cursor, { signal: this.#signal })
+      const page = await this.#parts.data.page(request, cursor, { signal: this.#signal })
       if (page.rows.length === 0 && page.next !== null)
-        throw this.#doubt('an empty page before others')
+        throw this.#suspectAnswer('an empty page before others')
       return page
     } catch (error) {
       // A cursor that the venue no longer takes: the walk begins again where it was.
       const isRefused = error instanceof FetchError && error.status === 400 && cursor !== undefined
       if (!isRefused) throw error
-      this.#parts.tally.drift.note('data.pages', `${PATH} cursor refused`, error.message)
-      throw this.#doubt('a cursor was refused')
+      this.#parts.counters.drift.note('data.pages', `${PATH} cursor refused`, error.message)
+      throw this.#suspectAnswer('a cursor was refused')
     }
   }
 
-  #placed(wires: readonly unknown[]): readonly PlacedRow[] {
-    const rows: PlacedRow[] = []
+  #timedRows(wires: readonly unknown[]): readonly TimedRow[] {
+    const rows: TimedRow[] = []
     for (const wire of wires) {
-      const row = placeRow(wire, this.#asked.address)
+      const row = readTimedRow(wire, this.#request.address)
       if (row !== null) rows.push(row)
       else {
         this.#unreadableCount += 1
-        this.#parts.tally.rejected('bad_wallet_row', JSON.stringify(wire) ?? '')
+        this.#parts.counters.rejected('bad_wallet_row', JSON.stringify(wire) ?? '')
       }
     }
     return rows
   }
 
   #unfit(reason: string): 'unfit' {
-    this.#parts.tally.doubts.note(this.#doubt(reason))
+    this.#parts.counters.suspectAnswers.note(this.#suspectAnswer(reason))
     return 'unfit'
   }
 
-  #doubt(detail: string): AnswerDoubt {
-    return new AnswerDoubt('wallet', 'shorter', `${detail}, second ${this.#nextS}`)
+  #suspectAnswer(detail: string): SuspectAnswerError {
+    return new SuspectAnswerError('wallet', 'shorter', `${detail}, second ${this.#nextS}`)
   }
 
   /** Whether the last event known is told again, by the first page of a walk. */
-  #provesLast(rows: readonly PlacedRow[]): boolean {
+  #provesLast(rows: readonly TimedRow[]): boolean {
     const isSeen = this.#lastS === null || rows.some(({ second }) => second === this.#lastS)
     if (isSeen) this.#lastS = null
     this.#isLastListed = isSeen
@@ -268,7 +270,7 @@ class Reading {
   /** Something of this second may be missing: for good where it becomes settled, else until it is read again. */
   #miss(second: number): void {
     if (second < this.#settledS) this.#isComplete = false
-    else this.#isTailWhole = false
+    else this.#isTailComplete = false
   }
 
   /**
@@ -279,23 +281,23 @@ class Reading {
     try {
       return await this.#hasDoneOrHeld()
     } catch (error) {
-      if (error instanceof AnswerDoubt) return true
+      if (error instanceof SuspectAnswerError) return true
       throw error
     }
   }
 
   async #hasDoneOrHeld(): Promise<boolean> {
     const { data } = this.#parts
-    const user = this.#asked.address
+    const user = this.#request.address
     if (await hasDone(data, user, this.#signal)) return true
     const query = { user, filter_amount: 0, limit: 1 }
-    const asked: DataAsked = { path: '/v2/positions', query, kind: 'wallet' }
-    const { rows } = await data.page(asked, undefined, { signal: this.#signal })
+    const request: DataRequest = { path: '/v2/positions', query, kind: 'wallet' }
+    const { rows } = await data.page(request, undefined, { signal: this.#signal })
     return rows.length > 0
   }
 
   async #handOver(): Promise<void> {
-    const { tally } = this.#parts
+    const { counters } = this.#parts
     const rows = this.#ready
     this.#ready = []
     const found: FoundEvent[] = []
@@ -303,13 +305,13 @@ class Reading {
     for (const row of rows) {
       if (row.second < this.#fromS) continue
       const read = readActivity(row)
-      if (!isKnownKind(row.wire)) tally.drift.note('activity.type', row.wire.type, row.wire)
+      if (!isKnownKind(row.wire)) counters.drift.note('activity.type', row.wire.type, row.wire)
       if (read.kind === 'event') found.push(read)
-      else if (read.kind === 'ignored') tally.ignored(read.reason)
+      else if (read.kind === 'ignored') counters.ignored(read.reason)
       else {
         this.#miss(row.second)
-        tally.rejected(read.reason, JSON.stringify(row.wire))
-        tally.drift.note('activity.row', read.reason, row.wire)
+        counters.rejected(read.reason, JSON.stringify(row.wire))
+        counters.drift.note('activity.row', read.reason, row.wire)
       }
     }
     if (found.length === 0) return
@@ -321,20 +323,20 @@ class Reading {
     const [first, last] = [fills[0], fills.at(-1)]
     if (first === undefined || last === undefined) return found.map(({ event }) => event)
     const lastS = toSeconds(last.event.timeMs)
-    const asked = {
-      address: this.#asked.address,
+    const request = {
+      address: this.#request.address,
       startS: toSeconds(first.event.timeMs),
       // Of a young range the edge's copy may be older than the fills: another end is another question.
       endS: lastS > this.#endS - 2 * TRADES_AGE_S ? Math.max(lastS, this.#endS) : lastS,
       keys: new Set(fills.map(({ key }) => key)),
     }
-    const roleOf = await readRoles(this.#parts, asked, this.#signal)
+    const roleOf = await readRoles(this.#parts, request, this.#signal)
     return found.map(({ event, key }) => (key === null ? event : { ...event, role: roleOf(key) }))
   }
 }
 
 /** Whether rows have all that are due, equal ones as often. */
-function holds(rows: readonly PlacedRow[], due: readonly PlacedRow[]): boolean {
+function holds(rows: readonly TimedRow[], due: readonly TimedRow[]): boolean {
   if (due.length === 0) return true
   const counts = new Map<string, number>()
   for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1)
@@ -346,7 +348,7 @@ function holds(rows: readonly PlacedRow[], due: readonly PlacedRow[]): boolean {
 }
 
 /** What tells a row from others of its wallet; equal for rows that differ in nothing we read. */
-function keyOf({ second, wire }: PlacedRow): string {
+function keyOf({ second, wire }: TimedRow): string {
   const { transaction_hash, type, condition_id, token_id, side, size, usdc_size, price } = wire
   return `${second} ${transaction_hash} ${type} ${condition_id} ${token_id} ${side} ${size} ${usdc_size} ${price};`
 }

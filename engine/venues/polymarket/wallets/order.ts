@@ -22,7 +22,7 @@ export function inOrder(rows: readonly FoundEvent[]): readonly FoundEvent[] {
  */
 function joinConversions(rows: readonly FoundEvent[]): FoundEvent[] {
   const joined: FoundEvent[] = []
-  const places = new Map<string, number[]>()
+  const positions = new Map<string, number[]>()
   for (const found of rows) {
     const { event } = found
     if (event.kind !== 'conversion') {
@@ -30,14 +30,16 @@ function joinConversions(rows: readonly FoundEvent[]): FoundEvent[] {
       continue
     }
     const name = `${event.timeMs} ${event.txHash} ${event.size}`
-    const known = places.get(name) ?? []
-    const place = known.find((at) => joined[at]?.event.converted.includes(event.market) === false)
-    const begun = place === undefined ? undefined : joined[place]?.event
-    if (place !== undefined && begun !== undefined) {
-      joined[place] = { event: withRow(begun, event), key: null }
+    const existing = positions.get(name) ?? []
+    const position = existing.find(
+      (at) => joined[at]?.event.converted.includes(event.market) === false,
+    )
+    const begun = position === undefined ? undefined : joined[position]?.event
+    if (position !== undefined && begun !== undefined) {
+      joined[position] = { event: withRow(begun, event), key: null }
       continue
     }
-    places.set(name, [...known, joined.length])
+    positions.set(name, [...existing, joined.length])
     joined.push(found)
   }
   return joined

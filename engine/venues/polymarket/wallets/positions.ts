@@ -4,13 +4,13 @@ import { outcomeId, type WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { roundPrice, roundSize, roundUsd, SIZE_ZERO } from '../../../units.ts'
 import type { VenuePosition } from '../../../wallet.ts'
-import type { Tally } from '../../tally.ts'
+import type { VenueCounters } from '../../tally.ts'
 import { conditionId } from '../condition-id.ts'
-import { DATA_ROWS_MAX, type DataApi, type DataAsked } from '../data-api.ts'
+import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
 
 interface WalletPositionsParts {
   readonly data: DataApi
-  readonly tally: Tally
+  readonly counters: VenueCounters
 }
 
 /** By default the venue leaves out positions below a tenth of a contract; whether it heeds 0 is not known. */
@@ -32,20 +32,20 @@ export async function readPositions(
 }
 
 async function readList(
-  { data, tally }: WalletPositionsParts,
+  { data, counters }: WalletPositionsParts,
   list: typeof OPEN | typeof CLOSED,
   address: WalletAddress,
   signal: AbortSignal,
 ): Promise<readonly VenuePosition[]> {
   const query = { user: address, ...list.query, limit: DATA_ROWS_MAX }
-  const asked: DataAsked = { path: '/v2/positions', query, kind: 'wallet' }
+  const request: DataRequest = { path: '/v2/positions', query, kind: 'wallet' }
   // A position whose value changes between two pages may stand on both.
   const positions = new Map<string, VenuePosition>()
   let pageCount = 0
-  for await (const rows of data.pages(asked, list.pagesMax + 1, { signal })) {
+  for await (const rows of data.pages(request, list.pagesMax + 1, { signal })) {
     for (const row of rows) {
       const position = readPosition(row, list === CLOSED)
-      if (position === null) tally.rejected('bad_position', JSON.stringify(row) ?? '')
+      if (position === null) counters.rejected('bad_position', JSON.stringify(row) ?? '')
       else positions.set(position.token, position)
     }
     pageCount += 1

@@ -5,10 +5,10 @@
 import type { WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { WalletRole } from '../../../wallet.ts'
-import type { Tally } from '../../tally.ts'
-import { DATA_ROWS_MAX, type DataApi, type DataAsked } from '../data-api.ts'
+import type { VenueCounters } from '../../tally.ts'
+import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
 
-interface RolesAsked {
+interface RolesRequest {
   readonly address: WalletAddress
   /** Unix seconds, both inclusive. */
   readonly startS: number
@@ -33,41 +33,41 @@ export function roleKey(wire: unknown): string | null {
  * is aborted.
  */
 export async function readRoles(
-  parts: { readonly data: DataApi; readonly tally: Tally },
-  asked: RolesAsked,
+  parts: { readonly data: DataApi; readonly counters: VenueCounters },
+  request: RolesRequest,
   signal: AbortSignal,
 ): Promise<(key: string) => WalletRole> {
   const takers = new Set<string>()
-  let isWhole = false
+  let isComplete = false
   try {
-    isWhole = await readTakers(parts, asked, takers, signal)
+    isComplete = await readTakers(parts, request, takers, signal)
   } catch (error) {
     if (signal.aborted) throw error
-    parts.tally.trouble('roles_not_read', { detail: String(error) })
+    parts.counters.trouble('roles_not_read', { detail: String(error) })
   }
   return (key) => {
     if (takers.has(key)) return 'taker'
-    return isWhole ? 'maker' : null
+    return isComplete ? 'maker' : null
   }
 }
 
 /** Collects the keys among the takers; whether the list is whole, or every key was found. */
 async function readTakers(
-  { data, tally }: { readonly data: DataApi; readonly tally: Tally },
-  { address, startS, endS, keys }: RolesAsked,
+  { data, counters }: { readonly data: DataApi; readonly counters: VenueCounters },
+  { address, startS, endS, keys }: RolesRequest,
   takers: Set<string>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const range = { start: startS, end: endS, limit: DATA_ROWS_MAX }
   const query = { user: address, taker_only: true, ...range }
-  const asked: DataAsked = { path: '/v2/trades', query, kind: 'wallet' }
+  const request: DataRequest = { path: '/v2/trades', query, kind: 'wallet' }
   let isReadable = true
-  for await (const rows of data.pages(asked, PAGES_MAX, { signal })) {
+  for await (const rows of data.pages(request, PAGES_MAX, { signal })) {
     for (const wire of rows) {
       const key = roleKey(wire)
       if (key === null) {
         isReadable = false
-        tally.rejected('bad_wallet_trade', 'a taker row of the Data API')
+        counters.rejected('bad_wallet_trade', 'a taker row of the Data API')
       } else if (keys.has(key)) takers.add(key)
     }
     if (takers.size === keys.size) return true

@@ -26,7 +26,7 @@ import { roleKey } from './roles.ts'
 type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade' | 'bad_migration'
 
 /** A row of the activity whose second is known: all that paging needs. */
-export interface PlacedRow {
+export interface TimedRow {
   /** Unix seconds. */
   readonly second: number
   readonly wire: Json
@@ -62,7 +62,7 @@ export function isKnownKind({ type }: Json): boolean {
 }
 
 /** A row with its second; null when it has none, or belongs to another wallet than `address`. */
-export function placeRow(wire: unknown, address: string): PlacedRow | null {
+export function readTimedRow(wire: unknown, address: string): TimedRow | null {
   if (!isRecord(wire) || typeof wire.proxy_wallet !== 'string') return null
   if (wire.proxy_wallet.toLowerCase() !== address) return null
   const second = Math.floor(figure(wire.timestamp))
@@ -73,7 +73,7 @@ export function placeRow(wire: unknown, address: string): PlacedRow | null {
  * One row of `/v2/activity` as an event. A conversion comes with its one market. Kinds that are new to us are income
  * where they carry dollars. Bets on several markets at once (combos) have events of their own.
  */
-export function readActivity({ second, wire }: PlacedRow): ReadRow {
+export function readActivity({ second, wire }: TimedRow): ReadRow {
   const type = typeof wire.type === 'string' ? wire.type : ''
   if (type === '') return { kind: 'rejected', reason: 'bad_wallet_row' }
   const at = timeMs(second * 1_000)
@@ -236,10 +236,10 @@ function readCombo(wire: Json, type: string, at: TimeMs): ReadRow {
   const size = roundSize(figure(wire.size))
   const usd = roundUsd(figure(wire.usdc_size))
   const kind = COMBO_KINDS.get(type === 'TRADE' ? `${type} ${wire.side}` : type)
-  const isWhole = kind !== undefined && size !== null && usd !== null && usd >= 0
-  const known = isWhole ? { kind, size, usd } : { kind: 'comboOther' as const }
-  const event = { ...bare(wire, known.kind, at), market: marketOf(wire), token: tokenOf(wire) }
-  return { kind: 'event', event: { ...event, ...known }, key: null }
+  const isComplete = kind !== undefined && size !== null && usd !== null && usd >= 0
+  const fields = isComplete ? { kind, size, usd } : { kind: 'comboOther' as const }
+  const event = { ...bare(wire, fields.kind, at), market: marketOf(wire), token: tokenOf(wire) }
+  return { kind: 'event', event: { ...event, ...fields }, key: null }
 }
 
 const COMBO_KINDS: ReadonlyMap<string, ComboEventKind> = new Map([

@@ -30,16 +30,16 @@ export function addCandleRoutes(rest: RestServer, prefix: string, world: World):
     if (tickers.size > BATCH_TICKERS_MAX) {
       return badRequest(`market_tickers must name at most ${BATCH_TICKERS_MAX} markets`)
     }
-    const known: SimMarket[] = []
+    const found: SimMarket[] = []
     let total = 0
     for (const ticker of tickers) {
       const market = world.market('b', ticker)
       if (market === null) continue
-      known.push(market)
+      found.push(market)
       total += candleCount(market, candles)
     }
     if (total > BATCH_CANDLES_MAX) return badRequest(TOO_MANY)
-    const markets = known.map((market) => ({
+    const markets = found.map((market) => ({
       market_ticker: market.listing.nativeId,
       candlesticks: candlesOf(market, candles),
     }))
@@ -79,7 +79,7 @@ function readCandles(
   world: World,
 ): { reader: QueryReader; candles: CandleRequest } {
   const reader = new QueryReader(request.query)
-  const minutes = reader.whole('period_interval', { min: 1, max: 1440, fallback: 0 })
+  const minutes = reader.integer('period_interval', { min: 1, max: 1440, fallback: 0 })
   const period = PERIODS.find((candidate) => candidate === minutes)
   if (period === undefined) reader.reject('period_interval must be one of 1, 60, 1440')
   const startSeconds = reader.requiredSeconds('start_ts')

@@ -22,7 +22,7 @@ export interface ListedTrade {
 }
 
 /** The newest combinations. */
-export class Combos {
+export class SimCombos {
   readonly #trades = new Map<string, SimTrade>()
   #listed: readonly ListedMarket[] | null = null
 

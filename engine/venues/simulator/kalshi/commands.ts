@@ -72,7 +72,7 @@ export function parseCommand(text: string): Command {
     return { kind: 'error', id: 0, code: 1 }
   }
   if (!isRecord(value)) return { kind: 'error', id: 0, code: 1 }
-  const id = isWhole(value.id) ? value.id : 0
+  const id = isNonNegativeInteger(value.id) ? value.id : 0
   if (value.cmd === 'list_subscriptions') return { kind: 'list', id }
   const parse = typeof value.cmd === 'string' ? PARSERS.get(value.cmd) : undefined
   if (parse === undefined) return { kind: 'error', id, code: 5 }
@@ -131,7 +131,7 @@ const PARSERS: ReadonlyMap<string, (id: number, params: Params) => Command> = ne
 function sidList(params: Params): readonly number[] {
   const listed = Array.isArray(params.sids) ? params.sids : []
   const all = params.sid === undefined ? listed : [params.sid, ...listed]
-  return all.every(isWhole) ? all : []
+  return all.every(isNonNegativeInteger) ? all : []
 }
 
 /** Null when a field has the wrong type, is empty, or both the single and the list form are given. */
@@ -164,6 +164,6 @@ function texts(value: unknown): readonly string[] | null {
   return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null
 }
 
-function isWhole(value: unknown): value is number {
+function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -123,13 +123,13 @@ export function renderSeries(
 export function renderTags(events: readonly SimEvent[]): Record<string, unknown> {
   const tags = new Map<string, Set<string>>()
   for (const event of events) {
-    const known = tags.get(event.category) ?? new Set<string>()
-    tags.set(event.category, known)
-    for (const tag of event.tags) known.add(tag)
+    const tagSet = tags.get(event.category) ?? new Set<string>()
+    tags.set(event.category, tagSet)
+    for (const tag of event.tags) tagSet.add(tag)
   }
-  const entries = [...tags].map(([category, known]) => [
+  const entries = [...tags].map(([category, tagSet]) => [
     category,
-    known.size === 0 ? null : [...known],
+    tagSet.size === 0 ? null : [...tagSet],
   ])
   return { tags_by_categories: Object.fromEntries(entries) }
 }
@@ -150,7 +150,7 @@ export function renderSportFilters(events: readonly SimEvent[]): Record<string, 
     const name = competitionName(event)
     const scopes = filter.competitions.get(name) ?? new Set()
     filter.competitions.set(name, scopes)
-    for (const known of [all.scopes, filter.scopes, scopes]) known.add(scope)
+    for (const scopeSet of [all.scopes, filter.scopes, scopes]) scopeSet.add(scope)
   }
   const filters = [...sports].map(([sport, { competitions, scopes }]) => {
     const named = [...competitions].map(([name, own]) => [name, { scopes: [...own] }])

@@ -3,7 +3,7 @@
 
 import { DAY_MS, type TimeMs, timeMs } from '../../../units.ts'
 import { json, type RestServer } from '../rest.ts'
-import type { Halts } from './halts.ts'
+import type { SimHalts } from './halts.ts'
 import { SHARDS } from './terms.ts'
 import { rfc3339 } from './text.ts'
 
@@ -15,7 +15,7 @@ const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'friday', 'saturday', 'sunda
 export function addExchangeRoutes(
   rest: RestServer,
   prefix: string,
-  { nowMs, halts }: { readonly nowMs: () => TimeMs; readonly halts: Halts },
+  { nowMs, halts }: { readonly nowMs: () => TimeMs; readonly halts: SimHalts },
 ): void {
   const status = {
     exchange_active: true,

@@ -24,7 +24,7 @@ export function addFeeRoutes(rest: RestServer, prefix: string, world: World): vo
     const reader = new QueryReader(query)
     const hasPast = reader.flag('show_historical')
     const only = reader.text('event_ticker')
-    const limit = reader.whole('limit', { min: 1, max: 1_000, fallback: 100 })
+    const limit = reader.integer('limit', { min: 1, max: 1_000, fallback: 100 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const nowMs = world.nowMs()
     const page = pageOf(world.events('b'), {

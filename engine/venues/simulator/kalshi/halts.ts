@@ -9,7 +9,7 @@ import { SHARDS, shardOf } from './terms.ts'
 
 const HALTED_MS = 3 * MINUTE_MS
 
-export class Halts {
+export class SimHalts {
   readonly #faults: Faults
   readonly #random: Random
   #shard: number | null = null

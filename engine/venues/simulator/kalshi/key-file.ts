@@ -9,7 +9,7 @@ import { join } from 'node:path'
 const FILE_NAME = 'sim-kalshi.pem'
 
 /** Reads the key of `dataDir`, or makes an RSA key. Throws when the file is there and is no private key. */
-export function keepKalshiKey(dataDir: string): {
+export function loadKalshiKey(dataDir: string): {
   file: string
   kind: string
   publicKeyPem: string

@@ -21,7 +21,7 @@ export class KalshiOutbox {
   readonly #clock: Clock
   readonly #uncork: () => void
   #isCorked = false
-  #silentUntilMs = Number.NEGATIVE_INFINITY
+  #silencedUntilMs = Number.NEGATIVE_INFINITY
   /** A delta that the next one overtakes (the fault `reorder`). */
   #held: string | null = null
 
@@ -41,7 +41,7 @@ export class KalshiOutbox {
     this.#releaseHeld()
     if (this.#faults.strikes('disconnect')) this.#socket.terminate()
     if (this.#faults.strikes('silence')) {
-      this.#silentUntilMs = this.#clock.monotonicMs() + SILENCE_MS
+      this.#silencedUntilMs = this.#clock.monotonicMs() + SILENCE_MS
     }
   }
 
@@ -53,7 +53,7 @@ export class KalshiOutbox {
 
   /** A stream message, already numbered; what is lost keeps its number, so a hole is seen later. */
   stream(kind: MessageKind, text: string): void {
-    if (this.#clock.monotonicMs() < this.#silentUntilMs) return
+    if (this.#clock.monotonicMs() < this.#silencedUntilMs) return
     if (kind === 'orderbook_delta') {
       if (this.#faults.strikes('lost_delta')) return
       if (this.#held === null && this.#faults.strikes('reorder')) {
@@ -85,6 +85,6 @@ export class KalshiOutbox {
       this.#raw.cork()
       queueMicrotask(this.#uncork)
     }
-    for (const sent of this.#faults.changes.sent(text)) socket.send(sent)
+    for (const sent of this.#faults.changes.editFrame(text)) socket.send(sent)
   }
 }

@@ -23,25 +23,25 @@ export class QueryReader {
   }
 
   /** A whole number in a range. */
-  whole(name: string, range: { min: number; max: number; fallback: number }): number {
+  integer(name: string, range: { min: number; max: number; fallback: number }): number {
     const text = this.text(name)
     if (text === null) return range.fallback
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (value >= range.min && value <= range.max) return value
-    this.#complain(`${name} must be an integer between ${range.min} and ${range.max}`)
+    this.#reportProblem(`${name} must be an integer between ${range.min} and ${range.max}`)
     return range.fallback
   }
 
   /** Unix seconds; null when absent. */
   seconds(name: string): number | null {
     if (!this.has(name)) return null
-    return this.whole(name, { min: 0, max: 99_999_999_999, fallback: 0 })
+    return this.integer(name, { min: 0, max: 99_999_999_999, fallback: 0 })
   }
 
   /** Unix seconds that must be there. */
   requiredSeconds(name: string): number {
     const value = this.seconds(name)
-    if (value === null) this.#complain(`${name} is required`)
+    if (value === null) this.#reportProblem(`${name} is required`)
     return value ?? 0
   }
 
@@ -49,17 +49,17 @@ export class QueryReader {
   flag(name: string): boolean {
     const text = this.text(name)
     if (text === null || text === 'false' || text === '0') return false
-    if (text !== 'true' && text !== '1') this.#complain(`${name} must be true or false`)
+    if (text !== 'true' && text !== '1') this.#reportProblem(`${name} must be true or false`)
     return true
   }
 
   /** One of a list of words; null when absent. */
-  oneOf<Word extends string>(name: string, words: readonly Word[]): Word | null {
+  oneOf<Value extends string>(name: string, values: readonly Value[]): Value | null {
     const text = this.text(name)
     if (text === null) return null
-    const word = words.find((candidate) => candidate === text)
-    if (word === undefined) this.#complain(`${name} must be one of ${words.join(', ')}`)
-    return word ?? null
+    const value = values.find((candidate) => candidate === text)
+    if (value === undefined) this.#reportProblem(`${name} must be one of ${values.join(', ')}`)
+    return value ?? null
   }
 
   /** "a,b,c" as a set; null when absent. */
@@ -75,10 +75,10 @@ export class QueryReader {
 
   /** Takes a complaint of the caller's, unless there is one already. */
   reject(problem: string): void {
-    this.#complain(problem)
+    this.#reportProblem(problem)
   }
 
-  #complain(problem: string): void {
+  #reportProblem(problem: string): void {
     this.problem ??= problem
   }
 }

@@ -17,7 +17,7 @@ import { comboEvent, isBlock, priceFields, shardOf, tradeIdOf } from './terms.ts
 import { count, dollars, levelsText, rfc3339 } from './text.ts'
 
 /** Our status in the venue's words for answers (its words for queries differ: filters.ts). */
-const STATUS_WORDS: Readonly<Record<SimStatus, string>> = {
+const STATUS_NAMES: Readonly<Record<SimStatus, string>> = {
   unopened: 'initialized',
   open: 'active',
   closed: 'closed',
@@ -48,7 +48,7 @@ export function renderMarket(
     expiration_time: rfc3339(latestMs),
     latest_expiration_time: rfc3339(latestMs),
     settlement_timer_seconds: Math.max(0, Math.round(payoutMs / 1000)),
-    status: STATUS_WORDS[status],
+    status: STATUS_NAMES[status],
     ...quoteFields(market),
     last_price_dollars: dollars(lastPrice(market, at.nowMs)),
     volume_fp: count(market.volumeTotalContracts),

@@ -19,7 +19,7 @@ import { eventFilter, marketFilter, tradeFilter } from './filters.ts'
 import { pageOf, QueryReader, type Rows } from './paging.ts'
 import { bookText, renderCombo, renderMarket, renderTrade } from './render.ts'
 import { milestoneFilter, milestonesOf, renderMilestone, targetsOf } from './sports.ts'
-import type { KalshiStream } from './stream.ts'
+import type { SimKalshiStream } from './stream.ts'
 import { tradeIdOf } from './terms.ts'
 
 const BAD_CURSOR = 'cursor must be a cursor of the previous page'
@@ -27,10 +27,10 @@ const BAD_CURSOR = 'cursor must be a cursor of the previous page'
 /** Handlers over one world. `add` mounts them; nothing is kept between requests. */
 export class KalshiRest {
   readonly #world: World
-  readonly #stream: KalshiStream
+  readonly #stream: SimKalshiStream
   readonly #series: SeriesTable
 
-  constructor(parts: { world: World; stream: KalshiStream }) {
+  constructor(parts: { world: World; stream: SimKalshiStream }) {
     this.#world = parts.world
     this.#stream = parts.stream
     this.#series = new SeriesTable(parts.world)
@@ -53,7 +53,9 @@ export class KalshiRest {
       const ticker = params.ticker ?? ''
       const combo = this.#stream.combos.tradeOf(ticker)?.market
       if (combo !== undefined) {
-        return json({ market: this.#row({ market: combo, combo: ticker }, this.#world.nowMs()) })
+        return json({
+          market: this.#marketRow({ market: combo, combo: ticker }, this.#world.nowMs()),
+        })
       }
       const market = this.#world.market('b', ticker)
       // The venue's pages lag behind its stream: a market just announced is not there yet.
@@ -120,7 +122,7 @@ export class KalshiRest {
   #listEvents({ query }: RestRequest): RestAnswer {
     const reader = new QueryReader(query)
     const isMatch = eventFilter(reader, (market) => this.#stream.metadataMs(market))
-    const limit = reader.whole('limit', { min: 1, max: 200, fallback: 200 })
+    const limit = reader.integer('limit', { min: 1, max: 200, fallback: 200 })
     const isNested = reader.flag('with_nested_markets')
     const hasMilestones = reader.flag('with_milestones')
     if (reader.problem !== null) return badRequest(reader.problem)
@@ -154,7 +156,7 @@ export class KalshiRest {
   #listMarkets({ query }: RestRequest): RestAnswer {
     const reader = new QueryReader(query)
     const isMatch = marketFilter(reader, (market) => this.#stream.metadataMs(market))
-    const limit = reader.whole('limit', { min: 1, max: 1000, fallback: 100 })
+    const limit = reader.integer('limit', { min: 1, max: 1000, fallback: 100 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const cursor = reader.text('cursor')
     const idOf = ({ market, combo }: ListedMarket) => combo ?? market.listing.nativeId
@@ -162,11 +164,11 @@ export class KalshiRest {
     const page = pageOf(all, { cursor, limit, idOf, isMatch })
     if (page === null) return badRequest(BAD_CURSOR)
     const nowMs = this.#world.nowMs()
-    const markets = page.rows.map((listed) => this.#row(listed, nowMs))
+    const markets = page.rows.map((listed) => this.#marketRow(listed, nowMs))
     return json({ markets, cursor: page.cursor })
   }
 
-  #row({ market, combo }: ListedMarket, nowMs: TimeMs): Record<string, unknown> {
+  #marketRow({ market, combo }: ListedMarket, nowMs: TimeMs): Record<string, unknown> {
     if (combo === null) return this.#market(market, nowMs)
     return renderCombo(combo, market, { nowMs, metadataMs: this.#stream.metadataMs(market) })
   }
@@ -174,7 +176,7 @@ export class KalshiRest {
   #listTrades({ query }: RestRequest): RestAnswer {
     const reader = new QueryReader(query)
     const filter = tradeFilter(reader)
-    const limit = reader.whole('limit', { min: 1, max: 1000, fallback: 100 })
+    const limit = reader.integer('limit', { min: 1, max: 1000, fallback: 100 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const ticker = reader.text('ticker')
     const page = pageOf(ticker === null ? this.#allTrades() : this.#tradesOf(ticker), {
@@ -202,7 +204,7 @@ export class KalshiRest {
 
   #book({ params, query }: RestRequest): RestAnswer {
     const reader = new QueryReader(query)
-    const depth = reader.whole('depth', { min: 0, max: 100, fallback: 0 })
+    const depth = reader.integer('depth', { min: 0, max: 100, fallback: 0 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const market = this.#world.market('b', params.ticker ?? '')
     if (market === null) return notFound()
@@ -227,7 +229,7 @@ export class KalshiRest {
     const reader = new QueryReader(query)
     const isMatch = milestoneFilter(reader)
     if (!reader.has('limit')) reader.reject('limit is required')
-    const limit = reader.whole('limit', { min: 1, max: 500, fallback: 100 })
+    const limit = reader.integer('limit', { min: 1, max: 500, fallback: 100 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const cursor = reader.text('cursor')
     const all = milestonesOf(this.#world.events('b'))
@@ -243,7 +245,7 @@ export class KalshiRest {
     const ids = new Set(reader.repeated('ids'))
     const type = reader.text('type')
     const competition = reader.text('competition')?.toLowerCase() ?? null
-    const limit = reader.whole('page_size', { min: 1, max: 2000, fallback: 100 })
+    const limit = reader.integer('page_size', { min: 1, max: 2000, fallback: 100 })
     if (reader.problem !== null) return badRequest(reader.problem)
     const page = pageOf(targetsOf(this.#world), {
       cursor: reader.text('cursor'),

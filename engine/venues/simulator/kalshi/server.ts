@@ -14,16 +14,16 @@ import {
   type RestRequest,
   RestServer,
   refuseUpgrade,
-  TokenBucket,
+  SimTokenBucket,
 } from '../rest.ts'
 import { KalshiKeys, unauthorized } from './auth.ts'
 import { addCandleRoutes } from './candle-routes.ts'
 import { methodNotAllowed, notFound, tooManyRequests } from './errors.ts'
 import { addExchangeRoutes } from './exchange.ts'
 import { addFeeRoutes } from './fee-routes.ts'
-import { Halts } from './halts.ts'
+import { SimHalts } from './halts.ts'
 import { KalshiRest } from './rest.ts'
-import { KalshiStream } from './stream.ts'
+import { SimKalshiStream } from './stream.ts'
 import { KalshiConnection } from './ws.ts'
 
 const REST_PREFIX = '/trade-api/v2'
@@ -49,7 +49,7 @@ interface KalshiServerOptions {
   /** Key id → public key PEM. */
   readonly keys: ReadonlyMap<string, string>
   /** Which part of the exchange stands still; without it, drawn here, and the world goes on. */
-  readonly halts?: Halts
+  readonly halts?: SimHalts
 }
 
 /** Starts the venue; resolves when it listens, rejects when the port is taken. */
@@ -57,9 +57,9 @@ export async function startKalshiServer(
   options: KalshiServerOptions,
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const { world, faults, clock, log, random } = options
-  const halts = options.halts ?? new Halts({ faults, random })
+  const halts = options.halts ?? new SimHalts({ faults, random })
   const keys = new KalshiKeys(options.keys)
-  const stream = new KalshiStream({ world, clock, faults })
+  const stream = new SimKalshiStream({ world, clock, faults })
   const rest = new RestServer({
     faults,
     log,
@@ -113,14 +113,14 @@ export async function startKalshiServer(
 
 /** Checks headers that were sent, then the caller's token bucket; anonymous callers share one. */
 function guard(keys: KalshiKeys, clock: Clock): (request: RestRequest) => RestAnswer | null {
-  const buckets = new Map<string, TokenBucket>()
+  const buckets = new Map<string, SimTokenBucket>()
   return (request) => {
     const caller = keys.caller(request)
     if (caller.kind === 'refused') return unauthorized(caller.reason)
     const name = caller.kind === 'key' ? `key ${caller.keyId}` : 'anonymous'
     let bucket = buckets.get(name)
     if (bucket === undefined) {
-      bucket = new TokenBucket({ clock, capacity: TOKENS_MAX, perSecond: TOKENS_PER_SECOND })
+      bucket = new SimTokenBucket({ clock, capacity: TOKENS_MAX, perSecond: TOKENS_PER_SECOND })
       buckets.set(name, bucket)
     }
     return bucket.take(TOKENS_PER_REQUEST) ? null : tooManyRequests()

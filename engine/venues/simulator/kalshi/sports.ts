@@ -33,9 +33,9 @@ export function milestonesOf(events: readonly SimEvent[]): readonly Milestone[] 
     const { game } = event
     if (game === null) continue
     const key = `${game.league}/${game.date}/${game.away.kalshiCode}/${game.home.kalshiCode}/${game.startMs}`
-    const known = byGame.get(key)
-    if (known === undefined) byGame.set(key, { game, events: [event] })
-    else known.events.push(event)
+    const existing = byGame.get(key)
+    if (existing === undefined) byGame.set(key, { game, events: [event] })
+    else existing.events.push(event)
   }
   return [...byGame].map(([key, found]) => ({ id: uuidOf(`milestone/${key}`), ...found }))
 }
@@ -50,7 +50,7 @@ export function renderMilestone(milestone: Milestone, nowMs: TimeMs): Record<str
     type: MILESTONE_TYPES[game.sport],
     start_date: rfc3339(game.startMs),
     end_date: null,
-    title: main?.title ?? `${game.away.place} at ${game.home.place}`,
+    title: main?.title ?? `${game.away.location} at ${game.home.location}`,
     related_event_tickers: events.map((event) => event.nativeId),
     primary_event_tickers: main === undefined ? [] : [main.nativeId],
     notification_message: 'Who will emerge victorious?',
@@ -111,7 +111,7 @@ export function targetsOf(world: World): readonly Target[] {
       details: {
         league: league.toUpperCase(),
         abbreviation: team.kalshiCode,
-        market: team.place,
+        market: team.location,
         nickname: team.nickname,
       },
       source_id: uuidOf(`source of ${id}`),

@@ -12,7 +12,7 @@ import {
 } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimEvent, SimMarket, SimTrade, World, WorldChange } from '../model.ts'
-import { Combos } from './combos.ts'
+import { SimCombos } from './combos.ts'
 import { eventsWithOtherFees } from './fees.ts'
 import {
   createdMessage,
@@ -28,53 +28,53 @@ import {
   tradeMessage,
 } from './messages.ts'
 import type { KalshiSubscription } from './subscription.ts'
-import { hasTurningStructure, hourOf, hourStart } from './terms.ts'
+import { hasAlternatingStructure, hourOf, hourStart } from './terms.ts'
 
 /** How long `GET /markets/{t}` still answers 404 after a `created` message. */
 const HIDDEN_MS = 300
 
 /** The subscriptions of every connection, by what they cover. */
-export class KalshiStream {
+export class SimKalshiStream {
   readonly #clock: Clock
   readonly #faults: Faults | null
   readonly #watches = new Map<string, Watch>()
   /** Subscriptions to the whole exchange, by channel. */
   readonly #everywhere = new Map<string, Set<KalshiSubscription>>()
-  readonly #toldAtMs = new WeakMap<SimMarket, number>()
+  readonly #announcedAtMs = new WeakMap<SimMarket, number>()
   readonly #tickChangedMs = new WeakMap<SimMarket, TimeMs>()
-  readonly combos: Combos
+  readonly combos: SimCombos
   readonly #stop: () => void
   readonly #world: World
   /** Up to when the changes of the hour were told. */
-  #toldMs: TimeMs
+  #publishedToMs: TimeMs
 
   constructor(parts: { world: World; clock: Clock; faults?: Faults }) {
     this.#faults = parts.faults ?? null
     this.#clock = parts.clock
     this.#world = parts.world
-    this.#toldMs = parts.world.nowMs()
-    this.combos = new Combos(parts.world.trades('b'))
+    this.#publishedToMs = parts.world.nowMs()
+    this.combos = new SimCombos(parts.world.trades('b'))
     this.#stop = parts.world.onChange((change) => {
-      if (change.market.listing.venue === 'b') this.#tell(change)
+      if (change.market.listing.venue === 'b') this.#publish(change)
     })
   }
 
   /** To be called once a second: tells which events have other fees, and which markets other prices, since then. */
   tick(): void {
     const byMs = this.#world.nowMs()
-    const span = { afterMs: this.#toldMs, byMs }
-    this.#toldMs = byMs
+    const span = { afterMs: this.#publishedToMs, byMs }
+    this.#publishedToMs = byMs
     const events = this.#world.events('b')
     for (const event of eventsWithOtherFees(events, span)) {
-      this.#tellLifecycle(() => feeMessage(event, byMs), 'event_fee_update')
+      this.#publishLifecycle(() => feeMessage(event, byMs), 'event_fee_update')
     }
     for (const event of events) {
-      if (!hasTurningStructure(event)) continue
+      if (!hasAlternatingStructure(event)) continue
       if (hourStart(event, hourOf(event, byMs)) <= span.afterMs) continue
       for (const market of event.markets) {
         if (market.status !== 'unopened' && market.status !== 'open') continue
         const at = { tick: market.tickMicros, atMs: byMs }
-        this.#tellLifecycle(() => structureMessage(market, at))
+        this.#publishLifecycle(() => structureMessage(market, at))
       }
     }
   }
@@ -100,13 +100,13 @@ export class KalshiStream {
       return
     }
     this.#watches.get(ticker)?.[listOf(subscription)].delete(subscription)
-    this.#forget(ticker)
+    this.#dropUnwatched(ticker)
   }
 
   /** Whether the market was announced so recently that its page does not exist yet. */
   isHidden(market: SimMarket): boolean {
-    const toldMs = this.#toldAtMs.get(market)
-    return toldMs !== undefined && this.#clock.monotonicMs() - toldMs < HIDDEN_MS
+    const announcedMs = this.#announcedAtMs.get(market)
+    return announcedMs !== undefined && this.#clock.monotonicMs() - announcedMs < HIDDEN_MS
   }
 
   /** When the market's metadata last changed: its status, its tick, or its price structure. */
@@ -120,12 +120,13 @@ export class KalshiStream {
       resolved: listing.resolveMs,
     }[status]
     const tickMs = this.#tickChangedMs.get(market) ?? 0
-    const turnedMs = status === 'open' || status === 'unopened' ? this.#turnedMs(market.event) : 0
-    return timeMs(Math.max(statusMs, tickMs, turnedMs))
+    const structureChangedMs =
+      status === 'open' || status === 'unopened' ? this.#structureChangedMs(market.event) : 0
+    return timeMs(Math.max(statusMs, tickMs, structureChangedMs))
   }
 
-  #turnedMs(event: SimEvent): number {
-    return hasTurningStructure(event) ? hourStart(event, hourOf(event, this.#world.nowMs())) : 0
+  #structureChangedMs(event: SimEvent): number {
+    return hasAlternatingStructure(event) ? hourStart(event, hourOf(event, this.#world.nowMs())) : 0
   }
 
   /** The head fields of a market's messages. */
@@ -144,7 +145,7 @@ export class KalshiStream {
   }
 
   /** Drops what is kept of a market without a subscription by name. */
-  #forget(ticker: string): void {
+  #dropUnwatched(ticker: string): void {
     const watch = this.#watches.get(ticker)
     if (watch === undefined) return
     if (watch.books.size + watch.tickers.size + watch.trades.size === 0) {
@@ -152,35 +153,35 @@ export class KalshiStream {
     }
   }
 
-  #tell(change: WorldChange): void {
+  #publish(change: WorldChange): void {
     switch (change.kind) {
       case 'levels':
-        this.#tellLevels(change)
-        this.#tellTicker(change, false)
+        this.#publishLevels(change)
+        this.#publishTicker(change, false)
         return
       case 'trade':
-        this.#tellLevels(change)
-        this.#tellTrade(change)
-        this.#tellTicker(change, true)
+        this.#publishLevels(change)
+        this.#publishTrade(change)
+        this.#publishTicker(change, true)
         return
       case 'tick':
         this.#tickChangedMs.set(change.market, change.atMs)
-        this.#tellLifecycle(() =>
+        this.#publishLifecycle(() =>
           structureMessage(change.market, { tick: change.newTick, atMs: change.atMs }),
         )
         return
       case 'created':
-        this.#tellCreated(change.market)
+        this.#publishCreated(change.market)
         return
       case 'determined':
-        this.#tellLifecycle(() => determinedMessage(change.market))
+        this.#publishLifecycle(() => determinedMessage(change.market))
         return
       case 'resolved':
-        this.#tellLifecycle(() => settledMessage(change.market))
-        this.#forget(change.market.listing.nativeId)
+        this.#publishLifecycle(() => settledMessage(change.market))
+        this.#dropUnwatched(change.market.listing.nativeId)
         return
       case 'opened':
-        this.#tellFirstOrders(change.market, change.atMs)
+        this.#publishFirstOrders(change.market, change.atMs)
         return
       case 'closed':
         // The venue says nothing when a market opens or closes by time: clients run timers.
@@ -188,7 +189,7 @@ export class KalshiStream {
     }
   }
 
-  #tellLevels(change: BookChange): void {
+  #publishLevels(change: BookChange): void {
     const watch = this.#watches.get(change.market.listing.nativeId)
     if (watch === undefined || watch.books.size === 0) return
     const nowMs = this.#clock.monotonicMs()
@@ -216,7 +217,7 @@ export class KalshiStream {
   }
 
   /** A subscription from before the opening was given an empty book: each order of the first book is told to it. */
-  #tellFirstOrders(market: SimMarket, atMs: TimeMs): void {
+  #publishFirstOrders(market: SimMarket, atMs: TimeMs): void {
     const watch = this.#watches.get(market.listing.nativeId)
     if (watch === undefined) return
     const changes = [
@@ -225,11 +226,11 @@ export class KalshiStream {
     ]
     const previousSizes = changes.map(() => SIZE_ZERO)
     const change = { kind: 'levels' as const, market, changes, previousSizes, atMs }
-    this.#tellLevels(change)
-    this.#tellTicker(change, false)
+    this.#publishLevels(change)
+    this.#publishTicker(change, false)
   }
 
-  #tellTrade(change: Extract<WorldChange, { kind: 'trade' }>): void {
+  #publishTrade(change: Extract<WorldChange, { kind: 'trade' }>): void {
     const combo = this.combos.add(change.trade)
     const watchers = this.#watches.get(change.market.listing.nativeId)?.trades
     const everywhere = this.#everywhere.get('trade')
@@ -237,11 +238,11 @@ export class KalshiStream {
     const body = tradeMessage(change.trade)
     for (const subscription of watchers ?? []) subscription.deliver('trade', body)
     for (const subscription of everywhere ?? []) subscription.deliver('trade', body)
-    if (combo !== null) this.#tellCombo(change.trade, combo)
+    if (combo !== null) this.#publishCombo(change.trade, combo)
   }
 
   /** The trade of a combination goes to the subscriptions that cover all markets: none names its ticker. */
-  #tellCombo(trade: SimTrade, combo: string): void {
+  #publishCombo(trade: SimTrade, combo: string): void {
     const everywhere = this.#everywhere.get('trade')
     if (isEmpty(everywhere)) return
     const body = tradeMessage(trade, combo)
@@ -249,7 +250,7 @@ export class KalshiStream {
   }
 
   /** A ticker goes out with each trade, and when a best price or its size moved. */
-  #tellTicker(change: BookChange, isTrade: boolean): void {
+  #publishTicker(change: BookChange, isTrade: boolean): void {
     const { market } = change
     const everywhere = this.#everywhere.get('ticker')
     let watch = this.#watches.get(market.listing.nativeId)
@@ -262,15 +263,15 @@ export class KalshiStream {
     for (const subscription of everywhere ?? []) subscription.deliver('ticker', body)
   }
 
-  #tellCreated(market: SimMarket): void {
-    this.#toldAtMs.set(market, this.#clock.monotonicMs())
+  #publishCreated(market: SimMarket): void {
+    this.#announcedAtMs.set(market, this.#clock.monotonicMs())
     if (market.event.markets[0] === market) {
-      this.#tellLifecycle(() => eventMessage(market.event), 'event_lifecycle')
+      this.#publishLifecycle(() => eventMessage(market.event), 'event_lifecycle')
     }
-    this.#tellLifecycle(() => createdMessage(market, this.#world.nowMs()))
+    this.#publishLifecycle(() => createdMessage(market, this.#world.nowMs()))
   }
 
-  #tellLifecycle(render: () => string, kind: MessageKind = 'market_lifecycle_v2'): void {
+  #publishLifecycle(render: () => string, kind: MessageKind = 'market_lifecycle_v2'): void {
     const everywhere = this.#everywhere.get('market_lifecycle_v2')
     if (everywhere === undefined || everywhere.size === 0) return
     const body = render()

@@ -33,7 +33,7 @@ export function hourStart({ number }: SimEvent, hour: number): TimeMs {
 }
 
 /** Whether the markets of an event have another price structure in every other hour: one event in sixteen. */
-export function hasTurningStructure({ number }: SimEvent): boolean {
+export function hasAlternatingStructure({ number }: SimEvent): boolean {
   return number % 16 === 11
 }
 
@@ -73,8 +73,8 @@ export function priceFields(
   const structures = tick >= 10_000 ? CENT : tick >= 1_000 ? DECI : []
   const draw = hash32('structure', listing.nativeId) % (2 * structures.length || 1)
   const first = draw < structures.length ? draw : 0
-  const turns = hasTurningStructure(event) ? Math.abs(hourOf(event, atMs) % 2) : 0
-  const structure = structures[(first + turns) % (structures.length || 1)]
+  const alternation = hasAlternatingStructure(event) ? Math.abs(hourOf(event, atMs) % 2) : 0
+  const structure = structures[(first + alternation) % (structures.length || 1)]
   const uniform: Range = ['0.0000', '1.0000', dollars(tick)]
   const ranges = structure?.ranges ?? [uniform]
   return {

@@ -21,8 +21,8 @@ const priceTexts: (string | undefined)[] = new Array(PRICE_ONE / TABLE_STEP_MICR
 export function dollars(price: PriceMicros): string {
   const position = price / TABLE_STEP_MICROS
   if (!Number.isInteger(position)) return toDecimal(price, 4)
-  const known = priceTexts[position]
-  if (known !== undefined) return known
+  const cached = priceTexts[position]
+  if (cached !== undefined) return cached
   const text = toDecimal(price, 4)
   priceTexts[position] = text
   return text
@@ -80,7 +80,7 @@ function hundredths(size: SizeMicros): number {
 
 function hundredthsText(value: number): string {
   const absolute = value < 0 ? -value : value
-  const whole = Math.floor(absolute / 100)
-  const rest = absolute - whole * 100
-  return `${value < 0 ? '-' : ''}${whole}.${rest < 10 ? '0' : ''}${rest}`
+  const integer = Math.floor(absolute / 100)
+  const rest = absolute - integer * 100
+  return `${value < 0 ? '-' : ''}${integer}.${rest < 10 ? '0' : ''}${rest}`
 }

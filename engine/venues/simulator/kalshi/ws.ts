@@ -9,7 +9,7 @@ import type { SimMarket, World } from '../model.ts'
 import { type Command, ERRORS, type ErrorCode, type MarketNames, parseCommand } from './commands.ts'
 import { snapshotMessage, tickerMessage } from './messages.ts'
 import { KalshiOutbox } from './outbox.ts'
-import type { KalshiStream } from './stream.ts'
+import type { SimKalshiStream } from './stream.ts'
 import { KalshiSubscription } from './subscription.ts'
 
 /** The venue's own limits: markets a session may follow, commands a second. */
@@ -19,7 +19,7 @@ const COMMANDS_PER_SECOND_MAX = 10_000
 /** Public channels, and whether a subscription covers markets by name. */
 const MARKET_CHANNELS: ReadonlySet<string> = new Set(['orderbook_delta', 'ticker', 'trade'])
 /** Accepted and silent: the simulated venue has no accounts, combos or index values. */
-const SILENT_CHANNELS: ReadonlySet<string> = new Set([
+const EMPTY_CHANNELS: ReadonlySet<string> = new Set([
   'multivariate_market_lifecycle',
   'fill',
   'market_positions',
@@ -33,7 +33,7 @@ const SILENT_CHANNELS: ReadonlySet<string> = new Set([
 
 interface KalshiConnectionParts {
   readonly world: World
-  readonly stream: KalshiStream
+  readonly stream: SimKalshiStream
   readonly faults: Faults
   readonly clock: Clock
   readonly socket: WebSocket
@@ -61,7 +61,7 @@ export class KalshiConnection {
       this.#receive(isBinary ? '' : String(data))
     })
     parts.socket.on('error', () => parts.socket.terminate())
-    parts.socket.on('close', () => this.#forgetAll())
+    parts.socket.on('close', () => this.#removeSubscriptions())
   }
 
   /** The server's heartbeat: a ping with the venue's body; no pong for `limitMs` ends it. */
@@ -106,8 +106,9 @@ export class KalshiConnection {
   #subscribe(command: Extract<Command, { kind: 'subscribe' }>, channel: string) {
     const { id, names } = command
     const hasMarkets = MARKET_CHANNELS.has(channel)
-    const isKnown = hasMarkets || channel === 'market_lifecycle_v2' || SILENT_CHANNELS.has(channel)
-    if (!isKnown) return this.#refuse(id, 8)
+    const isSupported =
+      hasMarkets || channel === 'market_lifecycle_v2' || EMPTY_CHANNELS.has(channel)
+    if (!isSupported) return this.#refuse(id, 8)
     const isBook = channel === 'orderbook_delta'
     if (isBook && names.tickers.length === 0) return this.#refuse(id, 14)
     if (channel === 'trade' && names.ids.length > 0) return this.#refuse(id, 11)
@@ -163,8 +164,8 @@ export class KalshiConnection {
       const details = { ...command, names: command.names, isAcknowledged: true }
       return this.#addMarkets(subscription, details)
     }
-    const { known } = this.#markets(command.names)
-    for (const ticker of [...command.names.tickers, ...known.map((m) => m.listing.nativeId)]) {
+    const { found } = this.#markets(command.names)
+    for (const ticker of [...command.names.tickers, ...found.map((m) => m.listing.nativeId)]) {
       if (tickers.delete(ticker)) this.#parts.stream.unwatch(subscription, ticker)
     }
     this.#acknowledge(subscription, command.id)
@@ -211,9 +212,9 @@ export class KalshiConnection {
     if (details.names.ids.length > 0 && subscription.channel !== 'ticker') {
       return this.#refuse(id, 14, { subscription })
     }
-    const { known, unknown } = this.#markets(details.names)
-    if (tickers.size + known.length > MARKETS_MAX) return this.#refuse(id, 26, { subscription })
-    const added = known.filter((market) => !tickers.has(market.listing.nativeId))
+    const { found, missing } = this.#markets(details.names)
+    if (tickers.size + found.length > MARKETS_MAX) return this.#refuse(id, 26, { subscription })
+    const added = found.filter((market) => !tickers.has(market.listing.nativeId))
     for (const market of added) {
       tickers.add(market.listing.nativeId)
       this.#parts.stream.watch(subscription, market)
@@ -229,7 +230,7 @@ export class KalshiConnection {
         this.#outbox.reply(`{"type":"ticker","sid":${subscription.sid},"msg":${body}}`)
       }
     }
-    if (unknown.length > 0) this.#refuse(id, 11, { subscription, tickers: unknown })
+    if (missing.length > 0) this.#refuse(id, 11, { subscription, tickers: missing })
   }
 
   #sendSnapshots(subscription: KalshiSubscription, tickers: readonly string[], id: number) {
@@ -262,7 +263,7 @@ export class KalshiConnection {
         this.#refuse(command.id, 7)
         continue
       }
-      this.#forget(subscription)
+      this.#removeSubscription(subscription)
       this.#outbox.reply(
         `{"id":${command.id},"sid":${sid},"seq":${subscription.nextSeq()},"type":"unsubscribed"}`,
       )
@@ -307,33 +308,34 @@ export class KalshiConnection {
   }
 
   #markets(names: MarketNames): {
-    known: SimMarket[]
-    unknown: string[]
+    found: SimMarket[]
+    missing: string[]
   } {
     const { world } = this.#parts
-    const known: SimMarket[] = []
-    const unknown: string[] = []
+    const found: SimMarket[] = []
+    const missing: string[] = []
     for (const ticker of new Set(names.tickers)) {
       const market = world.market('b', ticker)
-      if (market === null) unknown.push(ticker)
-      else known.push(market)
+      if (market === null) missing.push(ticker)
+      else found.push(market)
     }
-    if (names.ids.length === 0) return { known, unknown }
+    if (names.ids.length === 0) return { found, missing }
     const wanted = new Set(names.ids)
     for (const market of world.markets('b')) {
-      if (wanted.delete(market.listing.uuid)) known.push(market)
+      if (wanted.delete(market.listing.uuid)) found.push(market)
     }
-    return { known, unknown: [...wanted] }
+    return { found, missing: [...wanted] }
   }
 
-  #forget(subscription: KalshiSubscription) {
+  #removeSubscription(subscription: KalshiSubscription) {
     this.#subscriptions.delete(subscription.sid)
     const { stream } = this.#parts
     if (subscription.tickers === null) stream.unwatch(subscription, null)
     else for (const ticker of subscription.tickers) stream.unwatch(subscription, ticker)
   }
 
-  #forgetAll() {
-    for (const subscription of [...this.#subscriptions.values()]) this.#forget(subscription)
+  #removeSubscriptions() {
+    for (const subscription of [...this.#subscriptions.values()])
+      this.#removeSubscription(subscription)
   }
 }

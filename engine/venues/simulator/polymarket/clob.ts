@@ -141,23 +141,23 @@ function ghostText({ market, outcomeIndex }: Found): string {
 
 function addBatchRoutes(server: RestServer, world: World, faults: Faults): void {
   // Tokens without a book are left out, in every batch.
-  const batch = (path: string, answer: (asked: readonly Asked[]) => RestAnswer) => {
+  const batch = (path: string, answer: (items: readonly BatchItem[]) => RestAnswer) => {
     server.post(path, (request) => {
-      const asked = parseBatch(request.body, world)
-      return asked === null ? json({ error: 'Invalid payload' }, 400) : answer(asked)
+      const items = parseBatch(request.body, world)
+      return items === null ? json({ error: 'Invalid payload' }, 400) : answer(items)
     })
   }
-  batch('/books', (asked) => {
-    const books = asked.map(({ found }) =>
+  batch('/books', (items) => {
+    const books = items.map(({ found }) =>
       faults.strikes('ghost_books') ? ghostText(found) : bookText(found.market, found.outcomeIndex),
     )
     return jsonText(`[${books.join(',')}]`)
   })
-  batch('/midpoints', (asked) => mapOf(asked, ({ found }) => textOrNull(midOf(quoteOf(found)))))
-  batch('/spreads', (asked) => mapOf(asked, ({ found }) => textOrNull(spreadOf(quoteOf(found)))))
-  batch('/prices', (asked) => {
+  batch('/midpoints', (items) => mapOf(items, ({ found }) => textOrNull(midOf(quoteOf(found)))))
+  batch('/spreads', (items) => mapOf(items, ({ found }) => textOrNull(spreadOf(quoteOf(found)))))
+  batch('/prices', (items) => {
     const prices: Record<string, Record<string, string>> = {}
-    for (const { token, found, side } of asked) {
+    for (const { token, found, side } of items) {
       for (const wanted of side === null ? (['BUY', 'SELL'] as const) : [side]) {
         const price = sideOf(quoteOf(found), wanted)
         if (price === null) continue
@@ -169,19 +169,19 @@ function addBatchRoutes(server: RestServer, world: World, faults: Faults): void 
     return json(prices)
   })
   // Tokens that never traded are left out, while the single answer has a placeholder.
-  batch('/last-trades-prices', (asked) => {
-    const traded = asked.filter(({ found }) => found.market.lastTrade !== null)
+  batch('/last-trades-prices', (items) => {
+    const traded = items.filter(({ found }) => found.market.lastTrade !== null)
     return json(traded.map(({ token, found }) => ({ token_id: token, ...lastTrade(found) })))
   })
 }
 
-interface Asked {
+interface BatchItem {
   readonly token: string
   readonly found: Found
   readonly side: 'BUY' | 'SELL' | null
 }
 
-function parseBatch(body: string, world: World): readonly Asked[] | null {
+function parseBatch(body: string, world: World): readonly BatchItem[] | null {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -189,7 +189,7 @@ function parseBatch(body: string, world: World): readonly Asked[] | null {
     return null
   }
   if (!Array.isArray(parsed) || parsed.length > BATCH_MAX) return null
-  const asked: Asked[] = []
+  const items: BatchItem[] = []
   for (const item of parsed) {
     if (typeof item !== 'object' || item === null) return null
     const fields = new Map<string, unknown>(Object.entries(item))
@@ -198,14 +198,14 @@ function parseBatch(body: string, world: World): readonly Asked[] | null {
     const found = world.marketOfToken(token)
     if (found === null || !hasBook(found)) continue
     const side = fields.get('side')
-    asked.push({ token, found, side: side === 'BUY' || side === 'SELL' ? side : null })
+    items.push({ token, found, side: side === 'BUY' || side === 'SELL' ? side : null })
   }
-  return asked
+  return items
 }
 
-function mapOf(asked: readonly Asked[], value: (asked: Asked) => string | null): RestAnswer {
+function mapOf(items: readonly BatchItem[], value: (item: BatchItem) => string | null): RestAnswer {
   const map: Record<string, string> = {}
-  for (const each of asked) {
+  for (const each of items) {
     const text = value(each)
     if (text !== null) map[each.token] = text
   }

@@ -43,23 +43,23 @@ export function positive(query: URLSearchParams, key: string): number | null {
 }
 
 /** One of the words, in any case; `fallback` when absent. Throws QueryError otherwise. */
-export function word<const Word extends string, Fallback extends Word | null>(
+export function enumParam<const Value extends string, Fallback extends Value | null>(
   query: URLSearchParams,
   key: string,
-  words: readonly Word[],
+  values: readonly Value[],
   fallback: Fallback,
-): Word | Fallback {
+): Value | Fallback {
   const text = query.get(key)
   if (text === null || text === '') return fallback
   const upper = text.toUpperCase()
-  const found = words.find((each) => each === upper)
+  const found = values.find((each) => each === upper)
   if (found === undefined) throw new QueryError(`invalid ${key}`)
   return found
 }
 
 /** `true` or `false`; null when absent. Throws QueryError otherwise. */
 export function flag(query: URLSearchParams, key: string): boolean | null {
-  const found = word(query, key, ['TRUE', 'FALSE'], null)
+  const found = enumParam(query, key, ['TRUE', 'FALSE'], null)
   return found === null ? null : found === 'TRUE'
 }
 

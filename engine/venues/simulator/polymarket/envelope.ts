@@ -8,7 +8,7 @@ import type { TimeMs } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import { json, type RestAnswer, type RestServer } from '../rest.ts'
 import { hexWord } from '../world/mix.ts'
-import { bounded, QueryError, word } from './data-query.ts'
+import { bounded, enumParam, QueryError } from './data-query.ts'
 
 const LIMITS = { fallback: 100, max: 1_000 }
 /** What the edge keeps at most; beyond either bound its oldest copies go. */
@@ -19,7 +19,7 @@ const COPY_CHARACTERS_MAX = 32 * 1_048_576
 export type Position = Readonly<Record<string, string | number>>
 
 /** A question for a page. */
-export interface AskedPage {
+export interface PageQuery {
   /** In snake_case. */
   readonly query: URLSearchParams
   readonly limit: number
@@ -78,7 +78,7 @@ export class DataV2 {
   pages(
     type: string,
     path: string,
-    read: (asked: AskedPage) => Page,
+    read: (pageQuery: PageQuery) => Page,
     { maxAgeS, limits = LIMITS, single }: PageOptions,
   ): void {
     this.#answer(path, maxAgeS, (query) => {
@@ -115,10 +115,10 @@ export class DataV2 {
       const traceId = traceIdOf(this.#requestCount)
       try {
         if (maxAgeS === null) return { ...json(body(snakeQuery(query))), headers: headers(traceId) }
-        const kept = { 'cache-control': `public, max-age=${maxAgeS}` }
-        const answer = { ...json(body(snakeQuery(query))), headers: headers(traceId, kept) }
-        const isKept = !query.has('cursor') && this.#parts.faults.strikes('stale_cache')
-        if (isKept) this.#edge.keep(url, { answer, madeMs: nowMs, maxAgeS })
+        const cacheHeaders = { 'cache-control': `public, max-age=${maxAgeS}` }
+        const answer = { ...json(body(snakeQuery(query))), headers: headers(traceId, cacheHeaders) }
+        const isCached = !query.has('cursor') && this.#parts.faults.strikes('stale_cache')
+        if (isCached) this.#edge.store(url, { answer, madeMs: nowMs, maxAgeS })
         return answer
       } catch (error) {
         return refusal(error, traceId)
@@ -149,12 +149,12 @@ class Edge {
     return null
   }
 
-  keep(url: string, copy: Copy): void {
+  store(url: string, copy: Copy): void {
     this.#copies.set(url, copy)
     this.#characters += copy.answer.body.length
-    for (const [oldest, kept] of this.#copies) {
+    for (const [oldest, oldestCopy] of this.#copies) {
       if (this.#copies.size <= COPIES_MAX && this.#characters <= COPY_CHARACTERS_MAX) return
-      this.#drop(oldest, kept)
+      this.#drop(oldest, oldestCopy)
     }
   }
 
@@ -245,14 +245,14 @@ function cursorIn(query: URLSearchParams, type: string): Held | null {
  * A word that the first page of a walk chose: the cursor holds it under the parameter's own name, and later pages may
  * repeat it, but say no other. Throws QueryError.
  */
-export function pinnedWord<const Word extends string>(
-  { query, at }: AskedPage,
+export function pinnedParam<const Value extends string>(
+  { query, at }: PageQuery,
   key: string,
-  words: readonly Word[],
-  fallback: Word,
-): Word {
-  const given = word(query, key, words, null)
-  const held = words.find((each) => each === at?.[key])
+  values: readonly Value[],
+  fallback: Value,
+): Value {
+  const given = enumParam(query, key, values, null)
+  const held = values.find((each) => each === at?.[key])
   if (held === undefined) return given ?? fallback
   if (given !== null && given !== held)
     throw new QueryError(`invalid ${key}: the cursor is of ${held}`)

@@ -165,8 +165,8 @@ const KNOWN_TAGS: Readonly<Record<string, number>> = {
 }
 
 // Large enough that two words of one run practically never share a number.
-function numberOf(kind: string, word: string): number {
-  return 200_000 + (hash32(kind, word) % 900_000_000)
+function numberOf(kind: string, name: string): number {
+  return 200_000 + (hash32(kind, name) % 900_000_000)
 }
 
 function eventFigures(event: SimEvent, nowMs: TimeMs): Record<string, number> {

@@ -62,7 +62,7 @@ const LATE_MS = 5 * DAY_MS
  * What the oracle states while a market trades on: of one market in 32 of protocol v1 that a result is proposed, or in
  * every other half hour that it is disputed; null of all others.
  */
-export function oracleWord(market: SimMarket, nowMs: TimeMs): 'proposed' | 'disputed' | null {
+export function oracleStatus(market: SimMarket, nowMs: TimeMs): 'proposed' | 'disputed' | null {
   const { listing, status } = market
   if (status !== 'open' || listing.isV2 || hash32('oracle', listing.nativeId) % 32 !== 0)
     return null

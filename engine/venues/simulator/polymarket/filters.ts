@@ -25,7 +25,7 @@ import {
   isOver,
   lastFirstPrice,
   liquidityUsd,
-  oracleWord,
+  oracleStatus,
 } from './facts.ts'
 import type { RowOrder } from './pages.ts'
 
@@ -239,7 +239,7 @@ class Tests<Row> {
 
 function umaStatus(market: SimMarket, nowMs: TimeMs): string {
   if (market.status === 'resolved') return 'resolved'
-  return market.status === 'determined' ? 'proposed' : (oracleWord(market, nowMs) ?? '')
+  return market.status === 'determined' ? 'proposed' : (oracleStatus(market, nowMs) ?? '')
 }
 
 // Repeated keys, or one key with commas.

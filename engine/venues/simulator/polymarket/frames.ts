@@ -61,8 +61,8 @@ export class MarketFrames {
   readonly #hashHeads: readonly [string, string]
   // Two 32-bit lanes, each the exclusive or over all levels of a mix of side, price and size: equal
   // books have equal hashes, and a change costs nothing like a SHA-1 of the whole book (40 µs).
-  #laneA = 0
-  #laneB = 0
+  #hashA = 0
+  #hashB = 0
 
   constructor(market: SimMarket) {
     this.#market = market
@@ -91,13 +91,13 @@ export class MarketFrames {
   /** One `price_change` with both tokens' entries; best prices are those after the change. */
   priceChange(changes: readonly LevelChange[], atMs: TimeMs): string {
     const { bestBid, bestAsk } = this.#market.book
-    const lanes = hexText(this.#laneA) + hexText(this.#laneB)
+    const bookHash = hexText(this.#hashA) + hexText(this.#hashB)
     const bid = bestBid === null ? '' : priceText(bestBid)
     const ask = bestAsk === null ? '' : priceText(bestAsk)
     const otherBid = bestAsk === null ? '' : priceText(complement(bestAsk))
     const otherAsk = bestBid === null ? '' : priceText(complement(bestBid))
-    const end0 = `","hash":"${this.#hashHeads[0]}${lanes}","best_bid":"${bid}","best_ask":"${ask}"}`
-    const end1 = `","hash":"${this.#hashHeads[1]}${lanes}","best_bid":"${otherBid}","best_ask":"${otherAsk}"}`
+    const end0 = `","hash":"${this.#hashHeads[0]}${bookHash}","best_bid":"${bid}","best_ask":"${ask}"}`
+    const end1 = `","hash":"${this.#hashHeads[1]}${bookHash}","best_bid":"${otherBid}","best_ask":"${otherAsk}"}`
     let entries = ''
     for (const change of changes) {
       const isBid = change.side === 'bid'
@@ -155,8 +155,8 @@ export class MarketFrames {
     let mixed = Math.imul(price ^ (side === 'bid' ? 0x9e3779b9 : 0x3c6ef372), 0x85ebca6b)
     mixed = Math.imul(mixed ^ (mixed >>> 15) ^ (size % 4_294_967_291), 0xc2b2ae35)
     mixed ^= mixed >>> 13
-    this.#laneA ^= mixed
-    this.#laneB ^= Math.imul(mixed ^ 0x165667b1, 0x27d4eb2f) ^ (mixed >>> 16)
+    this.#hashA ^= mixed
+    this.#hashB ^= Math.imul(mixed ^ 0x165667b1, 0x27d4eb2f) ^ (mixed >>> 16)
   }
 }
 
@@ -227,12 +227,12 @@ const HEX_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 )
 
-function hexText(lane: number): string {
+function hexText(value: number): string {
   return (
-    (HEX_BYTES[lane >>> 24] ?? '') +
-    (HEX_BYTES[(lane >>> 16) & 255] ?? '') +
-    (HEX_BYTES[(lane >>> 8) & 255] ?? '') +
-    (HEX_BYTES[lane & 255] ?? '')
+    (HEX_BYTES[value >>> 24] ?? '') +
+    (HEX_BYTES[(value >>> 16) & 255] ?? '') +
+    (HEX_BYTES[(value >>> 8) & 255] ?? '') +
+    (HEX_BYTES[value & 255] ?? '')
   )
 }
 

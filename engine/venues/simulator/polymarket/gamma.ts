@@ -44,8 +44,10 @@ const ROWS_DEFAULT = 20
 
 /** The listed markets, and those to which tokens migrate where they are asked for by their ids. */
 function rowsOf(world: World, listed: RowsByNumber<SimMarket>, query: URLSearchParams) {
-  const asked = query.getAll('condition_ids').map((id) => world.market('a', id))
-  const migrated = asked.flatMap((market) => (market !== null && originOf(market) ? [market] : []))
+  const requested = query.getAll('condition_ids').map((id) => world.market('a', id))
+  const migrated = requested.flatMap((market) =>
+    market !== null && originOf(market) ? [market] : [],
+  )
   if (migrated.length === 0) return listed
   const all = () => [...world.markets('a'), ...migrated]
   return new RowsByNumber<SimMarket>(all, (market) => market.listing.number)

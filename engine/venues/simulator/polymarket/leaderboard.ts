@@ -6,10 +6,10 @@
 import { complement, DAY_MS, MICROS, type TimeMs } from '../../../units.ts'
 import type { SimTopic, SimWalletLedger, SimWallets, World } from '../model.ts'
 import { participation } from '../world/fill-money.ts'
-import { word } from './data-query.ts'
-import { type AskedPage, type DataV2, type Page, pinnedWord } from './envelope.ts'
+import { enumParam } from './data-query.ts'
+import { type DataV2, type Page, type PageQuery, pinnedParam } from './envelope.ts'
 import { outcomePrices } from './facts.ts'
-import { walletAsked } from './wallet-routes.ts'
+import { requestedWallet } from './wallet-routes.ts'
 
 const CATEGORIES = [
   'OVERALL',
@@ -51,28 +51,28 @@ export function addLeaderboard(
   data: DataV2,
   { world, wallets }: { readonly world: World; readonly wallets: SimWallets },
 ): void {
-  const kept = new Map<string, { readonly atMs: TimeMs; readonly rows: readonly Ranked[] }>()
+  const rankings = new Map<string, { readonly atMs: TimeMs; readonly rows: readonly Ranked[] }>()
   const ranking = (board: Board): readonly Ranked[] => {
     const nowMs = world.nowMs()
     const key = `${board.category} ${board.period} ${board.sortBy}`
-    const known = kept.get(key)
-    if (known !== undefined && nowMs - known.atMs < RANKED_MS) return known.rows
+    const cached = rankings.get(key)
+    if (cached !== undefined && nowMs - cached.atMs < RANKED_MS) return cached.rows
     const rows = rank(wallets, board, nowMs)
-    kept.set(key, { atMs: nowMs, rows })
+    rankings.set(key, { atMs: nowMs, rows })
     return rows
   }
-  data.pages('leaderboard', '/v2/leaderboard', (asked) => page(ranking, asked), {
+  data.pages('leaderboard', '/v2/leaderboard', (pageQuery) => page(ranking, pageQuery), {
     maxAgeS: null,
-    single: (query) => (query.has('user') ? standing(ranking, query) : undefined),
+    single: (query) => (query.has('user') ? ranksOfWallet(ranking, query) : undefined),
   })
 }
 
-function page(ranking: (board: Board) => readonly Ranked[], asked: AskedPage): Page {
-  const category = pinnedWord(asked, 'category', CATEGORIES, 'OVERALL')
-  const period = pinnedWord(asked, 'time_period', PERIODS, 'DAY')
-  const sortBy = pinnedWord(asked, 'sort_by', ['PNL', 'VOLUME'], 'PNL')
-  const from = Number(asked.at?.o ?? 0)
-  const to = from + asked.limit
+function page(ranking: (board: Board) => readonly Ranked[], pageQuery: PageQuery): Page {
+  const category = pinnedParam(pageQuery, 'category', CATEGORIES, 'OVERALL')
+  const period = pinnedParam(pageQuery, 'time_period', PERIODS, 'DAY')
+  const sortBy = pinnedParam(pageQuery, 'sort_by', ['PNL', 'VOLUME'], 'PNL')
+  const from = Number(pageQuery.at?.o ?? 0)
+  const to = from + pageQuery.limit
   const rows = ranking({ category, period, sortBy })
   return {
     rows: rows
@@ -83,10 +83,13 @@ function page(ranking: (board: Board) => readonly Ranked[], asked: AskedPage): P
 }
 
 /** One wallet by both orders; rank 0: it is not on that board. */
-function standing(ranking: (board: Board) => readonly Ranked[], query: URLSearchParams): unknown {
-  const address = walletAsked(query)
-  const category = word(query, 'category', CATEGORIES, 'OVERALL')
-  const period = word(query, 'time_period', PERIODS, 'DAY')
+function ranksOfWallet(
+  ranking: (board: Board) => readonly Ranked[],
+  query: URLSearchParams,
+): unknown {
+  const address = requestedWallet(query)
+  const category = enumParam(query, 'category', CATEGORIES, 'OVERALL')
+  const period = enumParam(query, 'time_period', PERIODS, 'DAY')
   const [byProfit, byVolume] = (['PNL', 'VOLUME'] as const).map((sortBy) =>
     ranking({ category, period, sortBy }).find(
       ({ ledger }) => ledger.wallet.address.toLowerCase() === address,

@@ -4,8 +4,8 @@
 import { complement, toNumber, toSeconds } from '../../../units.ts'
 import type { SimMarket, SimWallets, World } from '../model.ts'
 import { amount, csv, QueryError } from './data-query.ts'
-import type { AskedPage, DataV2, Page } from './envelope.ts'
-import { marketsAsked, TRADES_AGE_S } from './trade-routes.ts'
+import type { DataV2, Page, PageQuery } from './envelope.ts'
+import { requestedMarkets, TRADES_AGE_S } from './trade-routes.ts'
 import { holderRow } from './wallet-rows.ts'
 
 interface Parts {
@@ -25,11 +25,11 @@ export function addMarketFigures(data: DataV2, parts: Parts): void {
   data.value('/v2/live-volume', (query) => liveVolume(world, query), { maxAgeS: null })
   data.value('/v2/status', () => status(world), { maxAgeS: null })
   data.value('/v2/resolutions', (query) => resolutions(world, query), { maxAgeS: null })
-  data.pages('holders', '/v2/holders', (asked) => holders(parts, asked), { maxAgeS: null })
+  data.pages('holders', '/v2/holders', (pageQuery) => holders(parts, pageQuery), { maxAgeS: null })
 }
 
 function openInterest(world: World, query: URLSearchParams): unknown {
-  const markets = marketsAsked(world, query)
+  const markets = requestedMarkets(world, query)
   if (markets !== null) {
     return markets.map((market) => ({
       condition_id: idOf(market),
@@ -50,7 +50,7 @@ function pricedInterest(market: SimMarket): number {
 function liveVolume(world: World, query: URLSearchParams): unknown {
   if (query.get('event_id') === null)
     throw new QueryError("required query param 'event_id' not provided")
-  const conditions = (marketsAsked(world, query) ?? []).map((market) => ({
+  const conditions = (requestedMarkets(world, query) ?? []).map((market) => ({
     condition_id: idOf(market),
     taker_volume: toNumber(market.volumeTotal),
   }))
@@ -82,13 +82,13 @@ function status(world: World): unknown {
 }
 
 function resolutions(world: World, query: URLSearchParams): unknown {
-  const asked = ['question_id', 'condition', 'event_id'].filter((key) => query.has(key))
-  if (asked.length !== 1)
+  const selectors = ['question_id', 'condition', 'event_id'].filter((key) => query.has(key))
+  if (selectors.length !== 1)
     throw new QueryError('invalid selector: one of question_id, condition, event_id')
   for (const id of csv(query, 'condition')) {
     if (!/^0x[0-9a-f]{64}$/i.test(id)) throw new QueryError(`invalid condition id: ${id}`)
   }
-  return (marketsAsked(world, query) ?? []).map(resolution)
+  return (requestedMarkets(world, query) ?? []).map(resolution)
 }
 
 function resolution(market: SimMarket): unknown {
@@ -117,14 +117,14 @@ function resolution(market: SimMarket): unknown {
   }
 }
 
-function holders({ world, wallets }: Parts, { query, limit, at }: AskedPage): Page {
+function holders({ world, wallets }: Parts, { query, limit, at }: PageQuery): Page {
   if (csv(query, 'condition').length === 0) {
     throw new QueryError("required query param 'condition' not provided")
   }
   const balanceMin = amount(query, 'min_balance', 0)
   const from = Number(at?.o ?? 0)
   let hasMore = false
-  const groups = (marketsAsked(world, query) ?? []).flatMap((market) =>
+  const groups = (requestedMarkets(world, query) ?? []).flatMap((market) =>
     ([0, 1] as const).map((outcomeIndex) => {
       const rows = wallets
         .holders(market)

@@ -14,7 +14,7 @@ export class MarketChannel {
   readonly #world: World
   readonly #faults: Faults
   readonly #clock: Clock
-  readonly #rooms = new Map<SimMarket, Room>()
+  readonly #subscribers = new Map<SimMarket, MarketSubscribers>()
   readonly #readers = new Set<Reader>()
   // Markets whose new_market went out at their creation, so that their opening does not repeat it.
   readonly #announced = new WeakSet<SimMarket>()
@@ -30,7 +30,7 @@ export class MarketChannel {
       pingPeriodSeconds: 0,
       open: (socket) => this.#open(socket),
     })
-    this.#stopListening = options.world.onChange((change) => this.#tell(change))
+    this.#stopListening = options.world.onChange((change) => this.#publish(change))
   }
 
   stop(): void {
@@ -77,7 +77,7 @@ export class MarketChannel {
         reader.tokens.set(token, null)
         continue
       }
-      this.#seat(reader, token, found)
+      this.#addReader(reader, token, found)
       const isShown = hasDump && found.market.status === 'open'
       if (isShown) books.push(bookFrame(found.market, found.outcomeIndex))
     }
@@ -88,114 +88,134 @@ export class MarketChannel {
     }
   }
 
-  #seat(reader: Reader, token: string, of: { market: SimMarket; outcomeIndex: 0 | 1 }): void {
-    const room = this.#room(of.market)
+  #addReader(reader: Reader, token: string, of: { market: SimMarket; outcomeIndex: 0 | 1 }): void {
+    const subscribers = this.#subscribersOf(of.market)
     const bit = BITS[of.outcomeIndex]
-    reader.tokens.set(token, { room, bit })
-    room.readers.set(reader, (room.readers.get(reader) ?? 0) | bit)
+    reader.tokens.set(token, { subscribers, bit })
+    subscribers.readers.set(reader, (subscribers.readers.get(reader) ?? 0) | bit)
   }
 
   /** A token may be subscribed before its market is announced: from now on such readers get the market's messages. */
-  #seatWaiting(market: SimMarket): void {
+  #addWaitingReaders(market: SimMarket): void {
     for (const reader of this.#readers) {
       for (const outcomeIndex of OUTCOMES) {
         const token = market.listing.tokens[outcomeIndex]
-        if (reader.tokens.get(token) === null) this.#seat(reader, token, { market, outcomeIndex })
+        if (reader.tokens.get(token) === null)
+          this.#addReader(reader, token, { market, outcomeIndex })
       }
     }
   }
 
   #unsubscribe(reader: Reader, tokens: readonly string[]): void {
     for (const token of tokens) {
-      const seat = reader.tokens.get(token) ?? null
+      const subscription = reader.tokens.get(token) ?? null
       reader.tokens.delete(token)
-      if (seat === null) continue
-      const { room, bit } = seat
-      const left = (room.readers.get(reader) ?? 0) & ~bit
-      if (left === 0) room.readers.delete(reader)
-      else room.readers.set(reader, left)
-      if (room.readers.size === 0) this.#rooms.delete(room.market)
+      if (subscription === null) continue
+      const { subscribers, bit } = subscription
+      const left = (subscribers.readers.get(reader) ?? 0) & ~bit
+      if (left === 0) subscribers.readers.delete(reader)
+      else subscribers.readers.set(reader, left)
+      if (subscribers.readers.size === 0) this.#subscribers.delete(subscribers.market)
     }
   }
 
-  #room(market: SimMarket): Room {
-    let room = this.#rooms.get(market)
-    if (room === undefined) {
+  #subscribersOf(market: SimMarket): MarketSubscribers {
+    let subscribers = this.#subscribers.get(market)
+    if (subscribers === undefined) {
       const { bestBid, bestAsk } = market.book
-      room = { market, frames: new MarketFrames(market), readers: new Map(), bestBid, bestAsk }
-      this.#rooms.set(market, room)
+      subscribers = {
+        market,
+        frames: new MarketFrames(market),
+        readers: new Map(),
+        bestBid,
+        bestAsk,
+      }
+      this.#subscribers.set(market, subscribers)
     }
-    return room
+    return subscribers
   }
 
-  #tell(change: WorldChange): void {
+  #publish(change: WorldChange): void {
     if (change.market.listing.venue !== 'a') return
     if (change.kind === 'created' || change.kind === 'opened') {
-      this.#seatWaiting(change.market)
+      this.#addWaitingReaders(change.market)
       this.#announce(change)
-      if (change.kind === 'opened') this.#tellOpening(change)
+      if (change.kind === 'opened') this.#publishOpening(change)
       return
     }
-    const room = this.#rooms.get(change.market)
-    if (room === undefined) return
-    if (change.kind === 'levels') this.#tellLevels(room, change)
-    else if (change.kind === 'trade') this.#tellTrade(room, change)
+    const subscribers = this.#subscribers.get(change.market)
+    if (subscribers === undefined) return
+    if (change.kind === 'levels') this.#publishLevels(subscribers, change)
+    else if (change.kind === 'trade') this.#publishTrade(subscribers, change)
     else if (change.kind === 'tick') {
       for (const outcome of OUTCOMES) {
-        this.#send(room, BITS[outcome], () => room.frames.tickSizeChange(outcome, change))
+        this.#send(subscribers, BITS[outcome], () =>
+          subscribers.frames.tickSizeChange(outcome, change),
+        )
       }
     } else if (change.kind === 'resolved') {
-      this.#sendCustom(room, BOTH, () => marketResolvedFrame(change.market, change.atMs))
+      this.#sendCustom(subscribers, BOTH, () => marketResolvedFrame(change.market, change.atMs))
     }
   }
 
-  #tellLevels(room: Room, change: Extract<WorldChange, { kind: 'levels' }>): void {
+  #publishLevels(
+    subscribers: MarketSubscribers,
+    change: Extract<WorldChange, { kind: 'levels' }>,
+  ): void {
     if (change.changes.length === 0) return
-    room.frames.note(change.changes, change.previousSizes)
-    if (this.#isSilent(room)) return
-    const frame = shared(room.frames.priceChange(change.changes, change.atMs), room.readers.size)
-    for (const reader of room.readers.keys()) {
+    subscribers.frames.note(change.changes, change.previousSizes)
+    if (this.#isSuppressed(subscribers)) return
+    const frame = shared(
+      subscribers.frames.priceChange(change.changes, change.atMs),
+      subscribers.readers.size,
+    )
+    for (const reader of subscribers.readers.keys()) {
       if (!this.#faults.strikes('lost_delta')) this.#deliver(reader, frame)
     }
-    this.#tellTop(room, change)
+    this.#publishTop(subscribers, change)
   }
 
-  #isSilent({ market }: Room): boolean {
+  #isSuppressed({ market }: MarketSubscribers): boolean {
     const nowMs = this.#clock.monotonicMs()
     return this.#faults.isFrozen(nowMs) || this.#faults.isMuted(market.listing.nativeId, nowMs)
   }
 
-  #tellTrade(room: Room, change: Extract<WorldChange, { kind: 'trade' }>): void {
-    room.frames.note(change.changes, change.previousSizes)
-    if (this.#isSilent(room)) return
+  #publishTrade(
+    subscribers: MarketSubscribers,
+    change: Extract<WorldChange, { kind: 'trade' }>,
+  ): void {
+    subscribers.frames.note(change.changes, change.previousSizes)
+    if (this.#isSuppressed(subscribers)) return
     for (const outcome of OUTCOMES) {
-      this.#send(room, BITS[outcome], () => bookFrame(room.market, outcome))
+      this.#send(subscribers, BITS[outcome], () => bookFrame(subscribers.market, outcome))
     }
     const bit = BITS[change.trade.outcomeIndex]
-    this.#send(room, bit, () => room.frames.lastTradePrice(change.trade))
-    this.#tellTop(room, change)
+    this.#send(subscribers, bit, () => subscribers.frames.lastTradePrice(change.trade))
+    this.#publishTop(subscribers, change)
   }
 
-  #tellTop(room: Room, change: WorldChange): void {
-    const { bestBid, bestAsk } = room.market.book
-    if (bestBid === room.bestBid && bestAsk === room.bestAsk) return
-    room.bestBid = bestBid
-    room.bestAsk = bestAsk
+  #publishTop(subscribers: MarketSubscribers, change: WorldChange): void {
+    const { bestBid, bestAsk } = subscribers.market.book
+    if (bestBid === subscribers.bestBid && bestAsk === subscribers.bestAsk) return
+    subscribers.bestBid = bestBid
+    subscribers.bestAsk = bestAsk
     for (const outcome of OUTCOMES) {
-      this.#sendCustom(room, BITS[outcome], () => room.frames.bestBidAsk(outcome, change.atMs))
+      this.#sendCustom(subscribers, BITS[outcome], () =>
+        subscribers.frames.bestBidAsk(outcome, change.atMs),
+      )
     }
   }
 
   /** Who subscribed before the market had a book gets it now. */
-  #tellOpening(change: WorldChange): void {
-    const room = this.#rooms.get(change.market)
-    if (room === undefined) return
+  #publishOpening(change: WorldChange): void {
+    const subscribers = this.#subscribers.get(change.market)
+    if (subscribers === undefined) return
     // The running hash began with no levels at all.
-    room.frames = new MarketFrames(change.market)
+    subscribers.frames = new MarketFrames(change.market)
     for (const outcome of OUTCOMES) {
-      this.#send(room, BITS[outcome], () => bookFrame(room.market, outcome))
+      this.#send(subscribers, BITS[outcome], () => bookFrame(subscribers.market, outcome))
     }
-    this.#tellTop(room, change)
+    this.#publishTop(subscribers, change)
   }
 
   #announce(change: WorldChange): void {
@@ -211,17 +231,22 @@ export class MarketChannel {
   }
 
   // Renders only when the first reader of one of these tokens is met.
-  #send(room: Room, bits: number, render: () => string, isCustomOnly = false): void {
+  #send(
+    subscribers: MarketSubscribers,
+    bits: number,
+    render: () => string,
+    isCustomOnly = false,
+  ): void {
     let frame: string | Buffer | null = null
-    for (const [reader, mask] of room.readers) {
+    for (const [reader, mask] of subscribers.readers) {
       if ((mask & bits) === 0 || (isCustomOnly && !reader.isCustom)) continue
-      frame ??= shared(render(), room.readers.size)
+      frame ??= shared(render(), subscribers.readers.size)
       this.#deliver(reader, frame)
     }
   }
 
-  #sendCustom(room: Room, bits: number, render: () => string): void {
-    this.#send(room, bits, render, true)
+  #sendCustom(subscribers: MarketSubscribers, bits: number, render: () => string): void {
+    this.#send(subscribers, bits, render, true)
   }
 
   #deliver(reader: Reader, frame: string | Buffer): void {
@@ -239,13 +264,16 @@ const DUMP_BOOKS_MAX = 1_000
 interface Reader {
   readonly socket: SimSocket
   /** Where each token is read; null for a token of no market. */
-  readonly tokens: Map<string, { readonly room: Room; readonly bit: number } | null>
+  readonly tokens: Map<
+    string,
+    { readonly subscribers: MarketSubscribers; readonly bit: number } | null
+  >
   /** `custom_feature_enabled`: a flag of the connection, not of a token. */
   isCustom: boolean
 }
 
 /** A market with readers; the number is a bit for each of its two tokens. */
-interface Room {
+interface MarketSubscribers {
   readonly market: SimMarket
   frames: MarketFrames
   readonly readers: Map<Reader, number>

@@ -7,7 +7,7 @@ import type { SimMarket, World } from '../model.ts'
 import { json, type RestAnswer } from '../rest.ts'
 import { firstAfter } from '../world/trade-tape.ts'
 import { positive, QueryError } from './data-query.ts'
-import type { AskedPage, DataV2, Page } from './envelope.ts'
+import type { DataV2, Page, PageQuery } from './envelope.ts'
 
 const MINUTE_S = 60
 const DAY_S = 86_400
@@ -22,15 +22,20 @@ interface Interval {
   readonly leastS: number
 }
 
-const WHOLE = { spanS: Number.POSITIVE_INFINITY, fidelity: 720, bucketS: 43_200, leastS: 600 }
+const FULL_HISTORY = {
+  spanS: Number.POSITIVE_INFINITY,
+  fidelity: 720,
+  bucketS: 43_200,
+  leastS: 600,
+}
 const INTERVALS: Readonly<Record<string, Interval>> = {
   '1h': { spanS: 3_600, fidelity: 1, bucketS: 60, leastS: 60 },
   '6h': { spanS: 6 * 3_600, fidelity: 1, bucketS: 60, leastS: 60 },
   '1d': { spanS: DAY_S, fidelity: 5, bucketS: 60, leastS: 60 },
   '1w': { spanS: 7 * DAY_S, fidelity: 30, bucketS: 300, leastS: 300 },
   '1m': { spanS: 30 * DAY_S, fidelity: 180, bucketS: 1_800, leastS: 600 },
-  max: WHOLE,
-  all: WHOLE,
+  max: FULL_HISTORY,
+  all: FULL_HISTORY,
 }
 
 /** Answers `market` (a token id) with `interval`, or `startTs` and `endTs`; `fidelity` in minutes. */
@@ -69,10 +74,10 @@ function parseRange(query: URLSearchParams, nowS: number): Range | string {
   const end = query.get('endTs')
   const interval = query.get('interval')
   if (start === null && end === null) {
-    const known = INTERVALS[interval ?? 'max']
-    if (known === undefined) return 'invalid interval'
-    const startS = Math.max(0, nowS - known.spanS)
-    return { startS, endS: nowS, fidelity: fidelity ?? known.fidelity }
+    const preset = INTERVALS[interval ?? 'max']
+    if (preset === undefined) return 'invalid interval'
+    const startS = Math.max(0, nowS - preset.spanS)
+    return { startS, endS: nowS, fidelity: fidelity ?? preset.fidelity }
   }
   if (interval !== null) return "invalid filters: 'interval' excludes 'startTs' and 'endTs'"
   const startS = start === null ? 0 : Number(start)
@@ -86,7 +91,7 @@ function parseRange(query: URLSearchParams, nowS: number): Range | string {
 
 /** Adds the Data API's path. */
 export function addPriceHistory(data: DataV2, world: World): void {
-  data.pages('prices_history', '/v2/prices-history', (asked) => pricePage(world, asked), {
+  data.pages('prices_history', '/v2/prices-history', (pageQuery) => pricePage(world, pageQuery), {
     maxAgeS: null,
     limits: { fallback: 10_000, max: 10_000 },
   })
@@ -104,13 +109,13 @@ interface Series {
 }
 
 // Oldest first; the cursor is the time of the last point. A resolved market's series ends with its payout.
-function pricePage(world: World, { query, limit, at }: AskedPage): Page {
+function pricePage(world: World, { query, limit, at }: PageQuery): Page {
   const token = query.get('token_id') ?? ''
   if (token === '') throw new QueryError("required query param 'token_id' not provided")
   const found = world.marketOfToken(token)
   const closeS = Math.floor((found?.market.listing.closeMs ?? world.nowMs()) / 1000)
   const lastS = Math.min(Math.floor(world.nowMs() / 1000), closeS)
-  const { startS, endS, stepS } = seriesAsked(query, lastS)
+  const { startS, endS, stepS } = parseSeries(query, lastS)
   if (found === null) return { rows: [], next: null }
   const { market, outcomeIndex } = found
   const { listing, status } = market
@@ -132,7 +137,7 @@ function pricePage(world: World, { query, limit, at }: AskedPage): Page {
 }
 
 /** The window of `start` and `end`, of `interval`, or the one point at or before `as_of`; what ends at `lastS`. */
-function seriesAsked(query: URLSearchParams, lastS: number): Series {
+function parseSeries(query: URLSearchParams, lastS: number): Series {
   const [start, end, asOf] = ['start', 'end', 'as_of'].map((key) => positive(query, key))
   const interval = query.get('interval')
   const bucketS = positive(query, 'bucket_seconds')
@@ -148,10 +153,10 @@ function seriesAsked(query: URLSearchParams, lastS: number): Series {
     return { startS: atS, endS: atS + 1, stepS }
   }
   if (interval !== null) {
-    const known = INTERVALS[interval]
-    if (known === undefined) throw new QueryError('invalid interval')
-    const startS = Math.max(0, lastS - known.spanS)
-    const stepS = bucketS === null ? known.bucketS : Math.max(known.leastS, bucketS)
+    const preset = INTERVALS[interval]
+    if (preset === undefined) throw new QueryError('invalid interval')
+    const startS = Math.max(0, lastS - preset.spanS)
+    const stepS = bucketS === null ? preset.bucketS : Math.max(preset.leastS, bucketS)
     return { startS, endS: Number.POSITIVE_INFINITY, stepS }
   }
   const startS = start ?? 0

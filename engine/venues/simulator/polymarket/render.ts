@@ -29,7 +29,7 @@ import {
   lastFirstPrice,
   liquidityUsd,
   ORDER_SIZE_MIN,
-  oracleWord,
+  oracleStatus,
   outcomePrices,
   spacedTime,
   volumeWithin,
@@ -283,12 +283,17 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
     return { ...closed, umaResolutionStatus: 'proposed', umaResolutionStatuses: '["proposed"]' }
   }
   if (status !== 'resolved') {
-    const word = oracleWord(market, nowMs)
-    const words = word === 'disputed' ? ['proposed', word] : word === null ? [] : [word]
-    const umaResolutionStatuses = listText(words)
+    const oracle = oracleStatus(market, nowMs)
+    const oracleStatuses =
+      oracle === 'disputed' ? ['proposed', oracle] : oracle === null ? [] : [oracle]
+    const umaResolutionStatuses = listText(oracleStatuses)
     // Half of such rows state it in the list alone.
-    const isListed = word === null || listing.number % 2 === 0
-    return { ...closed, ...(isListed ? {} : { umaResolutionStatus: word }), umaResolutionStatuses }
+    const isListed = oracle === null || listing.number % 2 === 0
+    return {
+      ...closed,
+      ...(isListed ? {} : { umaResolutionStatus: oracle }),
+      umaResolutionStatuses,
+    }
   }
   return {
     ...closed,

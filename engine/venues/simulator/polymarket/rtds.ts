@@ -11,7 +11,7 @@ import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-row
 
 const PING_PERIOD_SECONDS = 5
 const SILENCE_DRAWN_MS = 1_000
-const SILENT_MS = 120_000
+const SILENCE_MS = 120_000
 
 /** The stream with all its connections; listens to the world until stopped. */
 export class Rtds {
@@ -22,7 +22,7 @@ export class Rtds {
   readonly #stopListening: () => void
   readonly #stopTimer: () => void
   readonly #endsAtMs: number
-  #silentToMs = Number.NEGATIVE_INFINITY
+  #silencedToMs = Number.NEGATIVE_INFINITY
   #match: SimTrade[] = []
 
   /** `activityEndsS`: seconds after which no activity is told any more while sockets stay open; null: never. */
@@ -77,39 +77,39 @@ export class Rtds {
 
   /** Gathers the fills of a transaction, which happen in one turn. */
   #take(trade: SimTrade): void {
-    if (this.#match.length > 0 && !isSameMatch(this.#match[0], trade)) this.#tellMatch()
+    if (this.#match.length > 0 && !isSameMatch(this.#match[0], trade)) this.#publishMatch()
     if (this.#listeners.size === 0) return
     this.#match.push(trade)
-    if (this.#match.length === 1) queueMicrotask(() => this.#tellMatch())
+    if (this.#match.length === 1) queueMicrotask(() => this.#publishMatch())
   }
 
-  #tellMatch(): void {
+  #publishMatch(): void {
     const match = this.#match
     const [first] = match
     this.#match = []
-    if (first === undefined || this.#isSilent()) return
+    if (first === undefined || this.#isSilenced()) return
     const second = Math.floor(first.atMs / 1000)
-    this.#tellRow({ type: 'orders_matched', row: matchRow(match), second })
+    this.#publishRow({ type: 'orders_matched', row: matchRow(match), second })
     for (const trade of match) {
       const count = participantCount(trade)
       for (let participant = 0; participant < count; participant += 1) {
-        this.#tellRow({ type: 'trades', row: tradeRow(trade, participant), second })
+        this.#publishRow({ type: 'trades', row: tradeRow(trade, participant), second })
       }
     }
   }
 
   /** For good after the set time, for a while under `rtds_silent`. */
-  #isSilent(): boolean {
+  #isSilenced(): boolean {
     const nowMs = this.#clock.monotonicMs()
-    return nowMs >= this.#endsAtMs || nowMs < this.#silentToMs
+    return nowMs >= this.#endsAtMs || nowMs < this.#silencedToMs
   }
 
   #drawSilence(): void {
-    if (this.#isSilent() || !this.#faults.strikes('rtds_silent')) return
-    this.#silentToMs = this.#clock.monotonicMs() + SILENT_MS
+    if (this.#isSilenced() || !this.#faults.strikes('rtds_silent')) return
+    this.#silencedToMs = this.#clock.monotonicMs() + SILENCE_MS
   }
 
-  #tellRow(event: { type: string; row: TradeRow; second: number }): void {
+  #publishRow(event: { type: string; row: TradeRow; second: number }): void {
     let body: string | null = null
     for (const listener of this.#listeners) {
       const topic = listener.topics.get('activity')

@@ -15,8 +15,8 @@ const SEARCH_ROWS_MAX = 50
 
 /** `/public-search`: events by volume, page 0 or 1 being the first. */
 export function search(world: World, clock: Clock, query: URLSearchParams): RestAnswer {
-  const words = wordsOf(query.get('q') ?? '')
-  if (words.length === 0) return json({ type: 'validation error', error: 'q is required' }, 422)
+  const terms = queryWords(query.get('q') ?? '')
+  if (terms.length === 0) return json({ type: 'validation error', error: 'q is required' }, 422)
   const status = query.get('events_status')
   const tags = query.getAll('events_tag').map(tagSlug)
   const found = world.events('a').filter((event) => {
@@ -24,7 +24,7 @@ export function search(world: World, clock: Clock, query: URLSearchParams): Rest
     if (status === 'closed' && !isEventClosed(event)) return false
     if (tags.length > 0 && !event.tags.some((tag) => tags.includes(tagSlug(tag)))) return false
     const text = textOf(event)
-    return words.every((word) => text.includes(word))
+    return terms.every((term) => text.includes(term))
   })
   const keyed = found.map((event) => ({
     event,
@@ -39,7 +39,7 @@ export function search(world: World, clock: Clock, query: URLSearchParams): Rest
   if (query.get('search_tags') !== 'true') return json({ events, pagination })
   const labels = new Set(world.events('a').flatMap((event) => event.tags))
   const matching = [...labels].filter((label) =>
-    words.every((word) => tagSlug(label).includes(word)),
+    terms.every((term) => tagSlug(label).includes(term)),
   )
   return json({ events, tags: matching.slice(0, limit).map((label) => tagRow(label)), pagination })
 }
@@ -84,11 +84,11 @@ function textOf(event: SimEvent): string {
   return [event.title, event.nativeId, ...event.tags, ...questions].join('\n').toLowerCase()
 }
 
-function wordsOf(text: string): readonly string[] {
+function queryWords(text: string): readonly string[] {
   return text
     .toLowerCase()
     .split(/\s+/)
-    .filter((word) => word !== '')
+    .filter((term) => term !== '')
 }
 
 function countOf(query: URLSearchParams, key: string, fallback: number): number {

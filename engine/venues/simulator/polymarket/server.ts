@@ -14,7 +14,7 @@ import {
   type RestHooks,
   type RestRequest,
   RestServer,
-  TokenBucket,
+  SimTokenBucket,
 } from '../rest.ts'
 import { WalletLedgers } from '../world/wallet-ledgers.ts'
 import { addClobRoutes } from './clob.ts'
@@ -187,7 +187,7 @@ const DATA_LIMITS: readonly RateLimit[] = [
 function hooksWith(limits: readonly RateLimit[], clock: Clock): RestHooks {
   const buckets = limits.map((limit) => ({
     paths: limit.paths,
-    bucket: new TokenBucket({
+    bucket: new SimTokenBucket({
       clock,
       capacity: limit.requests,
       perSecond: limit.requests / WINDOW_S,

@@ -113,7 +113,7 @@ export class SimSocket {
   readonly #clock: Clock
   readonly #log: Log
   readonly #changes: Faults['changes']
-  #silentUntilMs = 0
+  #silencedUntilMs = 0
   #isCorked = false
 
   constructor(parts: { ws: WebSocket; raw: Duplex; clock: Clock; log: Log; faults: Faults }) {
@@ -126,9 +126,9 @@ export class SimSocket {
 
   /** Sends market data, unless the connection is struck with silence: then it is lost. */
   send(frame: string | Buffer): void {
-    if (this.#silentUntilMs > 0) {
-      if (this.#clock.monotonicMs() < this.#silentUntilMs) return
-      this.#silentUntilMs = 0
+    if (this.#silencedUntilMs > 0) {
+      if (this.#clock.monotonicMs() < this.#silencedUntilMs) return
+      this.#silencedUntilMs = 0
     }
     this.reply(frame)
   }
@@ -153,7 +153,7 @@ export class SimSocket {
         this.#raw.uncork()
       })
     }
-    for (const sent of this.#changes.sent(frame)) this.#ws.send(sent, TEXT)
+    for (const sent of this.#changes.editFrame(frame)) this.#ws.send(sent, TEXT)
   }
 
   ping(): void {
@@ -162,7 +162,7 @@ export class SimSocket {
 
   /** From now on data is lost for so long, while the socket stays open. */
   silence(durationMs: number): void {
-    this.#silentUntilMs = this.#clock.monotonicMs() + durationMs
+    this.#silencedUntilMs = this.#clock.monotonicMs() + durationMs
   }
 
   /** Ends the connection without a close frame. */

@@ -2,8 +2,8 @@
 // transaction and taker unless makers are asked for too. Rows appear at once.
 
 import type { SimMarket, SimTrade, SimWallets, World } from '../model.ts'
-import { amount, csv, flag, positive, QueryError, word } from './data-query.ts'
-import { type AskedPage, type DataV2, type Page, snakeRow } from './envelope.ts'
+import { amount, csv, enumParam, flag, positive, QueryError } from './data-query.ts'
+import { type DataV2, type Page, type PageQuery, snakeRow } from './envelope.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 
 /** Seconds that the venue's edge keeps a page. */
@@ -37,11 +37,13 @@ interface Wanted {
 
 /** Adds the path. */
 export function addTrades(data: DataV2, parts: Parts): void {
-  data.pages('trades', '/v2/trades', (asked) => trades(parts, asked), { maxAgeS: TRADES_AGE_S })
+  data.pages('trades', '/v2/trades', (pageQuery) => trades(parts, pageQuery), {
+    maxAgeS: TRADES_AGE_S,
+  })
 }
 
 // The cursor is the last transaction shown and how many of its rows were: nothing that comes later moves it.
-function trades(parts: Parts, { query, limit, at }: AskedPage): Page {
+function trades(parts: Parts, { query, limit, at }: PageQuery): Page {
   const wanted = wantedOf(parts.world, query)
   const rows: unknown[] = []
   let isBehind = at === null
@@ -70,10 +72,10 @@ function wantedOf(world: World, query: URLSearchParams): Wanted {
   const endS = positive(query, 'end')
   return {
     isTakerOnly: flag(query, 'taker_only') ?? true,
-    isCash: word(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH',
+    isCash: enumParam(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH',
     amountMin: Math.max(DUST, amount(query, 'filter_amount', DUST)),
-    side: word(query, 'side', ['BUY', 'SELL'], null),
-    markets: marketsAsked(world, query),
+    side: enumParam(query, 'side', ['BUY', 'SELL'], null),
+    markets: requestedMarkets(world, query),
     user,
     startS: user === null ? 0 : (startS ?? 0),
     endS: user === null ? Number.MAX_SAFE_INTEGER : (endS ?? Number.MAX_SAFE_INTEGER),
@@ -88,7 +90,10 @@ function userOf(query: URLSearchParams): string | null {
 }
 
 /** The markets of `condition` or `event_id`, unknown ones left out; null: not limited to any. */
-export function marketsAsked(world: World, query: URLSearchParams): readonly SimMarket[] | null {
+export function requestedMarkets(
+  world: World,
+  query: URLSearchParams,
+): readonly SimMarket[] | null {
   const ids = new Set(csv(query, 'condition'))
   const eventIds = new Set(csv(query, 'event_id'))
   if (ids.size > LISTED_MAX) throw new QueryError('invalid condition: at most 20')

@@ -4,9 +4,9 @@
 import { toSeconds } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, SimWalletEvent, SimWalletLedger, SimWallets, World } from '../model.ts'
-import { csv, flag, positive, QueryError, user, word } from './data-query.ts'
-import { type AskedPage, type DataV2, type Page, pinnedWord } from './envelope.ts'
-import { CONTRACTS, marketsAsked } from './trade-routes.ts'
+import { csv, enumParam, flag, positive, QueryError, user } from './data-query.ts'
+import { type DataV2, type Page, type PageQuery, pinnedParam } from './envelope.ts'
+import { CONTRACTS, requestedMarkets } from './trade-routes.ts'
 import {
   activityRow,
   comboRows,
@@ -42,7 +42,7 @@ function leastOf(query: URLSearchParams): number {
 }
 
 /** Throws QueryError for no address, and for the venue's own contracts. */
-export function walletAsked(query: URLSearchParams): string {
+export function requestedWallet(query: URLSearchParams): string {
   const address = user(query)
   if (CONTRACTS.has(address)) throw new QueryError('invalid user: a contract of the protocol')
   return address
@@ -50,9 +50,9 @@ export function walletAsked(query: URLSearchParams): string {
 
 /** Adds the paths. */
 export function addWalletRoutes(data: DataV2, parts: Parts): void {
-  const ofActivity = (asked: AskedPage) => activity(parts, asked)
+  const ofActivity = (pageQuery: PageQuery) => activity(parts, pageQuery)
   data.pages('activity', '/v2/activity', ofActivity, { maxAgeS: ACTIVITY_AGE_S })
-  const ofPositions = (asked: AskedPage) => positions(parts, asked)
+  const ofPositions = (pageQuery: PageQuery) => positions(parts, pageQuery)
   data.pages('positions', '/v2/positions', ofPositions, { maxAgeS: POSITIONS_AGE_S })
   data.value('/v2/value', (query) => value(parts, query), { maxAgeS: null })
   data.value('/v2/user-stats', (query) => userStats(parts.wallets, query), { maxAgeS: null })
@@ -66,8 +66,8 @@ function proxyLedger(wallets: SimWallets, address: string): SimWalletLedger | nu
 
 /** `{proxy_wallet, value}`: what open positions are worth, those of some markets alone where they are named. */
 function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
-  const address = walletAsked(query)
-  const markets = marketsAsked(world, query)
+  const address = requestedWallet(query)
+  const markets = requestedMarkets(world, query)
   let total = 0
   for (const at of positionsOf(proxyLedger(wallets, address))) {
     if (markets === null || markets.includes(at.holding.market))
@@ -78,7 +78,7 @@ function value({ world, wallets }: Parts, query: URLSearchParams): unknown {
 
 /** Null for a wallet that was never seen; `trades` counts markets. */
 function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
-  const ledger = proxyLedger(wallets, walletAsked(query))
+  const ledger = proxyLedger(wallets, requestedWallet(query))
   if (ledger === null) return null
   const markets = new Set(ledger.events.flatMap(({ fill }) => fill?.trade.market ?? []))
   const realized = [...positionsOf(ledger)].map((at) => positionFigures(at).realized)
@@ -93,22 +93,22 @@ function userStats(wallets: SimWallets, query: URLSearchParams): unknown {
 }
 
 // The cursor is the number of the last row in the wallet's life, which no later row moves.
-function activity({ world, wallets, faults }: Parts, { query, limit, at: after }: AskedPage): Page {
-  const ledger = proxyLedger(wallets, walletAsked(query))
-  word(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
-  const isAscending = word(query, 'sort_direction', DIRECTIONS, 'DESC') === 'ASC'
+function activity({ world, wallets, faults }: Parts, { query, limit, at: after }: PageQuery): Page {
+  const ledger = proxyLedger(wallets, requestedWallet(query))
+  enumParam(query, 'sort_by', ['TIMESTAMP'], 'TIMESTAMP')
+  const isAscending = enumParam(query, 'sort_direction', DIRECTIONS, 'DESC') === 'ASC'
   const afterNumber = after === null ? null : Number(after.sq)
   const isWanted = eventFilter(world, query)
-  const forgotten = ledger?.forgottenEventCount ?? 0
+  const dropped = ledger?.droppedEventCount ?? 0
   const hasCombos = !query.has('type') && faults.strikes('combos')
   const found: { readonly number: number; readonly row: () => unknown }[] = []
   for (const [index, event] of ledger?.events.entries() ?? []) {
     if (ledger === null || !isWanted(event)) continue
-    const number = forgotten + index
+    const number = dropped + index
     found.push({ number, row: () => activityRow(ledger, event) })
     const rows = hasCombos && event.fill !== null ? comboRows(ledger, event) : []
-    for (const [place, row] of rows.entries()) {
-      found.push({ number: number + (place + 1) / 4, row: () => row })
+    for (const [position, row] of rows.entries()) {
+      found.push({ number: number + (position + 1) / 4, row: () => row })
     }
   }
   if (!isAscending) found.reverse()
@@ -146,13 +146,13 @@ const ACTIVITY_TYPES = [
 function eventFilter(world: World, query: URLSearchParams): (event: SimWalletEvent) => boolean {
   const types = new Set(csv(query, 'type').map((type) => type.toUpperCase()))
   for (const type of types) {
-    if (!ACTIVITY_TYPES.some((known) => known === type)) throw new QueryError('invalid type')
+    if (!ACTIVITY_TYPES.some((accepted) => accepted === type)) throw new QueryError('invalid type')
   }
-  const side = word(query, 'side', ['BUY', 'SELL'], null)
+  const side = enumParam(query, 'side', ['BUY', 'SELL'], null)
   const startMs = (positive(query, 'start') ?? 0) * 1_000
   const endMs = (positive(query, 'end') ?? Number.POSITIVE_INFINITY) * 1_000 + 999
-  const asked = marketsAsked(world, query)
-  const markets = asked === null ? null : new Set(asked)
+  const requested = requestedMarkets(world, query)
+  const markets = requested === null ? null : new Set(requested)
   return (event) =>
     event.atMs >= startMs &&
     event.atMs <= endMs &&
@@ -183,22 +183,22 @@ const ORDER_NAMES = [
 ] as const
 
 // The cursor is the sort value and token of the last row: a value that moves meanwhile may move its row.
-function positions({ world, wallets }: Parts, asked: AskedPage): Page {
-  const { query, limit, at: after } = asked
+function positions({ world, wallets }: Parts, pageQuery: PageQuery): Page {
+  const { query, limit, at: after } = pageQuery
   const ids = csv(query, 'condition')
   if (!query.has('user') && ids.length > 1) {
     throw new QueryError('invalid condition: exactly one without a user')
   }
-  const owner = query.has('user') || ids.length === 0 ? walletAsked(query) : null
-  const markets = marketsAsked(world, query)
-  const status = pinnedWord(asked, 'status', STATUSES, 'OPEN')
+  const owner = query.has('user') || ids.length === 0 ? requestedWallet(query) : null
+  const markets = requestedMarkets(world, query)
+  const status = pinnedParam(pageQuery, 'status', STATUSES, 'OPEN')
   const byName = status === 'CLOSED' ? 'REALIZED_PNL' : 'CURRENT_VALUE'
-  const sortBy = pinnedWord(asked, 'sort_by', ORDER_NAMES, byName)
-  const direction = pinnedWord(asked, 'sort_direction', DIRECTIONS, 'DESC')
+  const sortBy = pinnedParam(pageQuery, 'sort_by', ORDER_NAMES, byName)
+  const direction = pinnedParam(pageQuery, 'sort_direction', DIRECTIONS, 'DESC')
   const sign = direction === 'ASC' ? 1 : -1
   // What was sold has nothing else to be sorted by.
   const order = ORDERS[status === 'CLOSED' && sortBy !== 'TIMESTAMP' ? 'REALIZED_PNL' : sortBy]
-  const isCash = word(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH'
+  const isCash = enumParam(query, 'filter_type', ['CASH', 'TOKENS'], 'TOKENS') === 'CASH'
   const least = leastOf(query)
   const isRisky = flag(query, 'negative_risk')
   const title = (query.get('title') ?? '').trim().toLowerCase()

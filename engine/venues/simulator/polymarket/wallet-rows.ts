@@ -204,6 +204,6 @@ export function isRedeemable(market: SimMarket): boolean {
 }
 
 /** To `places` decimals, as the venue's JSON numbers are. */
-export function rounded(value: number, places: number): number {
-  return Math.round(value * 10 ** places) / 10 ** places + 0
+export function rounded(value: number, decimals: number): number {
+  return Math.round(value * 10 ** decimals) / 10 ** decimals + 0
 }

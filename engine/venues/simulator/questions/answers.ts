@@ -187,8 +187,8 @@ export const GRID_TRAPS: readonly SimPairKind[] = [
 ]
 
 /** An integer in [0, bound) that the words determine. */
-export const numberOf = (bound: number, ...words: readonly (string | number)[]): number =>
-  hash32(...words) % bound
+export const numberOf = (bound: number, ...keys: readonly (string | number)[]): number =>
+  hash32(...keys) % bound
 
 function edgeAt(edges: readonly number[], index: number): number {
   const edge = edges[index]

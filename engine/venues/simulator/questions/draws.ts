@@ -24,7 +24,7 @@ import {
   longDate,
   shortDay,
   twoDigits,
-  zoneWord,
+  zoneName,
 } from './eastern.ts'
 import type { Drawn } from './kinds.ts'
 import type { City, Coin, Figure } from './lists.ts'
@@ -61,7 +61,7 @@ export function drawUpOrDown(view: View, coin: Coin): Drawn {
   const yes = clampChance(0.42 + 0.16 * logistic(numberOf(9, view.key, 'tilt') - 4))
   const window =
     view.venue === 'a'
-      ? `${longDate(start)}, ${clockUpper(start)}-${clockUpper(at)} ${zoneWord(at)}`
+      ? `${longDate(start)}, ${clockUpper(start)}-${clockUpper(at)} ${zoneName(at)}`
       : `${shortDay(start)} - ${clockLower(start)} to ${clockLower(at)}`
   const answer: Answer = {
     key: 'up',
@@ -96,8 +96,8 @@ export function niceStep(value: number): number {
 }
 
 export function dollars(price: number): string {
-  const [whole = '0', fraction] = String(price).split('.')
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+  const [integerPart = '0', fraction] = String(price).split('.')
+  const grouped = integerPart.replace(/\B(?=(\d{3})+$)/g, ',')
   return `$${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
@@ -106,7 +106,7 @@ export const redrawn = (view: View): View =>
   view.trap === 'other_date' ? { ...view, key: view.resultKey } : view
 
 /** The day on the city's clock: cycles count days, whatever New York's clock shows at the close. */
-export function dayAskedAbout(view: View): EasternTime {
+export function questionDay(view: View): EasternTime {
   const dayNumber = view.cycle + (view.trap === 'other_date' ? 1 : 0)
   return easternTime(easternMs({ dayNumber, minuteOfDay: 12 * 60 }))
 }
@@ -148,8 +148,8 @@ export function decisions(view: View, { short }: { readonly short: string }) {
 
 /** Whether it happens by the close; `opposite` names the side that it does not. */
 export function drawDeed(view: View, opposite: string): Drawn {
-  const word = view.trap === 'opposite_side' ? opposite : 'Before'
-  const label = `${word} ${longDate(easternTime(view.closeMs))}`
+  const preposition = view.trap === 'opposite_side' ? opposite : 'Before'
+  const label = `${preposition} ${longDate(easternTime(view.closeMs))}`
   return { form: 'single', answers: [singleAnswer(view, { label, code: '' })] }
 }
 

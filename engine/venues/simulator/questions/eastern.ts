@@ -84,7 +84,7 @@ export function clockUpper(at: EasternTime): string {
 }
 
 /** "ET"; "EST" in the repeated hour, so that no two questions read alike. */
-export const zoneWord = (at: EasternTime): string => (at.isRepeated ? 'EST' : 'ET')
+export const zoneName = (at: EasternTime): string => (at.isRepeated ? 'EST' : 'ET')
 
 /** "4pm EST", as Kalshi writes it. */
 export const clockLower = (at: EasternTime): string =>
@@ -115,8 +115,8 @@ interface Daylight {
 const daylightByYear = new Map<number, Daylight>()
 
 function daylightOf(year: number): Daylight {
-  const known = daylightByYear.get(year)
-  if (known !== undefined) return known
+  const cached = daylightByYear.get(year)
+  if (cached !== undefined) return cached
   const march = Date.UTC(year, 2, 1)
   const november = Date.UTC(year, 10, 1)
   const daylight = {

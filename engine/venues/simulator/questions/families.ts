@@ -17,7 +17,6 @@ import {
 } from './answers.ts'
 import {
   coinMeasured,
-  dayAskedAbout,
   decisions,
   dollars,
   drawBoxOffice,
@@ -27,6 +26,7 @@ import {
   drawUpOrDown,
   fieldAnswers,
   niceStep,
+  questionDay,
   redrawn,
   temperatureAt,
   tournamentCode,
@@ -56,7 +56,7 @@ import {
   TOURS,
   WEEKLY_FIGURES,
 } from './lists.ts'
-import { capitals, type Person, person, pickAt, place, workTitle } from './names.ts'
+import { capitals, type Person, person, pickAt, townName, workTitle } from './names.ts'
 import { pathAt, type Wave } from './path.ts'
 import type { Family } from './question.ts'
 import { everyDays, everyMonths, everyPeriod } from './schedule.ts'
@@ -77,7 +77,7 @@ const COIN_KINDS: readonly Kind[] = [
     share: 0.25,
     lifeMs: 80 * MINUTE_MS,
     traps: ['other_date', 'opposite_side', 'other_rules'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const coin = coinOf(Math.floor(ordinal / 3))
       // Three of one coin lie twenty minutes apart; the next coins fill the gaps.
       const minute = ((ordinal % 3) * 20 + (Math.floor(ordinal / 3) % 4) * 5) % 60
@@ -97,7 +97,7 @@ const COIN_KINDS: readonly Kind[] = [
     share: 0.06,
     lifeMs: 4 * DAY_MS,
     traps: ['other_rules', 'other_date'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const coin = coinOf(ordinal)
       return {
         key: `range/${coin.code}`,
@@ -122,7 +122,7 @@ const COIN_KINDS: readonly Kind[] = [
     share: 0.045,
     lifeMs: 4 * DAY_MS,
     traps: GRID_TRAPS,
-    pose(ordinal, size) {
+    questionAt(ordinal, size) {
       const coin = coinOf(Math.floor(ordinal / 6))
       const hour = [16, 12, 9, 20, 14, 18][ordinal % 6] ?? 16
       return {
@@ -156,7 +156,7 @@ const WEATHER_KINDS: readonly Kind[] = [
     share: 0.1,
     lifeMs: 3 * DAY_MS,
     traps: ['other_rules', 'other_threshold', 'other_date'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const city = cityOf(Math.floor(ordinal / 2))
       const isHigh = ordinal % 2 === 0
       const [extreme, Extreme, extremum, extremeCode] = isHigh
@@ -179,7 +179,7 @@ const WEATHER_KINDS: readonly Kind[] = [
             form: 'range',
             answers: rangeAnswers(edges, 1, { guess, spread: 3, result }),
             format: (value) => `${value}${degrees}`,
-            at: dayAskedAbout(view),
+            at: questionDay(view),
           }
         },
       }
@@ -191,7 +191,7 @@ const WEATHER_KINDS: readonly Kind[] = [
     share: 0.01,
     lifeMs: 2 * DAY_MS,
     traps: ['other_rules', 'other_date', 'opposite_side'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const city = cityOf(ordinal)
       const minute = 23 * 60 + 50 + city.hoursBehind * 60 - numberOf(9, city.name, 'rain') * 5
       return {
@@ -202,7 +202,7 @@ const WEATHER_KINDS: readonly Kind[] = [
         draw(view) {
           const label = view.trap === 'opposite_side' ? 'No rain' : 'Rain'
           const answer = singleAnswer(redrawn(view), { code: '', label }, 'rain')
-          return { form: 'single', answers: [answer], at: dayAskedAbout(view) }
+          return { form: 'single', answers: [answer], at: questionDay(view) }
         },
       }
     },
@@ -216,7 +216,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
     share: 0.01,
     lifeMs: 55 * DAY_MS,
     traps: ['other_rules', 'other_date'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const bank = BANKS[ordinal]
       if (bank === undefined) return null
       const day = 8 + numberOf(20, bank.name, 'day')
@@ -237,7 +237,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
     share: 0.03,
     lifeMs: 26 * DAY_MS,
     traps: GRID_TRAPS,
-    pose(ordinal) {
+    questionAt(ordinal) {
       // The first country's figures first, then the next country's.
       const country = COUNTRIES[Math.floor(ordinal / MONTHLY_FIGURES.length)]
       if (country === undefined) return null
@@ -260,8 +260,8 @@ const ECONOMY_KINDS: readonly Kind[] = [
           // A monthly figure is about the month before its release.
           const month = at.month === 1 ? 12 : at.month - 1
           const year = at.month === 1 ? at.year - 1 : at.year
-          const monthWord = view.venue === 'a' ? monthName(month) : monthName(month).slice(0, 3)
-          const values = periodValues(`in ${monthWord} ${year}`, stampMonth({ ...at, year, month }))
+          const monthText = view.venue === 'a' ? monthName(month) : monthName(month).slice(0, 3)
+          const values = periodValues(`in ${monthText} ${year}`, stampMonth({ ...at, year, month }))
           return { ...drawFigure(view, figure, name, count), values }
         },
       }
@@ -273,7 +273,7 @@ const ECONOMY_KINDS: readonly Kind[] = [
     share: 0.015,
     lifeMs: 5 * DAY_MS,
     traps: GRID_TRAPS,
-    pose(ordinal) {
+    questionAt(ordinal) {
       const figure = WEEKLY_FIGURES[ordinal]
       if (figure === undefined) return null
       const minuteOfDay = 8 * 60 + 30 + ((ordinal * 95) % 600)
@@ -318,7 +318,7 @@ const POLITICS_KINDS: readonly Kind[] = [
     share: 0.05,
     lifeMs: 30 * DAY_MS,
     traps: ['other_date', 'other_rules'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const office = pickAt(OFFICES, ordinal)
       const dayPhase = numberOf(90, ordinal, 'election')
       const minuteOfDay = 19 * 60 + ((ordinal * 35) % 240)
@@ -328,7 +328,7 @@ const POLITICS_KINDS: readonly Kind[] = [
         otherDateMs: 14 * DAY_MS,
         interest: ordinal < 3 ? 5 : 0.8,
         grid: { least: 3 + (ordinal % 2), most: 6 },
-        values: { office: office.name, officeCode: office.code, where: place(ordinal) },
+        values: { office: office.name, officeCode: office.code, where: townName(ordinal) },
         draw(view, count) {
           // Candidates of one contest are neighbours, so that no two share a surname.
           const base = numberOf(39_000, ordinal, view.cycle, 'field')
@@ -349,7 +349,7 @@ const POLITICS_KINDS: readonly Kind[] = [
     share: 0.02,
     lifeMs: 5 * DAY_MS,
     traps: ['other_date', 'other_rules', 'other_threshold'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const leader = person(5000 + ordinal)
       const minuteOfDay = 10 * 60 + ((ordinal * 55) % 480)
       return {
@@ -379,7 +379,7 @@ const POLITICS_KINDS: readonly Kind[] = [
     share: 0.015,
     lifeMs: 3 * DAY_MS,
     traps: ['other_date', 'other_rules'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const speaker = person(5000 + ordinal)
       const dayPhase = numberOf(7, ordinal, 'mention')
       const minuteOfDay = 11 * 60 + ((ordinal * 85) % 660)
@@ -409,7 +409,7 @@ const BY_DATE: Kind = {
   share: 0.03,
   lifeMs: 20 * DAY_MS,
   traps: ['other_date', 'opposite_side', 'other_rules'],
-  pose(ordinal) {
+  questionAt(ordinal) {
     const subject = person(10_000 + ordinal)
     const deed = pickAt(DEEDS, ordinal + Math.floor(ordinal / DEEDS.length))
     const dayPhase = numberOf(80, subject.code, 'phase')
@@ -431,7 +431,7 @@ const RELEASE: Kind = {
   share: 0.03,
   lifeMs: 18 * DAY_MS,
   traps: ['other_date', 'opposite_side', 'other_rules'],
-  pose(ordinal) {
+  questionAt(ordinal) {
     const artist = person(30_000 + ordinal)
     const dayPhase = numberOf(68, artist.code, 'phase')
     const minuteOfDay = 10 * 60 + ((ordinal * 145) % 780)
@@ -453,7 +453,7 @@ const CULTURE_KINDS: readonly Kind[] = [
     share: 0.03,
     lifeMs: 5 * DAY_MS,
     traps: ['other_date', 'other_rules'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const what = pickAt(CHARTS, ordinal)
       const where = CHART_MARKETS[Math.floor(ordinal / CHARTS.length)]
       if (where === undefined) return null
@@ -483,7 +483,7 @@ const CULTURE_KINDS: readonly Kind[] = [
     share: 0.02,
     lifeMs: 10 * DAY_MS,
     traps: GRID_TRAPS,
-    pose(ordinal) {
+    questionAt(ordinal) {
       const dayPhase = numberOf(12, ordinal, 'score')
       const minuteOfDay = 10 * 60 + ((ordinal * 25) % 300)
       return {
@@ -503,7 +503,7 @@ const CULTURE_KINDS: readonly Kind[] = [
     share: 0.015,
     lifeMs: 5 * DAY_MS,
     traps: ['other_rules', 'other_threshold'],
-    pose(ordinal) {
+    questionAt(ordinal) {
       const minuteOfDay = 11 * 60 + ((ordinal * 40) % 660)
       return {
         key: `box/${ordinal}`,
@@ -523,7 +523,7 @@ const GOLF: Kind = {
   share: 0.03,
   lifeMs: 5 * DAY_MS,
   traps: ['other_rules', 'other_date'],
-  pose(ordinal) {
+  questionAt(ordinal) {
     const tour = TOURS[Math.floor(ordinal / PLACINGS.length)]
     if (tour === undefined) return null
     const placing = pickAt(PLACINGS, ordinal)
@@ -541,7 +541,7 @@ const GOLF: Kind = {
       draw(view, count) {
         // All markets of a tour's week are about one tournament, so its draws leave the placing out.
         const week = view.cycle + (view.trap === 'other_date' ? 1 : 0)
-        const tournament = `${place(numberOf(600, tour.code, week))} ${pickAt(LISTS.cups, week)}`
+        const tournament = `${townName(numberOf(600, tour.code, week))} ${pickAt(LISTS.cups, week)}`
         const code = tournamentCode(tournament, week, easternTime(view.closeMs))
         return {
           form: placing.places === 1 ? 'choice' : 'list',

@@ -15,7 +15,7 @@ import {
 } from './eastern.ts'
 import { slugOf } from './polymarket-style.ts'
 import type { EventDraft, MarketDraft } from './question.ts'
-import { kalshiPlace, type League } from './teams.ts'
+import { kalshiLocation, type League } from './teams.ts'
 
 /** How an invented game will go: its chances, and the result that both venues pay by once it is over. */
 export interface GameResult {
@@ -138,8 +138,13 @@ export function kalshiGame(
   const clock = game.sport === 'mlb' ? hourMinute(easternTime(game.startMs)) : ''
   const suffix = `-${stampDay(day)}${clock}${away.kalshiCode}${home.kalshiCode}`
   const isTennis = game.sport === 'tennis'
-  const places = { away: kalshiPlace(game.league, away), home: kalshiPlace(game.league, home) }
-  const title = isTennis ? `${places.away} vs ${places.home}` : `${places.away} at ${places.home}`
+  const locations = {
+    away: kalshiLocation(game.league, away),
+    home: kalshiLocation(game.league, home),
+  }
+  const title = isTennis
+    ? `${locations.away} vs ${locations.home}`
+    : `${locations.away} at ${locations.home}`
   const subtitle = isTennis
     ? `${title} (${shortDay(day)})`
     : `${away.kalshiCode} at ${home.kalshiCode} (${shortDay(day)})`
@@ -159,9 +164,9 @@ export function kalshiGame(
       markets,
     }
   }
-  const events = [event('', winners({ game, league, result, places, day, suffix }))]
+  const events = [event('', winners({ game, league, result, locations, day, suffix }))]
   if (result.spreads.length === 0) return events
-  const lined = { game, league, result, places, day, suffix }
+  const lined = { game, league, result, locations, day, suffix }
   return [...events, event('SPREAD', spreadsOf(lined)), event('TOTAL', totalsOf(lined))]
 }
 
@@ -169,16 +174,16 @@ interface Fixture {
   readonly game: SimGame
   readonly league: League
   readonly result: GameResult
-  readonly places: { readonly away: string; readonly home: string }
+  readonly locations: { readonly away: string; readonly home: string }
   readonly day: EasternTime
   readonly suffix: string
 }
 
 /** Two markets; the pair of venue a's is the away team's, or the home team's as a trap. */
 function winners(fixture: Fixture): readonly MarketDraft[] {
-  const { game, league, result, places, day } = fixture
+  const { game, league, result, locations, day } = fixture
   const isHalf = result.isVoid || result.isTied
-  const match = `${places.away} vs ${places.home}`
+  const match = `${locations.away} vs ${locations.home}`
   return (['away', 'home'] as const).map((side): MarketDraft => {
     const isAway = side === 'away'
     const code = game[side].kalshiCode
@@ -186,12 +191,12 @@ function winners(fixture: Fixture): readonly MarketDraft[] {
     return {
       ...plainMarket(
         `${league.series}${fixture.suffix}-${code}`,
-        `Will ${places[side]} win the ${match} ${verb}?`,
+        `Will ${locations[side]} win the ${match} ${verb}?`,
       ),
-      shortTitle: places[side],
-      noShortTitle: places[side],
+      shortTitle: locations[side],
+      noShortTitle: locations[side],
       rules:
-        `If ${places[side]} wins the ${match} ${league.phrase} ` +
+        `If ${locations[side]} wins the ${match} ${league.phrase} ` +
         `${game.sport === 'tennis' ? 'match' : 'game'} originally scheduled for ` +
         `${shortDate(day)}, then the market resolves to Yes.`,
       rulesSecondary: secondary(fixture),
@@ -206,11 +211,11 @@ function winners(fixture: Fixture): readonly MarketDraft[] {
 }
 
 function spreadsOf(fixture: Fixture): readonly MarketDraft[] {
-  const { game, league, result, places, day } = fixture
+  const { game, league, result, locations, day } = fixture
   const side = result.isAwayFavourite ? 'away' : 'home'
   const series = league.series.replace(/GAME|MATCH/, 'SPREAD')
   return result.spreads.map((spread, index): MarketDraft => {
-    const label = `${places[side]} wins by over ${spread.line} ${league.points}`
+    const label = `${locations[side]} wins by over ${spread.line} ${league.points}`
     return {
       ...plainMarket(
         `${series}${fixture.suffix}-${game[side].kalshiCode}${Math.floor(spread.line)}`,
@@ -220,7 +225,7 @@ function spreadsOf(fixture: Fixture): readonly MarketDraft[] {
       shortTitle: label,
       noShortTitle: label,
       rules:
-        `If ${places[side]} wins the ${places.away} at ${places.home} ${league.phrase} game ` +
+        `If ${locations[side]} wins the ${locations.away} at ${locations.home} ${league.phrase} game ` +
         `originally scheduled for ${shortDate(day)} by more than ${spread.line} ${league.points}, ` +
         'then the market resolves to Yes.',
       rulesSecondary: secondary(fixture),
@@ -230,20 +235,20 @@ function spreadsOf(fixture: Fixture): readonly MarketDraft[] {
 }
 
 function totalsOf(fixture: Fixture): readonly MarketDraft[] {
-  const { league, result, places, day } = fixture
+  const { league, result, locations, day } = fixture
   const series = league.series.replace(/GAME|MATCH/, 'TOTAL')
   return result.totals.map((total, index): MarketDraft => {
     const label = `Over ${total.line} ${league.points} scored`
     return {
       ...plainMarket(
         `${series}${fixture.suffix}-${Math.floor(total.line)}`,
-        `${places.away} at ${places.home}: ${label}?`,
+        `${locations.away} at ${locations.home}: ${label}?`,
       ),
       ...lineDraft(total, result, `total${index}`, null, null),
       shortTitle: label,
       noShortTitle: label,
       rules:
-        `If ${places.away} and ${places.home} collectively score more than ${total.line} ` +
+        `If ${locations.away} and ${locations.home} collectively score more than ${total.line} ` +
         `${league.points} in the ${league.phrase} game originally scheduled for ${shortDate(day)}, ` +
         'then the market resolves to Yes.',
       rulesSecondary: secondary(fixture),
@@ -278,7 +283,7 @@ const SCOPE_TITLES: Readonly<Record<string, string>> = { SPREAD: 'Spread', TOTAL
 
 /** Nicknames for professionals and players, schools in football, school and nickname in basketball. */
 function labelOf(game: SimGame, team: SimTeam): string {
-  if (game.sport === 'cfb') return team.place
+  if (game.sport === 'cfb') return team.location
   return game.sport === 'cbb' ? team.name : team.nickname
 }
 

@@ -55,7 +55,7 @@ function gameVariant(league: League, ordinal: number, size: WorldSize): Variant 
         : ['other_date', 'other_rules'],
     otherDateMs: DAY_MS,
     interest: league.league === 'nfl' ? 4 : league.league === 'nba' ? 2 : 1.2,
-    ask(view) {
+    draftEvents(view) {
       const game = gameOf(view, { league, meeting, startMinute })
       const result = resultOf(view, game, league, lineCount)
       return view.venue === 'a'
@@ -114,7 +114,7 @@ function resultOf(view: View, game: SimGame, league: League, lineCount: number):
   const chance = clampChance(0.12 + 0.76 * chanceOf(view.key, 'strength'))
   const scale = league.margin / 1.8
   const lean = scale * logit(chance)
-  const margin = wholeMargin(lean + scale * logit(chanceOf(view.seed, view.resultKey, 'margin')))
+  const margin = integerMargin(lean + scale * logit(chanceOf(view.seed, view.resultKey, 'margin')))
   const totalScale = league.total * 0.09
   const guess = league.total + totalScale * (chanceOf(view.key, 'pace') - 0.5)
   const total = Math.max(
@@ -170,7 +170,7 @@ const logit = (chance: number): number => {
 }
 
 /** A margin is a whole number and never nought. */
-function wholeMargin(margin: number): number {
+function integerMargin(margin: number): number {
   return margin >= 0 ? Math.max(1, Math.round(margin)) : Math.min(-1, Math.round(margin))
 }
 
@@ -187,8 +187,8 @@ const SLATES_MAX = 256
 /** The league's teams in the day's order: those at 2k and 2k + 1 play each other. */
 function slateOf(seed: number, league: string, dayNumber: number): readonly SimTeam[] {
   const key = `${seed}/${league}/${dayNumber}`
-  const known = slates.get(key)
-  if (known !== undefined) return known
+  const cached = slates.get(key)
+  if (cached !== undefined) return cached
   const random = seededRandom(key)
   const slate = [...teamsOf(league)]
   for (let last = slate.length - 1; last > 0; last -= 1) {

@@ -12,7 +12,7 @@ export interface ChainIds {
 }
 
 /** Where a condition of protocol v2 stands: one of a group of which one wins, or alone. */
-interface V2Place {
+interface V2Grouping {
   /** What the base of its ids is hashed from: the group's key, or its own. */
   readonly baseKey: string
   readonly group: { readonly size: number; readonly index: number } | null
@@ -35,7 +35,7 @@ export function chainIds(key: string): ChainIds {
  * 16 bytes of a hash, the group's size, 8 reserved bytes, the chain, the index in the group, and the outcome, which a
  * condition id leaves out.
  */
-export function positionIds({ baseKey, group }: V2Place): ChainIds {
+export function positionIds({ baseKey, group }: V2Grouping): ChainIds {
   const digits = (value: number, count: number) => value.toString(16).padStart(count, '0')
   const [module, size, index] = group === null ? [1, 0, 0] : [2, group.size, group.index]
   const hashed = hash('sha256', `v2|${baseKey}`).slice(0, 32)

@@ -3,41 +3,41 @@
 
 import {
   type Answer,
-  type Asked,
   answerOf,
   type EventDraft,
   eventOf,
   type MarketDraft,
+  type QuestionSet,
 } from './question.ts'
 
 /** A question set as venue b lists it. */
-export function kalshiEvent(asked: Asked): EventDraft {
-  const { words } = asked
-  const nativeId = `${words.series}-${words.stamp}`
+export function kalshiEvent(questionSet: QuestionSet): EventDraft {
+  const { phrases } = questionSet
+  const nativeId = `${phrases.series}-${phrases.stamp}`
   return {
-    ...eventOf(asked),
+    ...eventOf(questionSet),
     nativeId,
-    title: words.title,
+    title: phrases.title,
     description: '',
-    markets: asked.answers.map((answer) => kalshiMarket(asked, answer, nativeId)),
+    markets: questionSet.answers.map((answer) => kalshiMarket(questionSet, answer, nativeId)),
   }
 }
 
-function kalshiMarket(asked: Asked, answer: Answer, eventTicker: string): MarketDraft {
-  const strike = strikeOf(asked, answer)
-  const { clause, market } = answerOf(asked, answer, strike.phrase)
+function kalshiMarket(questionSet: QuestionSet, answer: Answer, eventTicker: string): MarketDraft {
+  const strike = strikeOf(questionSet, answer)
+  const { clause, market } = answerOf(questionSet, answer, strike.phrase)
   return {
     ...market,
     slug: strike.code === '' ? eventTicker : `${eventTicker}-${strike.code}`,
     shortTitle: strike.label,
     noShortTitle: strike.label,
     rules: `If ${clause}, then the market resolves to Yes.`,
-    rulesSecondary: asked.words.remarks,
+    rulesSecondary: questionSet.phrases.remarks,
     strike: strike.strike,
   }
 }
 
-interface Struck {
+interface StrikeTexts {
   readonly code: string
   /** The yes_sub_title. */
   readonly label: string
@@ -46,16 +46,16 @@ interface Struck {
   readonly strike: MarketDraft['strike']
 }
 
-function strikeOf(asked: Asked, answer: Answer): Struck {
-  if (asked.form === 'above') return thresholdOf(asked, answer)
-  if (asked.form === 'range') return bucketOf(asked, answer)
+function strikeOf(questionSet: QuestionSet, answer: Answer): StrikeTexts {
+  if (questionSet.form === 'above') return thresholdOf(questionSet, answer)
+  if (questionSet.form === 'range') return bucketOf(questionSet, answer)
   const strike =
-    asked.form === 'single' ? null : { type: 'structured' as const, floor: null, cap: null }
+    questionSet.form === 'single' ? null : { type: 'structured' as const, floor: null, cap: null }
   return { code: answer.code, label: answer.label, phrase: answer.label, strike }
 }
 
-function thresholdOf(asked: Asked, answer: Answer): Struck {
-  const { format, isInclusive } = asked
+function thresholdOf(questionSet: QuestionSet, answer: Answer): StrikeTexts {
+  const { format, isInclusive } = questionSet
   if (answer.cap !== null) {
     const cap = answer.cap
     return {
@@ -74,7 +74,7 @@ function thresholdOf(asked: Asked, answer: Answer): Struck {
       strike: { type: 'greater', floor, cap: null },
     }
   }
-  const less = Number((floor - asked.unit).toFixed(6))
+  const less = Number((floor - questionSet.unit).toFixed(6))
   return {
     code: `T${less}`,
     label: `${format(floor)} or above`,
@@ -83,8 +83,8 @@ function thresholdOf(asked: Asked, answer: Answer): Struck {
   }
 }
 
-function bucketOf(asked: Asked, answer: Answer): Struck {
-  const { format, unit } = asked
+function bucketOf(questionSet: QuestionSet, answer: Answer): StrikeTexts {
+  const { format, unit } = questionSet
   const { floor, cap } = answer
   if (floor === null) {
     const limit = Number(((cap ?? 0) + unit).toFixed(6))

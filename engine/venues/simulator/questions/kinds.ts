@@ -15,16 +15,16 @@ import {
   stampHour,
   stampMinute,
   stampMonth,
-  zoneWord,
+  zoneName,
 } from './eastern.ts'
 import { kalshiEvent } from './kalshi-style.ts'
 import { polymarketEvent } from './polymarket-style.ts'
 import {
   type Answer,
-  type Asked,
   copiesFor,
   type Family,
   gridSize,
+  type QuestionSet,
   type View,
   type WorldSize,
 } from './question.ts'
@@ -42,11 +42,11 @@ export interface Kind {
   readonly lifeMs: number
   readonly traps: readonly SimPairKind[]
   /** What is asked at that ordinal; null when there are no more. */
-  readonly pose: (ordinal: number, size: WorldSize) => Posed | null
+  readonly questionAt: (ordinal: number, size: WorldSize) => RecurringQuestion | null
 }
 
 /** One question that is asked again and again. */
-interface Posed {
+interface RecurringQuestion {
   readonly key: string
   readonly schedule: Schedule
   readonly otherDateMs?: number
@@ -59,7 +59,7 @@ interface Posed {
 
 /** One asking: its answers, and the values that only it has. */
 export interface Drawn {
-  readonly form: Asked['form']
+  readonly form: QuestionSet['form']
   readonly answers: readonly Answer[]
   readonly format?: (value: number) => string
   readonly unit?: number
@@ -69,56 +69,61 @@ export interface Drawn {
   readonly values?: Values
 }
 
-export function familyOf({ name, topic, share, lifeMs, traps, pose }: Kind): Family {
+export function familyOf({ name, topic, share, lifeMs, traps, questionAt }: Kind): Family {
   return {
     name,
     topic,
     share,
     variant(ordinal, size) {
-      const posed = pose(ordinal, size)
-      if (posed === null) return null
-      const { key, schedule, interest, otherDateMs = schedule.periodMs } = posed
-      const count = posed.grid === undefined ? 1 : gridSize(size, posed.grid)
+      const recurring = questionAt(ordinal, size)
+      if (recurring === null) return null
+      const { key, schedule, interest, otherDateMs = schedule.periodMs } = recurring
+      const count = recurring.grid === undefined ? 1 : gridSize(size, recurring.grid)
       return {
         ...{ key, schedule, traps, otherDateMs, interest },
         copies: copiesFor(schedule.periodMs, lifeMs),
         counts: { a: count, b: count },
         questions: { a: count, b: count, shared: count },
-        ask(view) {
-          const asked = askedOf(name, view, posed.values, posed.draw(view, count))
-          return [view.venue === 'a' ? polymarketEvent(asked) : kalshiEvent(asked)]
+        draftEvents(view) {
+          const questionSet = questionSetOf(
+            name,
+            view,
+            recurring.values,
+            recurring.draw(view, count),
+          )
+          return [view.venue === 'a' ? polymarketEvent(questionSet) : kalshiEvent(questionSet)]
         },
       }
     },
   }
 }
 
-function askedOf(kind: string, view: View, posed: Values, drawn: Drawn): Asked {
+function questionSetOf(kind: string, view: View, recurring: Values, drawn: Drawn): QuestionSet {
   const { form, answers, format = String, unit = 1, isInclusive = false } = drawn
   const templates = templatesOf(kind, view.venue)
   const at = drawn.at ?? easternTime(view.closeMs)
   // What happens by the end of a day happens before the next.
   const { dayNumber } = easternTime(view.closeMs)
   const nextDate = shortDate(easternTime(easternMs({ dayNumber: dayNumber + 1, minuteOfDay: 0 })))
-  const values = { ...datesOf(at), nextDate, ...posed, ...drawn.values }
+  const values = { ...datesOf(at), nextDate, ...recurring, ...drawn.values }
   const { negatedQuestion, negatedClause, remarks, otherRemarks = remarks } = templates
-  const said = (template: string) => fill(template, values)
-  const about = (template: string) => (phrase: string) => fill(template, { ...values, phrase })
+  const filled = (template: string) => fill(template, values)
+  const filledWith = (template: string) => (phrase: string) => fill(template, { ...values, phrase })
   return {
     ...{ form, answers, format, unit, isInclusive },
-    words: {
-      series: said(templates.series),
-      seriesTitle: said(templates.seriesTitle),
-      stamp: said(templates.stamp),
-      title: said(templates.title),
-      subtitle: said(templates.subtitle),
+    phrases: {
+      series: filled(templates.series),
+      seriesTitle: filled(templates.seriesTitle),
+      stamp: filled(templates.stamp),
+      title: filled(templates.title),
+      subtitle: filled(templates.subtitle),
       category: templates.category,
-      tags: templates.tags.map(said),
-      question: about(templates.question),
-      clause: about(templates.clause),
-      ...(negatedQuestion === undefined ? {} : { negatedQuestion: about(negatedQuestion) }),
-      ...(negatedClause === undefined ? {} : { negatedClause: about(negatedClause) }),
-      remarks: said(view.trap === 'other_rules' ? otherRemarks : remarks),
+      tags: templates.tags.map(filled),
+      question: filledWith(templates.question),
+      clause: filledWith(templates.clause),
+      ...(negatedQuestion === undefined ? {} : { negatedQuestion: filledWith(negatedQuestion) }),
+      ...(negatedClause === undefined ? {} : { negatedClause: filledWith(negatedClause) }),
+      remarks: filled(view.trap === 'other_rules' ? otherRemarks : remarks),
     },
   }
 }
@@ -131,7 +136,7 @@ const datesOf = (at: EasternTime): Values => ({
   year: String(at.year),
   clock: clockUpper(at),
   clockB: clockLower(at),
-  zone: zoneWord(at),
+  zone: zoneName(at),
   stampMonth: stampMonth(at),
   stampDay: stampDay(at),
   stampHour: stampHour(at),

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { numberOf, roundTo } from './answers.ts'
-import { capitals, coinName, place } from './names.ts'
+import { capitals, coinName, townName } from './names.ts'
 
 /** The lists of the file: rows of `name|code|…`, or plain names. */
 interface Lists {
@@ -88,9 +88,9 @@ export interface Deed {
 
 /** The coin of that rank; invented beyond the known ones. */
 export function coinOf(rank: number): Coin {
-  const known = LISTS.coins[rank]
-  if (known !== undefined) {
-    const [name = '', code = '', price = '1'] = known.split('|')
+  const listed = LISTS.coins[rank]
+  if (listed !== undefined) {
+    const [name = '', code = '', price = '1'] = listed.split('|')
     return { name, code, basePrice: Number(price) }
   }
   const { name, code } = coinName(rank - LISTS.coins.length)
@@ -99,13 +99,13 @@ export function coinOf(rank: number): Coin {
 
 /** The city of that rank; invented beyond the known ones. */
 export function cityOf(rank: number): City {
-  const known = LISTS.cities[rank]
-  if (known !== undefined) {
-    const [name = '', code = '', hours = '0', mean = '60', swing = '20'] = known.split('|')
+  const listed = LISTS.cities[rank]
+  if (listed !== undefined) {
+    const [name = '', code = '', hours = '0', mean = '60', swing = '20'] = listed.split('|')
     const weather = { hoursBehind: Number(hours), mean: Number(mean), swing: Number(swing) }
     return { name, code, station: `${name} International Airport Station`, ...weather }
   }
-  const name = place(rank - LISTS.cities.length)
+  const name = townName(rank - LISTS.cities.length)
   return {
     name,
     code: capitals(name),

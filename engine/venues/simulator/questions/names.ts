@@ -38,21 +38,21 @@ export function person(ordinal: number): Person {
   return { first, last, name, code }
 }
 
-const PLACE_HEADS = (
+const TOWN_HEADS = (
   'Alder Bay Cedar Dry Elm Fair Glen Harbor Iron Jasper King Lake Maple North Oak Pine Quarry River ' +
   'Stone Timber Upper Vine West Amber Birch Clear Deer East Fox Grand Hazel Indigo'
 ).split(' ')
-const PLACE_TAILS = (
+const TOWN_TAILS = (
   'ville brook field port haven mouth bridge crest point wood cliff view falls bury side stead ' +
   'burgh hollow grove market'
 ).split(' ')
 
 /** The town of that ordinal: "Alderville", "Cedarhaven". */
-export function place(ordinal: number): string {
-  const count = PLACE_HEADS.length * PLACE_TAILS.length
+export function townName(ordinal: number): string {
+  const count = TOWN_HEADS.length * TOWN_TAILS.length
   const at = (ordinal * 61) % count
   const round = Math.floor(ordinal / count)
-  const town = `${pickAt(PLACE_HEADS, at)}${pickAt(PLACE_TAILS, Math.floor(at / PLACE_HEADS.length))}`
+  const town = `${pickAt(TOWN_HEADS, at)}${pickAt(TOWN_TAILS, Math.floor(at / TOWN_HEADS.length))}`
   return round === 0 ? town : `${town} ${roman(round + 1)}`
 }
 
@@ -86,7 +86,7 @@ export function workTitle(ordinal: number): string {
   const at = (ordinal * 101) % count
   const round = Math.floor(ordinal / count)
   const title = `${pickAt(TITLE_HEADS, at)} ${pickAt(TITLE_TAILS, Math.floor(at / TITLE_HEADS.length))}`
-  return round === 0 ? title : `${title} of ${place(round)}`
+  return round === 0 ? title : `${title} of ${townName(round)}`
 }
 
 /** Unique capitals for a ticker from a name: its letters and digits. */

@@ -20,8 +20,8 @@ export function pathAt(seed: number, waves: readonly Wave[], atMs: number): numb
 }
 
 /** A number in [0, 1) that the words determine; the seed's first use in every draw. */
-export function chanceOf(...words: readonly (string | number)[]): number {
-  return hash32(...words) / 4_294_967_296
+export function chanceOf(...keys: readonly (string | number)[]): number {
+  return hash32(...keys) / 4_294_967_296
 }
 
 /** Smoothly interpolated lattice noise in [-1, 1]. */

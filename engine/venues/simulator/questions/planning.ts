@@ -79,7 +79,7 @@ export function planCycle(
 
   function drafted(venue: SimVenue): readonly EventDraft[] {
     if (!slot.venues.includes(venue)) return []
-    return slot.variant.ask(viewOf(numbering.seed, slot, venue, cycle))
+    return slot.variant.draftEvents(viewOf(numbering.seed, slot, venue, cycle))
   }
 
   function nativesOf(venue: SimVenue): ReadonlyMap<string, string> {
@@ -115,28 +115,32 @@ interface Cycle {
   readonly cycle: number
 }
 
-interface Placed extends Cycle {
+interface VenueCycle extends Cycle {
   readonly venue: SimVenue
   /** The other venue's native ids by question, if the slot is paired. */
   readonly others: ReadonlyMap<string, string> | null
 }
 
-function planEvents(placed: Placed, drafts: readonly EventDraft[], into: PlannedEvent[]): void {
-  const { numbering, slot, venue, cycle } = placed
+function planEvents(
+  venueCycle: VenueCycle,
+  drafts: readonly EventDraft[],
+  into: PlannedEvent[],
+): void {
+  const { numbering, slot, venue, cycle } = venueCycle
   const times = timesOf(slot, venue, cycle)
   const eventCount = numbering.slotCount * EVENTS_PER_CYCLE
   let position = 0
   drafts.forEach((draft, eventIndex) => {
     const markets = draft.markets.map((market, index) =>
-      planMarket(placed, { draft, market }, times, position + index),
+      planMarket(venueCycle, { draft, market }, times, position + index),
     )
     position += markets.length
-    const { markets: _, ...words } = draft
+    const { markets: _, ...texts } = draft
     into.push({
       event: {
         venue,
         number: (cycle + CYCLES_BEFORE) * eventCount + slot.ordinal * EVENTS_PER_CYCLE + eventIndex,
-        ...words,
+        ...texts,
         topic: slot.family.topic,
         createdMs: times.createdMs,
         endMs: times.closeMs,
@@ -147,15 +151,15 @@ function planEvents(placed: Placed, drafts: readonly EventDraft[], into: Planned
 }
 
 function planMarket(
-  placed: Placed,
+  venueCycle: VenueCycle,
   { draft, market }: { readonly draft: EventDraft; readonly market: MarketDraft },
   times: SlotTimes,
   position: number,
 ): PlannedMarket {
-  const { numbering, slot, venue, cycle, others } = placed
+  const { numbering, slot, venue, cycle, others } = venueCycle
   const { copies, counts } = slot.variant
   const key = marketKey(numbering.seed, slot, cycle, market)
-  const chain = venue === 'a' ? idsOf(placed, draft, market) : null
+  const chain = venue === 'a' ? idsOf(venueCycle, draft, market) : null
   const nativeId = chain?.conditionId ?? market.slug
   const other = market.isPairable ? (others?.get(market.questionKey) ?? null) : null
   const cycleKey = `${slot.variant.key}:${cycle}`

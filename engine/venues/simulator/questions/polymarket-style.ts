@@ -2,23 +2,23 @@
 
 import {
   type Answer,
-  type Asked,
   answerOf,
   type EventDraft,
   eventOf,
   type MarketDraft,
+  type QuestionSet,
 } from './question.ts'
 
 /** A question set as venue a lists it. */
-export function polymarketEvent(asked: Asked): EventDraft {
-  const { words } = asked
-  const markets = asked.answers.map((answer) => polymarketMarket(asked, answer))
-  const only = asked.form === 'single' ? markets[0] : undefined
+export function polymarketEvent(questionSet: QuestionSet): EventDraft {
+  const { phrases } = questionSet
+  const markets = questionSet.answers.map((answer) => polymarketMarket(questionSet, answer))
+  const only = questionSet.form === 'single' ? markets[0] : undefined
   return {
-    ...eventOf(asked),
-    nativeId: only?.slug ?? slugOf(words.title),
-    title: only?.question ?? words.title,
-    description: markets[0]?.rules ?? words.remarks,
+    ...eventOf(questionSet),
+    nativeId: only?.slug ?? slugOf(phrases.title),
+    title: only?.question ?? phrases.title,
+    description: markets[0]?.rules ?? phrases.remarks,
     markets,
   }
 }
@@ -39,39 +39,39 @@ export function slugOf(text: string): string {
     .replace(/^-|-$/g, '')
 }
 
-function polymarketMarket(asked: Asked, answer: Answer): MarketDraft {
-  const { clause, market } = answerOf(asked, answer, phraseOf(asked, answer))
+function polymarketMarket(questionSet: QuestionSet, answer: Answer): MarketDraft {
+  const { clause, market } = answerOf(questionSet, answer, phraseOf(questionSet, answer))
   return {
     ...market,
     slug: slugOf(market.question),
-    shortTitle: shortTitleOf(asked, answer),
+    shortTitle: shortTitleOf(questionSet, answer),
     noShortTitle: '',
     rules:
       `This market will resolve to "Yes" if ${clause}. Otherwise, this market will resolve ` +
-      `to "No".\n\n${asked.words.remarks}`,
+      `to "No".\n\n${questionSet.phrases.remarks}`,
     rulesSecondary: '',
     strike: null,
   }
 }
 
-function phraseOf(asked: Asked, answer: Answer): string {
-  if (asked.form === 'above') {
+function phraseOf(questionSet: QuestionSet, answer: Answer): string {
+  if (questionSet.form === 'above') {
     return answer.cap === null
-      ? `above ${asked.format(answer.floor ?? 0)}`
-      : `${asked.format(answer.cap)} or below`
+      ? `above ${questionSet.format(answer.floor ?? 0)}`
+      : `${questionSet.format(answer.cap)} or below`
   }
-  if (asked.form !== 'range') return answer.label
-  const title = shortTitleOf(asked, answer)
+  if (questionSet.form !== 'range') return answer.label
+  const title = shortTitleOf(questionSet, answer)
   return answer.floor !== null && answer.cap !== null ? `between ${title}` : title
 }
 
 /** "$90,000"; "67-68°F", "66°F or below"; a name. */
-function shortTitleOf(asked: Asked, answer: Answer): string {
+function shortTitleOf(questionSet: QuestionSet, answer: Answer): string {
   const { floor, cap } = answer
-  const { format } = asked
-  if (asked.form === 'single') return ''
-  if (asked.form === 'above') return format(floor ?? cap ?? 0)
-  if (asked.form !== 'range') return answer.label
+  const { format } = questionSet
+  if (questionSet.form === 'single') return ''
+  if (questionSet.form === 'above') return format(floor ?? cap ?? 0)
+  if (questionSet.form !== 'range') return answer.label
   if (floor === null) return `${format(cap ?? 0)} or below`
   if (cap === null) return `${format(floor)} or higher`
   if (floor === cap) return format(floor)

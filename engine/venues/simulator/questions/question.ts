@@ -41,7 +41,7 @@ export interface Variant {
   /** Relative interest, 1 is average. */
   readonly interest: number
   /** One cycle as one venue lists it: one event, or several (a game's winner, spread, total). */
-  ask(view: View): readonly EventDraft[]
+  draftEvents(view: View): readonly EventDraft[]
 }
 
 /** Which cycle is asked, and for which venue. */
@@ -97,7 +97,7 @@ export interface MarketDraft
 }
 
 /** A question set in no venue's words: what the style files turn into an EventDraft. */
-export interface Asked {
+export interface QuestionSet {
   /**
    * above: strikes of one value. range: buckets of one value, one of which is right.
    * choice: one of the named is right. list: any of the named may be. single: one yes or no.
@@ -110,7 +110,7 @@ export interface Asked {
   readonly unit: number
   /** Kalshi writes "$90,000 or above" for a floor of 89,999.99. */
   readonly isInclusive: boolean
-  readonly words: Words
+  readonly phrases: Phrases
 }
 
 /** One possible answer. */
@@ -130,7 +130,7 @@ export interface Answer {
 }
 
 /** One venue's phrases for a question set. */
-interface Words
+interface Phrases
   extends Omit<
     Templates,
     'question' | 'clause' | 'negatedQuestion' | 'negatedClause' | 'otherRemarks'
@@ -145,15 +145,15 @@ interface Words
 }
 
 /** What both venues list alike of a question set. */
-export function eventOf({ words, form }: Asked) {
-  const { series, seriesTitle, subtitle, category, tags } = words
+export function eventOf({ phrases, form }: QuestionSet) {
+  const { series, seriesTitle, subtitle, category, tags } = phrases
   const isMutuallyExclusive = form === 'range' || form === 'choice'
   return { series, seriesTitle, subtitle, category, tags, isMutuallyExclusive, game: null }
 }
 
 /** What both venues list alike of an answer, and the clause of its rules; `phrase` is the answer in the venue's words. */
 export function answerOf(
-  { words, form }: Asked,
+  { phrases, form }: QuestionSet,
   answer: Answer,
   phrase: string,
 ): {
@@ -164,10 +164,10 @@ export function answerOf(
   >
 } {
   const { key, payout, chance, isInverted, weight } = answer
-  const isNegated = isInverted && words.negatedQuestion !== undefined
+  const isNegated = isInverted && phrases.negatedQuestion !== undefined
   const question =
-    (isNegated ? words.negatedQuestion?.(phrase) : undefined) ?? words.question(phrase)
-  const clause = (isNegated ? words.negatedClause?.(phrase) : undefined) ?? words.clause(phrase)
+    (isNegated ? phrases.negatedQuestion?.(phrase) : undefined) ?? phrases.question(phrase)
+  const clause = (isNegated ? phrases.negatedClause?.(phrase) : undefined) ?? phrases.clause(phrase)
   return {
     clause,
     market: {

@@ -102,7 +102,8 @@ class SlotPlan {
     }
     const marketsStart = { ...this.#used }
     for (const venue of venues) this.#used[venue] += variant.counts[venue] * variant.copies
-    const delay = (venue: SimVenue, word: string): number => chanceOf(variant.key, venue, word)
+    const delay = (venue: SimVenue, purpose: string): number =>
+      chanceOf(variant.key, venue, purpose)
     this.slots.push({
       ordinal: this.slots.length,
       family,

@@ -63,17 +63,17 @@ export function teamsOf(league: string): readonly SimTeam[] {
 }
 
 /** The place as venue b writes it: two teams of one city get a letter, "Los Angeles R". */
-export function kalshiPlace(league: string, team: SimTeam): string {
+export function kalshiLocation(league: string, team: SimTeam): string {
   if (league === 'atp' || league === 'wta') return team.nickname
   const isShared = teamsOf(league).some(
-    (other) => other.place === team.place && other.nickname !== team.nickname,
+    (other) => other.location === team.location && other.nickname !== team.nickname,
   )
-  if (!isShared) return team.place
+  if (!isShared) return team.location
   const letters = team.nickname
     .split(' ')
     .map((word) => word.charAt(0))
     .join('')
-  return `${team.place} ${letters}`
+  return `${team.location} ${letters}`
 }
 
 /** Rows "cin CIN Cincinnati/Bengals"; a lone first code serves both venues. */
@@ -84,15 +84,15 @@ function proTeams(rows: readonly string[]): readonly SimTeam[] {
       row.slice(row.indexOf(' ') + 1),
     ]
     const [polymarketCode = '', kalshiCode = polymarketCode] = codes.split(':')
-    const [place = '', nickname = place] = names.split('/')
-    const name = place === "A's" ? nickname : `${place} ${nickname}`
-    return { name, place, nickname, polymarketCode, kalshiCode: kalshiCode.toUpperCase() }
+    const [location = '', nickname = location] = names.split('/')
+    const name = location === "A's" ? nickname : `${location} ${nickname}`
+    return { name, location, nickname, polymarketCode, kalshiCode: kalshiCode.toUpperCase() }
   })
 }
 
-function sportOf(word: string | undefined): SimSport {
+function sportOf(name: string | undefined): SimSport {
   const sports: readonly SimSport[] = ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'pga', 'tennis']
-  return sports.find((sport) => sport === word) ?? 'nfl'
+  return sports.find((sport) => sport === name) ?? 'nfl'
 }
 
 const ONSETS = 'B Br D F G H K Kr L M N P R S St T V Z Ch Y'.split(' ')
@@ -104,7 +104,7 @@ const GIVEN =
 
 /** Players invented until there are `count`, no two with the same code at either venue. */
 function players(
-  known: readonly string[],
+  listed: readonly string[],
   count: number,
   codeLetters: (name: string) => string,
 ): SimTeam[] {
@@ -117,9 +117,9 @@ function players(
     const polymarketCode = plain.slice(0, 7)
     if (codes.has(kalshiCode) || codes.has(polymarketCode)) return
     codes.add(kalshiCode).add(polymarketCode)
-    rows.push({ name, place: name, nickname, polymarketCode, kalshiCode })
+    rows.push({ name, location: name, nickname, polymarketCode, kalshiCode })
   }
-  known.forEach(add)
+  listed.forEach(add)
   const all = ONSETS.length * VOWELS.length * CODAS.length
   for (let ordinal = 0; ordinal < all * TAILS.length && rows.length < count; ordinal += 1) {
     const at = (ordinal * 377) % all

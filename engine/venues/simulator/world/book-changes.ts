@@ -32,10 +32,10 @@ export class BookChanges {
   }
 
   /** Emits what was noted, if anything was; `isLost` where venue b's stream is to lose it. */
-  tell(atMs: TimeMs, tell: (change: WorldChange) => void, isLost = false): void {
+  emit(atMs: TimeMs, emit: (change: WorldChange) => void, isLost = false): void {
     if (this.#changes.length === 0) return
     this.#market.updatedMs = atMs
-    tell({
+    emit({
       kind: 'levels',
       market: this.#market,
       changes: this.#changes,

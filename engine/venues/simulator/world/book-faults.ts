@@ -33,11 +33,11 @@ export interface Withdrawal {
 /** Decides on and carries out the faults of books. */
 export class BookFaults {
   readonly #faults: Faults
-  readonly #tell: (change: WorldChange) => void
+  readonly #emit: (change: WorldChange) => void
 
-  constructor(options: { faults: Faults; tell: (change: WorldChange) => void }) {
+  constructor(options: { faults: Faults; emit: (change: WorldChange) => void }) {
     this.#faults = options.faults
-    this.#tell = options.tell
+    this.#emit = options.emit
   }
 
   /**
@@ -71,7 +71,7 @@ export class BookFaults {
     const changes = new BookChanges(market, book)
     for (const { price, size } of bids) changes.set('bid', price, size)
     for (const { price, size } of asks) changes.set('ask', price, size)
-    changes.tell(atMs, this.#tell)
+    changes.emit(atMs, this.#emit)
   }
 
   #withdraw(market: LiveMarket, sides: readonly BookSide[], atMs: TimeMs): Withdrawal {
@@ -82,7 +82,7 @@ export class BookFaults {
       const changes = new BookChanges(market, book)
       for (const { price } of bids) changes.set('bid', price, SIZE_ZERO)
       for (const { price } of asks) changes.set('ask', price, SIZE_ZERO)
-      changes.tell(atMs, this.#tell)
+      changes.emit(atMs, this.#emit)
     }
     return { market, bids, asks }
   }
@@ -96,7 +96,7 @@ export class BookFaults {
     if (newTick === TICK_COARSE && isTail) return
     market.tickMicros = newTick
     market.updatedMs = atMs
-    this.#tell({ kind: 'tick', market, oldTick, newTick, atMs })
+    this.#emit({ kind: 'tick', market, oldTick, newTick, atMs })
     if (newTick > oldTick) this.#regrid(market, newTick, atMs)
   }
 
@@ -116,6 +116,6 @@ export class BookFaults {
         if (price > 0 && price < MICROS) changes.set(side, priceMicros(price), sizeMicros(size))
       }
     }
-    changes.tell(atMs, this.#tell)
+    changes.emit(atMs, this.#emit)
   }
 }

@@ -50,9 +50,9 @@ const PRICE_MIN = 1_000
 
 /** The fair prices of an event's markets, in their order. */
 export function fairPricesOf(seed: number, { event, markets }: PlannedEvent): readonly FairPrice[] {
-  const whole = event.isMutuallyExclusive && markets.length > 1 ? new Whole() : null
-  const prices = markets.map((planned) => new FairPrice({ seed, planned, whole }))
-  whole?.fill(prices)
+  const group = event.isMutuallyExclusive && markets.length > 1 ? new ExclusiveGroup() : null
+  const prices = markets.map((planned) => new FairPrice({ seed, planned, group }))
+  group?.fill(prices)
   return prices
 }
 
@@ -62,23 +62,23 @@ export class FairPrice {
   readonly #sign: 1 | -1
   readonly #moverKey: number
   readonly #planned: PlannedMarket
-  readonly #whole: Whole | null
+  readonly #group: ExclusiveGroup | null
 
-  constructor(options: { seed: number; planned: PlannedMarket; whole?: Whole | null }) {
+  constructor(options: { seed: number; planned: PlannedMarket; group?: ExclusiveGroup | null }) {
     const { planned, seed } = options
     const prior = Math.min(Math.max(planned.prior, 0.002), 0.998)
     this.#openingOdds = Math.log(prior / (1 - prior))
     this.#sign = planned.isInverted ? -1 : 1
     this.#moverKey = hash32('mover', seed, planned.moverKey)
     this.#planned = planned
-    this.#whole = options.whole ?? null
+    this.#group = options.group ?? null
   }
 
   /** Between 0.001 and 0.999 until the result is known, then the payout itself. */
   at(atMs: TimeMs): PriceMicros {
     const { listing } = this.#planned
     if (atMs >= listing.determineMs) return listing.payout
-    return priceMicros(this.#whole?.priceOf(this, atMs) ?? this.alone(atMs))
+    return priceMicros(this.#group?.priceOf(this, atMs) ?? this.alone(atMs))
   }
 
   /** As if no other outcome shared the dollar. */
@@ -91,7 +91,7 @@ export class FairPrice {
 }
 
 /** The dollar that the outcomes of an exclusive event share. */
-class Whole {
+class ExclusiveGroup {
   #members: readonly FairPrice[] = []
   /** The shares of the last moment asked for: one look at a moment asks for all of them. */
   #atMs = Number.NaN

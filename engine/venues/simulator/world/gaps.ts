@@ -74,7 +74,7 @@ export class Gaps {
   readonly #everyMs: number
   readonly #startedMs: TimeMs
   readonly #flow: OrderFlow
-  readonly #pairs: (asks: (kind: SimPairKind) => boolean) => readonly Pair[]
+  readonly #pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
   readonly #events: () => readonly (readonly LiveMarket[])[]
   readonly #open = new Set<OpenGap>()
   readonly #planned: SimGap[] = []
@@ -87,7 +87,7 @@ export class Gaps {
     perMinute: number
     flow: OrderFlow
     /** Pairs of which both markets trade, of some kinds. */
-    pairs: (asks: (kind: SimPairKind) => boolean) => readonly Pair[]
+    pairs: (isIncluded: (kind: SimPairKind) => boolean) => readonly Pair[]
     /** The markets of each exclusive event of venue a that all trade and share their prices with no others. */
     events: () => readonly (readonly LiveMarket[])[]
   }) {
@@ -116,9 +116,9 @@ export class Gaps {
 
   #begin(number: number, nowMs: TimeMs): void {
     const kind = KINDS[number % KINDS.length] ?? 'real'
-    const chance = (word: number): number => mixUnit(this.#seed, 8 * number + word)
-    const within = ({ least, most }: { least: number; most: number }, word: number): number =>
-      Math.round(least + (most - least) * chance(word))
+    const chance = (index: number): number => mixUnit(this.#seed, 8 * number + index)
+    const within = ({ least, most }: { least: number; most: number }, index: number): number =>
+      Math.round(least + (most - least) * chance(index))
     const lastsMs = within(kind === 'real' || kind === 'event' ? REAL_MS : OTHER_MS, 1)
     const closesMs = timeMs(nowMs + lastsMs)
     const edge = within(EDGE, 3)

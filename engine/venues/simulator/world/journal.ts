@@ -101,15 +101,15 @@ export class Journal {
     const last = this.chapters.at(-1)
     const previous = last === undefined ? null : { number: last.number, bytes: last.bytes }
     const number = 1 + Math.max(0, ...this.#numbers())
-    const whole = { format: FORMAT, ...head, previous } as const
-    const text = `${JSON.stringify(whole)}\n${rows}`
+    const fullHead = { format: FORMAT, ...head, previous } as const
+    const text = `${JSON.stringify(fullHead)}\n${rows}`
     const draft = `${this.#path(number)}.draft`
     this.#file = openSync(draft, 'w', 0o600)
-    const chapter = { number, head: whole, bytes: 0 }
+    const chapter = { number, head: fullHead, bytes: 0 }
     this.chapters.push(chapter)
     this.append(text)
     renameSync(draft, this.#path(number))
-    const wanted = new Set(this.chapters.map((kept) => kept.number))
+    const wanted = new Set(this.chapters.map((retained) => retained.number))
     for (const found of this.#numbers()) if (!wanted.has(found)) rmSync(this.#path(found))
   }
 
@@ -125,14 +125,14 @@ export class Journal {
   }
 
   /** Lets the oldest `count` chapters go, with the next `begin`. */
-  forget(count: number): void {
+  dropOldest(count: number): void {
     this.chapters.splice(0, count)
   }
 
   /** Forgets everything: the next chapter is the first. */
   clear(): void {
     this.close()
-    this.forget(this.chapters.length)
+    this.dropOldest(this.chapters.length)
     for (const number of this.#numbers()) rmSync(this.#path(number))
   }
 

@@ -29,7 +29,7 @@ export function nextMomentMs({ status, listing }: LiveMarket): TimeMs | null {
 export function endTrading(
   market: LiveMarket,
   atMs: TimeMs,
-  tell: (change: WorldChange) => void,
+  emit: (change: WorldChange) => void,
 ): void {
   if (market.isTouched) {
     const book = market.liveBook()
@@ -37,7 +37,7 @@ export function endTrading(
       const changes = new BookChanges(market, book)
       for (const { price } of book.bids) changes.set('bid', price, SIZE_ZERO)
       for (const { price } of book.asks) changes.set('ask', price, SIZE_ZERO)
-      changes.tell(atMs, tell)
+      changes.emit(atMs, emit)
     }
   }
   market.dropBook()

@@ -29,7 +29,7 @@ const CONTRACTS_PER_DAY = 1_500
 const NO_TRADES: readonly SimTrade[] = []
 
 /** What every market knows of the run it lives in. */
-interface Surroundings {
+interface RunContext {
   readonly seed: number
   readonly startedMs: TimeMs
   /** When the world was first started, in whichever run. */
@@ -60,8 +60,8 @@ export class LiveMarket implements SimMarket {
   /** The planned gap that is open here (gaps.ts). */
   gap: MarketGap | null = null
   /** A hash that gives the market its habits: spread, depth, share of whole sizes. */
-  readonly temper: number
-  readonly #around: Surroundings
+  readonly traitHash: number
+  readonly #context: RunContext
   readonly #fair: FairPrice
   #book: LiveBook | null = null
   #trades: SimTrade[] | null = null
@@ -71,21 +71,21 @@ export class LiveMarket implements SimMarket {
     planned: PlannedMarket
     event: SimEvent
     fair: FairPrice
-    around: Surroundings
+    context: RunContext
   }) {
-    const { planned, event, around } = options
+    const { planned, event, context } = options
     const { listing } = planned
     this.listing = listing
     this.event = event
-    this.#around = around
+    this.#context = context
     this.#fair = options.fair
     this.linked = [this]
-    this.temper = hash32('temper', around.seed, listing.chanceKey)
-    this.status = statusAt(listing, around.nowMs())
-    this.updatedMs = lastChangeMs(listing, around.nowMs())
+    this.traitHash = hash32('temper', context.seed, listing.chanceKey)
+    this.status = statusAt(listing, context.nowMs())
+    this.updatedMs = lastChangeMs(listing, context.nowMs())
     // Fine ticks where Polymarket has them (near 0 and 1), and in a fifth of the other markets.
     const isTail = planned.prior < 0.04 || planned.prior > 0.96
-    this.tickMicros = isTail || this.temper % 5 === 0 ? TENTH_CENT : CENT
+    this.tickMicros = isTail || this.traitHash % 5 === 0 ? TENTH_CENT : CENT
   }
 
   fairPrice(atMs: TimeMs): PriceMicros {
@@ -101,12 +101,12 @@ export class LiveMarket implements SimMarket {
 
   /** The spread makers keep here, in ticks. */
   get spread(): number {
-    return this.gap === null ? spreadTicks(this.temper, this.listing.activity) : 1
+    return this.gap === null ? spreadTicks(this.traitHash, this.listing.activity) : 1
   }
 
   /** How many levels a side has in quiet times. */
   get depth(): number {
-    return bookDepth(this.temper, this.listing.activity)
+    return bookDepth(this.traitHash, this.listing.activity)
   }
 
   /** Whether the book was made: by a first read or a first event. */
@@ -122,7 +122,7 @@ export class LiveMarket implements SimMarket {
   liveBook(): LiveBook | null {
     if (this.status !== 'open') return null
     if (this.#book === null) {
-      const { seed, startedMs } = this.#around
+      const { seed, startedMs } = this.#context
       this.#book = new LiveBook()
       seedBook({
         book: this.#book,
@@ -169,7 +169,7 @@ export class LiveMarket implements SimMarket {
   }
 
   /** Forgets the oldest `count` trades; the figures keep them. */
-  forgetTrades(count: number): void {
+  dropTrades(count: number): void {
     this.#trades?.splice(0, count)
   }
 
@@ -179,7 +179,7 @@ export class LiveMarket implements SimMarket {
 
   get volume24h(): UsdMicros {
     const base = this.#baseUsd(this.#baseContracts24h())
-    return usdMicros(base + (this.#traded?.usd24h(this.#around.nowMs()) ?? 0))
+    return usdMicros(base + (this.#traded?.usd24h(this.#context.nowMs()) ?? 0))
   }
 
   get volumeTotalContracts(): SizeMicros {
@@ -187,13 +187,13 @@ export class LiveMarket implements SimMarket {
   }
 
   get volume24hContracts(): SizeMicros {
-    const traded = this.#traded?.contracts24h(this.#around.nowMs()) ?? 0
+    const traded = this.#traded?.contracts24h(this.#context.nowMs()) ?? 0
     return sizeMicros(this.#baseContracts24h() + traded)
   }
 
   /** About a third of what was ever traded, to whole hundredths of a contract. */
   get openInterest(): SizeMicros {
-    const share = 0.25 + ((this.temper >>> 4) % 256) / 1_024
+    const share = 0.25 + ((this.traitHash >>> 4) % 256) / 1_024
     return hundredths(this.volumeTotalContracts * share)
   }
 
@@ -202,20 +202,21 @@ export class LiveMarket implements SimMarket {
   }
 
   /** Contracts from before there was this world: a pure figure, linear in the time traded until a moment. */
-  #baseContracts(byMs: number = this.#around.bornMs): SizeMicros {
-    const tradedMs = this.#tradedMsBy(Math.min(byMs, this.#around.bornMs))
-    const perDay = CONTRACTS_PER_DAY * this.listing.activity * (0.5 + (this.temper % 1_024) / 1_024)
+  #baseContracts(byMs: number = this.#context.bornMs): SizeMicros {
+    const tradedMs = this.#tradedMsBy(Math.min(byMs, this.#context.bornMs))
+    const perDay =
+      CONTRACTS_PER_DAY * this.listing.activity * (0.5 + (this.traitHash % 1_024) / 1_024)
     return hundredths((tradedMs / DAY_MS) * perDay * MICROS)
   }
 
   #baseContracts24h(): SizeMicros {
-    const dayAgoMs = this.#around.nowMs() - DAY_MS
+    const dayAgoMs = this.#context.nowMs() - DAY_MS
     return hundredths(this.#baseContracts() - this.#baseContracts(dayAgoMs))
   }
 
   /** Dollars of the base contracts, at a price between 0.2 and 0.8 that the market keeps. */
   #baseUsd(contracts: SizeMicros): number {
-    return Math.floor(contracts * (0.2 + ((this.temper >>> 12) % 601) / 1_000))
+    return Math.floor(contracts * (0.2 + ((this.traitHash >>> 12) % 601) / 1_000))
   }
 }
 

@@ -69,11 +69,11 @@ export function migratedOf(market: SimMarket): SimMarket | null {
   const { listing, event } = market
   const [first] = listing.tokens
   if (event.isMutuallyExclusive || marketOfPosition(outcomeId(first)) !== null) return null
-  const known = migrated.get(market)
-  if (known !== undefined) return known
-  const made = new MigratedMarket(market, migratedMarket(nativeMarketId(listing.nativeId)))
-  migrated.set(market, made)
-  return made
+  const existing = migrated.get(market)
+  if (existing !== undefined) return existing
+  const created = new MigratedMarket(market, migratedMarket(nativeMarketId(listing.nativeId)))
+  migrated.set(market, created)
+  return created
 }
 
 /** The market from which tokens came to this one; null: it is listed itself. */

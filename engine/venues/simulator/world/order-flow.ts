@@ -41,16 +41,16 @@ interface Action {
 export class OrderFlow {
   readonly #random: Random
   readonly #trading: Trading
-  readonly #tell: (change: WorldChange) => void
+  readonly #emit: (change: WorldChange) => void
 
   constructor(options: {
     random: Random
     trading: Trading
-    tell: (change: WorldChange) => void
+    emit: (change: WorldChange) => void
   }) {
     this.#random = options.random
     this.#trading = options.trading
-    this.#tell = options.tell
+    this.#emit = options.emit
   }
 
   /** One action in an open market; now and then nothing comes of it. */
@@ -64,7 +64,7 @@ export class OrderFlow {
       if (isTrade && this.#trading.trade({ market, book, fair, atMs })) return
       this.#requote(action)
     }
-    changes.tell(atMs, this.#tell)
+    changes.emit(atMs, this.#emit)
   }
 
   /** Takes back the quotes of an open market that its price has passed; no side is left empty. */
@@ -75,7 +75,7 @@ export class OrderFlow {
     this.#takeBack(action)
     if (book.bestBid === null) this.#quote(action, 'bid', bid, 0)
     if (book.bestAsk === null) this.#quote(action, 'ask', ask, 0)
-    changes.tell(atMs, this.#tell)
+    changes.emit(atMs, this.#emit)
   }
 
   /** Takes back what an open market's price has passed and quotes at the best prices that makers want now. */
@@ -90,7 +90,7 @@ export class OrderFlow {
     this.#takeBack(action)
     if ((book.bestBid ?? 0) < bid) this.#quote(action, 'bid', bid, 0, how.size)
     if ((book.bestAsk ?? MICROS) > ask) this.#quote(action, 'ask', ask, 0, how.size)
-    changes.tell(atMs, this.#tell, how.isLost)
+    changes.emit(atMs, this.#emit, how.isLost)
   }
 
   #actionOn(market: LiveMarket, atMs: TimeMs): Action | null {

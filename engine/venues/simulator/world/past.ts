@@ -25,9 +25,9 @@ export function inventPast(parts: {
   readonly trading: Trading
   readonly random: Random
   readonly nowMs: TimeMs
-  readonly tell: (change: WorldChange) => void
+  readonly emit: (change: WorldChange) => void
 }): void {
-  const { markets, trading, random, nowMs, tell } = parts
+  const { markets, trading, random, nowMs, emit } = parts
   const fromMs = timeMs(nowMs - PAST_MS)
   const open = { a: new ActivityTree<LiveMarket>(), b: new ActivityTree<LiveMarket>() }
   const slots = new Map<LiveMarket, number>()
@@ -55,7 +55,7 @@ export function inventPast(parts: {
       const { atMs, market, status } = moment
       enter(market, status)
       const isAwaited = status === 'resolved' && market.trades.length > 0
-      if (isAwaited) tell({ kind: 'resolved', market, atMs })
+      if (isAwaited) emit({ kind: 'resolved', market, atMs })
       next += 1
     }
   }

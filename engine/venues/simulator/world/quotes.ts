@@ -19,14 +19,14 @@ const HUNDREDTH = 10_000
 const LEVEL_CONTRACTS_MAX = 60_000
 
 /** The market's spread in ticks, 1 to 4; busy markets are tight. */
-export function spreadTicks(temper: number, activity: number): number {
-  return 1 + ((temper >>> 16) % (activity > 2 ? 2 : 4))
+export function spreadTicks(traitHash: number, activity: number): number {
+  return 1 + ((traitHash >>> 16) % (activity > 2 ? 2 : 4))
 }
 
 /** How many levels a side should have, 5 to 40; busy markets are deep. */
-export function bookDepth(temper: number, activity: number): number {
-  const room = (DEPTH_MAX - DEPTH_MIN) * Math.min(1, 0.4 + activity / 4)
-  return DEPTH_MIN + Math.floor((((temper >>> 8) % 256) / 256) * room)
+export function bookDepth(traitHash: number, activity: number): number {
+  const range = (DEPTH_MAX - DEPTH_MIN) * Math.min(1, 0.4 + activity / 4)
+  return DEPTH_MIN + Math.floor((((traitHash >>> 8) % 256) / 256) * range)
 }
 
 /** The best bid makers want, in micros; 0 when no bid makes sense. */
@@ -88,7 +88,7 @@ export function seedBook(options: {
 }
 
 function contractsToMicros(random: Random, contracts: number): SizeMicros {
-  const isWhole = random.next() < 0.6
-  const count = isWhole ? Math.ceil(contracts) * 100 : Math.max(Math.round(contracts * 100), 1)
+  const isInteger = random.next() < 0.6
+  const count = isInteger ? Math.ceil(contracts) * 100 : Math.max(Math.round(contracts * 100), 1)
   return sizeMicros(count * HUNDREDTH)
 }

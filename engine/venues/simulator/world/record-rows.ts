@@ -10,7 +10,7 @@ import { RunIds } from './run-ids.ts'
 import { LiveTrade } from './sim-trade.ts'
 import type { WalletAccount } from './wallet-account.ts'
 import { OwnTransaction, type Transaction } from './wallet-events.ts'
-import { operationSeed, type WalletDeed, type WalletLedgers } from './wallet-ledgers.ts'
+import { operationSeed, type WalletAction, type WalletLedgers } from './wallet-ledgers.ts'
 import type { SimulatedWorld } from './world.ts'
 
 /** The first element of a row, one digit. Rows of states count in the first chapter that is read and in no other. */
@@ -20,7 +20,7 @@ export const ROW = {
   /** market, time, outcome, is it a sale, price, size, fill, order, taker, then each maker and size. */
   trade: 1,
   /** kind, time, wallet, market or null, size, dollars, number of the transaction; of a redemption or migration the outcome. */
-  deed: 2,
+  action: 2,
   /** time, wallet, size, markets given, markets got, number of the transaction. */
   conversion: 3,
   /** wallet, time of its first trade. */
@@ -37,7 +37,7 @@ export const ROW = {
   countState: 9,
 } as const
 
-const DEEDS = ['SPLIT', 'MERGE', 'REDEEM', 'REWARD', 'MAKER_REBATE', 'MIGRATION'] as const
+const ACTION_KINDS = ['SPLIT', 'MERGE', 'REDEEM', 'REWARD', 'MAKER_REBATE', 'MIGRATION'] as const
 
 /** Writes the rows of one chapter. */
 export class RowWriter {
@@ -52,17 +52,17 @@ export class RowWriter {
   lines(rows: Iterable<(writer: RowWriter) => Row>): string {
     let text = ''
     for (const make of rows) {
-      const known = this.#numbers.size
+      const previousCount = this.#numbers.size
       const row = make(this)
-      if (this.#numbers.size > known) text += this.#newMarkets(known)
+      if (this.#numbers.size > previousCount) text += this.#newMarkets(previousCount)
       text += `${JSON.stringify(row)}\n`
     }
     return text
   }
 
   market(market: SimMarket): number {
-    const known = this.#numbers.get(market)
-    if (known !== undefined) return known
+    const existing = this.#numbers.get(market)
+    if (existing !== undefined) return existing
     this.#numbers.set(market, this.#numbers.size)
     return this.#numbers.size - 1
   }
@@ -84,18 +84,27 @@ export class RowWriter {
     return [...where, ...what, this.wallet(trade.taker), ...parts]
   }
 
-  deed(deed: WalletDeed): Row {
-    const { atMs, size, transaction } = deed
-    const wallet = this.wallet(deed.account.wallet)
+  action(action: WalletAction): Row {
+    const { atMs, size, transaction } = action
+    const wallet = this.wallet(action.account.wallet)
     const count = countOf(transaction)
-    if (deed.kind === 'CONVERSION') {
-      const given = deed.given.map((market) => this.market(market))
-      const others = deed.others.map((market) => this.market(market))
+    if (action.kind === 'CONVERSION') {
+      const given = action.given.map((market) => this.market(market))
+      const others = action.others.map((market) => this.market(market))
       return [ROW.conversion, atMs, wallet, size, given, others, count]
     }
-    const market = deed.market === null ? null : this.market(deed.market)
-    const row = [ROW.deed, DEEDS.indexOf(deed.kind), atMs, wallet, market, size, deed.usd, count]
-    return deed.outcomeIndex === undefined ? row : [...row, deed.outcomeIndex]
+    const market = action.market === null ? null : this.market(action.market)
+    const row = [
+      ROW.action,
+      ACTION_KINDS.indexOf(action.kind),
+      atMs,
+      wallet,
+      market,
+      size,
+      action.usd,
+      count,
+    ]
+    return action.outcomeIndex === undefined ? row : [...row, action.outcomeIndex]
   }
 
   #newMarkets(from: number): string {
@@ -116,7 +125,7 @@ export class RowReader {
   readonly #ledgers: WalletLedgers
   readonly #markets: (SimMarket | (() => SimMarket))[] = []
   readonly #tradeIds: RunIds
-  readonly #deedIds: RunIds
+  readonly #actionIds: RunIds
   readonly #idsOfRun: (startedMs: TimeMs) => RunIds
 
   constructor(parts: {
@@ -130,7 +139,7 @@ export class RowReader {
     this.#ledgers = parts.ledgers
     this.#idsOfRun = parts.idsOfRun
     this.#tradeIds = parts.idsOfRun(startedMs)
-    this.#deedIds = new RunIds({ seed: operationSeed(world.seed), startedMs })
+    this.#actionIds = new RunIds({ seed: operationSeed(world.seed), startedMs })
   }
 
   /** Takes one row in. */
@@ -141,7 +150,7 @@ export class RowReader {
       this.#world.restoreTrade(trade.market, trade.trade)
       if (trade.market.listing.venue === 'a') this.#ledgers.restoreTrade(trade.trade)
     } else if (kind === ROW.market) this.#addMarket(row)
-    else if (kind === ROW.deed) this.#ledgers.apply(this.#deed(row))
+    else if (kind === ROW.action) this.#ledgers.apply(this.#action(row))
     else if (kind === ROW.conversion) this.#ledgers.apply(this.#conversion(row))
     else if (kind === ROW.account) this.#ledgers.account(this.#wallet(row[1]), timeOf(row[2]))
     else if (kind === ROW.prune) this.#ledgers.prune(timeOf(row[2]), timeOf(row[1]))
@@ -162,7 +171,7 @@ export class RowReader {
 
   #accountState(row: Row): void {
     const account = this.#ledgers.account(this.#wallet(row[1]), timeOf(row[2]))
-    account.forgottenEventCount = numberOf(row[3])
+    account.droppedEventCount = numberOf(row[3])
     account.cash = usdMicros(numberOf(row[4]))
     account.fees = usdMicros(numberOf(row[5]))
     account.income = usdMicros(numberOf(row[6]))
@@ -216,9 +225,9 @@ export class RowReader {
     return { trade, market }
   }
 
-  #deed(row: Row): WalletDeed {
+  #action(row: Row): WalletAction {
     const [, kindIndex, atMs, wallet, market, size, usd, count, outcome] = row
-    const kind = DEEDS[numberOf(kindIndex)]
+    const kind = ACTION_KINDS[numberOf(kindIndex)]
     if (kind === undefined) throw new Error(`no deed is of kind ${String(kindIndex)}`)
     return {
       kind,
@@ -230,13 +239,13 @@ export class RowReader {
       usd: numberOf(usd),
       // A split is part of the transaction of the trade it was made for.
       transaction: new OwnTransaction(
-        kind === 'SPLIT' ? this.#tradeIds : this.#deedIds,
+        kind === 'SPLIT' ? this.#tradeIds : this.#actionIds,
         numberOf(count),
       ),
     }
   }
 
-  #conversion(row: Row): WalletDeed {
+  #conversion(row: Row): WalletAction {
     const [, atMs, wallet, size, given, others, count] = row
     return {
       kind: 'CONVERSION',
@@ -245,7 +254,7 @@ export class RowReader {
       size: numberOf(size),
       given: listOf(given).map((number) => this.#market(number)),
       others: listOf(others).map((number) => this.#market(number)),
-      transaction: new OwnTransaction(this.#deedIds, numberOf(count)),
+      transaction: new OwnTransaction(this.#actionIds, numberOf(count)),
     }
   }
 
@@ -271,10 +280,10 @@ export class RowReader {
 
   #market(value: unknown): SimMarket {
     const number = numberOf(value)
-    const known = this.#markets[number]
-    if (known === undefined) throw new Error(`no market has number ${number}`)
-    if (typeof known !== 'function') return known
-    const market = known()
+    const existing = this.#markets[number]
+    if (existing === undefined) throw new Error(`no market has number ${number}`)
+    if (typeof existing !== 'function') return existing
+    const market = existing()
     this.#markets[number] = market
     return market
   }

@@ -7,16 +7,16 @@ import type { SimTrade } from '../model.ts'
 export class TradeTape {
   readonly #trades: SimTrade[] = []
   readonly #countMax: number
-  readonly #forget: (market: SimTrade['market'], count: number) => void
-  #forgottenCount = 0
+  readonly #onDrop: (market: SimTrade['market'], count: number) => void
+  #droppedCount = 0
 
   /** `forget` lets go of a market's oldest trades, as many as the tape drops of it. */
   constructor(options: {
     countMax?: number
-    forget: (market: SimTrade['market'], count: number) => void
+    onDrop: (market: SimTrade['market'], count: number) => void
   }) {
     this.#countMax = options.countMax ?? 2_000_000
-    this.#forget = options.forget
+    this.#onDrop = options.onDrop
   }
 
   get trades(): readonly SimTrade[] {
@@ -24,13 +24,13 @@ export class TradeTape {
   }
 
   /** How many trades were dropped since the start. */
-  get forgottenCount(): number {
-    return this.#forgottenCount
+  get droppedCount(): number {
+    return this.#droppedCount
   }
 
   /** Counts trades that were let go before this tape began. */
   skip(count: number): void {
-    this.#forgottenCount += count
+    this.#droppedCount += count
   }
 
   add(trade: SimTrade): void {
@@ -41,10 +41,10 @@ export class TradeTape {
   /** Lets the oldest `count` trades go. */
   drop(count: number): void {
     const dropped = this.#trades.splice(0, count)
-    this.#forgottenCount += dropped.length
+    this.#droppedCount += dropped.length
     const counts = new Map<SimTrade['market'], number>()
     for (const { market } of dropped) counts.set(market, (counts.get(market) ?? 0) + 1)
-    for (const [market, count] of counts) this.#forget(market, count)
+    for (const [market, count] of counts) this.#onDrop(market, count)
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { HOUR_MS, type SizeMicros, type TimeMs, type UsdMicros } from '../../../units.ts'
 
-const HOURS_KEPT = 25
+const HOURS_RETAINED = 25
 
 interface HourSum {
   readonly hour: number
@@ -48,7 +48,7 @@ export class TradedVolume {
     if (sum === undefined || sum.hour < hour) {
       sum = { hour, usd: 0, contracts: 0 }
       this.#hours.push(sum)
-      if (this.#hours.length > HOURS_KEPT) this.#hours.shift()
+      if (this.#hours.length > HOURS_RETAINED) this.#hours.shift()
     }
     sum.usd += trade.usd
     sum.contracts += trade.contracts

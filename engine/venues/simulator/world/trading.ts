@@ -29,7 +29,7 @@ const WHALE_SHARE = 0.01
 const WHALE_USD_MIN = 5_100
 const WHALE_USD_MAX = 80_000
 /** Chance that a fill is reported as two equal ones: same order, price and size, two makers. */
-const TWIN_SHARE = 0.06
+const SPLIT_FILL_SHARE = 0.06
 
 type Maker = SimTrade['makers'][number]
 
@@ -55,7 +55,7 @@ export class Trading {
   readonly #random: Random
   readonly #wallets: WalletPool
   readonly #ids: RunIds
-  readonly #tell: (change: WorldChange) => void
+  readonly #emit: (change: WorldChange) => void
   #orderCount = 0
   #fillCount = 0
 
@@ -63,12 +63,12 @@ export class Trading {
     random: Random
     wallets: WalletPool
     ids: RunIds
-    tell: (change: WorldChange) => void
+    emit: (change: WorldChange) => void
   }) {
     this.#random = options.random
     this.#wallets = options.wallets
     this.#ids = options.ids
-    this.#tell = options.tell
+    this.#emit = options.emit
   }
 
   /** One taker's order; false when there is nothing to take. `fair` tilts the direction. */
@@ -97,7 +97,7 @@ export class Trading {
     const { deal, size } = this.#deal({ market, taken, best, atMs })
     for (const maker of this.#makers(deal.taker, size)) {
       const trade = this.#trade(deal, best, maker)
-      this.#tell({ kind: 'trade', market, trade, changes: [], previousSizes: [], atMs })
+      this.#emit({ kind: 'trade', market, trade, changes: [], previousSizes: [], atMs })
     }
   }
 
@@ -108,7 +108,7 @@ export class Trading {
     readonly isWhale: boolean
   } {
     const { market, taken, best, atMs } = at
-    const { outcomeIndex, side } = this.#words(market.listing.venue, taken)
+    const { outcomeIndex, side } = this.#outcomeAndSide(market.listing.venue, taken)
     const paid = outcomeIndex === 0 ? best : complement(best)
     const isWhale = paid >= 50_000 && this.#random.next() < WHALE_SHARE
     const taker = isWhale ? this.#wallets.pickWhale() : this.#wallets.pick()
@@ -128,7 +128,7 @@ export class Trading {
   }
 
   /** Taking an ask is buying the first outcome or selling the second; Kalshi knows only buyers. */
-  #words(venue: SimVenue, taken: BookSide): { outcomeIndex: 0 | 1; side: TradeSide } {
+  #outcomeAndSide(venue: SimVenue, taken: BookSide): { outcomeIndex: 0 | 1; side: TradeSide } {
     const isSeller = venue === 'a' && this.#random.next() < (taken === 'ask' ? 0.2 : 0.45)
     if (taken === 'ask') {
       return isSeller ? { outcomeIndex: 1, side: 'sell' } : { outcomeIndex: 0, side: 'buy' }
@@ -146,7 +146,7 @@ export class Trading {
     const changes = new BookChanges(order.market, order.book)
     const held = order.book.sizeAt(order.taken, best)
     changes.set(order.taken, best, sizeMicros(held + size))
-    changes.tell(order.atMs, this.#tell)
+    changes.emit(order.atMs, this.#emit)
   }
 
   #take(order: Order, best: PriceMicros, size: SizeMicros): boolean {
@@ -161,8 +161,8 @@ export class Trading {
       const open = book.count(taken) === 1 ? held - HUNDREDTH : held
       const filled = Math.min(rest, open)
       if (filled <= 0) break
-      const isTwin = filled % (2 * HUNDREDTH) === 0 && this.#random.next() < TWIN_SHARE
-      for (const part of isTwin ? [filled / 2, filled / 2] : [filled]) {
+      const isSplit = filled % (2 * HUNDREDTH) === 0 && this.#random.next() < SPLIT_FILL_SHARE
+      for (const part of isSplit ? [filled / 2, filled / 2] : [filled]) {
         const makers = this.#makers(order.taker, sizeMicros(part))
         for (const maker of makers) this.#fill(order, price, maker)
       }
@@ -179,7 +179,7 @@ export class Trading {
     const left = sizeMicros(previous - maker.size)
     book.set(taken, price, left)
     const trade = this.#trade(order, price, maker)
-    this.#tell({
+    this.#emit({
       kind: 'trade',
       market,
       trade,

@@ -128,7 +128,7 @@ export class WalletAccount implements SimWalletLedger {
   readonly firstMs: TimeMs
   readonly events: SimWalletEvent[] = []
   readonly holdings = new Map<SimMarket, WalletHolding>()
-  forgottenEventCount = 0
+  droppedEventCount = 0
   cash: UsdMicros = USD_ZERO
   fees: UsdMicros = USD_ZERO
   income: UsdMicros = USD_ZERO

@@ -19,7 +19,7 @@ const HUNDREDTH = 10_000
 const LOT = 100_000_000
 const EXACT_SPLIT_SHARE = 0.4
 const MERGE_SHARE = 0.12
-const WHOLE_MERGE_SHARE = 0.6
+const FULL_MERGE_SHARE = 0.6
 const CONVERT_SHARE = 0.3
 const PLAN_DELAY_MS_MIN = 1_000
 const PLAN_DELAY_MS_SPREAD = 5_000
@@ -28,7 +28,7 @@ const LOSER_REDEEMS_SHARE = 0.35
 const REDEEM_DELAY_MS_MIN = 5_000
 const REDEEM_DELAY_MS_MEAN = 4 * MINUTE_MS
 const MIGRATE_SHARE = 0.02
-const KEEPS_LOSER_SHARE = 0.4
+const RETAIN_LOSER_SHARE = 0.4
 const INCOME_SHARE = 0.004
 
 /** The chances of all wallets; one for the ledgers. */
@@ -62,14 +62,14 @@ export class WalletHabits {
 
   /** How many of `sets` are merged: all or about half. */
   mergeSize(sets: number): number {
-    if (this.#random.next() < WHOLE_MERGE_SHARE) return sets
+    if (this.#random.next() < FULL_MERGE_SHARE) return sets
     return Math.floor(sets / 2 / HUNDREDTH) * HUNDREDTH
   }
 
   /** Whether a winner who also holds the losing side leaves that where it is. */
-  keepsLoser(address: string, { listing }: SimMarket): boolean {
+  retainsLoser(address: string, { listing }: SimMarket): boolean {
     const key = hash32('keeps', this.#seed, address, listing.slug)
-    return mixUnit(key, 0) < KEEPS_LOSER_SHARE
+    return mixUnit(key, 0) < RETAIN_LOSER_SHARE
   }
 
   /**

@@ -40,7 +40,7 @@ import {
 import { WalletHabits } from './wallet-habits.ts'
 
 /** What a wallet does besides trading; `size` and `usd` in micros. */
-export type WalletDeed =
+export type WalletAction =
   | {
       readonly kind: 'SPLIT' | 'MERGE' | 'REDEEM' | 'REWARD' | 'MAKER_REBATE' | 'MIGRATION'
       readonly account: WalletAccount
@@ -68,7 +68,7 @@ export type WalletDeed =
 /** Records a wallet's first appearance, and each deed, before it is done. */
 export interface LedgerRecorder {
   onAccount(account: WalletAccount): void
-  onDeed(deed: WalletDeed): void
+  onAction(action: WalletAction): void
 }
 
 /** What a wallet is about to do with its holding. */
@@ -146,8 +146,8 @@ export class WalletLedgers implements SimWallets {
 
   /** Takes a wallet in; the one it has if it is known. */
   account(wallet: SimWallet, atMs: TimeMs): WalletAccount {
-    const known = this.#accounts.get(wallet.address)
-    if (known !== undefined) return known
+    const existing = this.#accounts.get(wallet.address)
+    if (existing !== undefined) return existing
     const eoa = this.#ownerIds.address(this.#accounts.size)
     const account = new WalletAccount({ wallet, eoa, firstMs: atMs })
     this.#accounts.set(wallet.address, account)
@@ -163,8 +163,8 @@ export class WalletLedgers implements SimWallets {
 
   /** A wallet's holding in a market; an empty one is made if there is none. */
   holding(account: WalletAccount, market: SimMarket): WalletHolding {
-    const known = account.holdings.get(market)
-    if (known !== undefined) return known
+    const existing = account.holdings.get(market)
+    if (existing !== undefined) return existing
     const holding = new WalletHolding(account, market)
     account.holdings.set(market, holding)
     return holding
@@ -215,8 +215,8 @@ export class WalletLedgers implements SimWallets {
       const missing = size - holding.positions[outcomeIndex].settled(atMs)
       if (!isBuy && missing > 0) {
         const lot = this.#habits.splitSize(missing)
-        const made = { kind: 'SPLIT', account, market, atMs } as const
-        this.#do({ ...made, size: lot, usd: lot, transaction: trade })
+        const details = { kind: 'SPLIT', account, market, atMs } as const
+        this.#do({ ...details, size: lot, usd: lot, transaction: trade })
       }
       this.#fill(trade, participant)
       this.#afterFill(holding, trade, { isMaker: participant > 0, isBuy })
@@ -263,8 +263,8 @@ export class WalletLedgers implements SimWallets {
     const sets = market.status === 'resolved' ? 0 : holding.sets(atMs)
     const size = sets === 0 ? 0 : this.#habits.mergeSize(sets)
     if (size === 0) return
-    const made = { kind: 'MERGE', account: ledger, market, atMs } as const
-    this.#do({ ...made, size, usd: size, transaction: this.#transaction() })
+    const details = { kind: 'MERGE', account: ledger, market, atMs } as const
+    this.#do({ ...details, size, usd: size, transaction: this.#transaction() })
   }
 
   /** All No the wallet has in the event, as many of each as of the least, if that is two markets or more. */
@@ -281,8 +281,8 @@ export class WalletLedgers implements SimWallets {
     }
     if (given.length < 2) return
     const others = markets.filter((each) => !given.includes(each))
-    const made = { kind: 'CONVERSION', account: ledger, given, others, atMs } as const
-    this.#do({ ...made, size, transaction: this.#transaction() })
+    const details = { kind: 'CONVERSION', account: ledger, given, others, atMs } as const
+    this.#do({ ...details, size, transaction: this.#transaction() })
   }
 
   /** All of the side of which the wallet has more. */
@@ -292,8 +292,8 @@ export class WalletLedgers implements SimWallets {
     const [yes, no] = [holding.positions[0].settled(atMs), holding.positions[1].settled(atMs)]
     const [outcomeIndex, size] = no > yes ? ([1, no] as const) : ([0, yes] as const)
     if (size === 0) return
-    const made = { kind: 'MIGRATION', account: ledger, market, outcomeIndex, size } as const
-    this.#do({ ...made, usd: 0, atMs, transaction: this.#transaction() })
+    const details = { kind: 'MIGRATION', account: ledger, market, outcomeIndex, size } as const
+    this.#do({ ...details, usd: 0, atMs, transaction: this.#transaction() })
   }
 
   #awaitRedemptions(market: SimMarket, atMs: TimeMs): void {
@@ -319,41 +319,41 @@ export class WalletLedgers implements SimWallets {
     const payouts = payoutsOf(market)
     const paid = OUTCOMES.map((index) => holding.worth(index, payouts))
     const isWinner = paid.some((usd) => usd > 0)
-    const keepsLoser = isWinner && this.#habits.keepsLoser(ledger.wallet.address, market)
+    const retainsLoser = isWinner && this.#habits.retainsLoser(ledger.wallet.address, market)
     const transaction = this.#transaction()
     for (const outcomeIndex of OUTCOMES) {
       let { amount } = holding.positions[outcomeIndex]
       let usd = paid[outcomeIndex] ?? 0
-      if (amount === 0 || (usd === 0 && keepsLoser)) continue
+      if (amount === 0 || (usd === 0 && retainsLoser)) continue
       if (payouts[outcomeIndex] === PRICE_ONE && amount > CONTRACT && isPartly(transaction)) {
         amount = sizeMicros(Math.ceil(amount / 3))
         usd = usdMicros(amount)
         this.#plans.add(atMs + REST_AFTER_MS, { kind: 'redeem', holding })
       }
       const size = isNamed({ kind: 'REDEEM', txHash: transaction.txHash }) ? amount : usd
-      const made = { kind: 'REDEEM', account: ledger, market, outcomeIndex, atMs } as const
-      this.#do({ ...made, size, usd, transaction })
+      const details = { kind: 'REDEEM', account: ledger, market, outcomeIndex, atMs } as const
+      this.#do({ ...details, size, usd, transaction })
     }
   }
 
-  #do(deed: WalletDeed): void {
-    this.#recorder?.onDeed(deed)
-    this.apply(deed)
+  #do(action: WalletAction): void {
+    this.#recorder?.onAction(action)
+    this.apply(action)
   }
 
   /** Does it: what it means to the wallet's positions and cash, and the rows of its activity. */
-  apply(deed: WalletDeed): void {
-    const { account } = deed
-    if (deed.kind === 'CONVERSION') {
-      this.#applyConversion(deed)
+  apply(action: WalletAction): void {
+    const { account } = action
+    if (action.kind === 'CONVERSION') {
+      this.#applyConversion(action)
       return
     }
-    const { market, kind } = deed
+    const { market, kind } = action
     if (kind === 'MIGRATION') {
-      this.#applyMigration(deed)
+      this.#applyMigration(action)
       return
     }
-    const event = operation(kind, deed)
+    const event = operation(kind, action)
     if (market === null) account.earn(event)
     else {
       const holding = this.holding(account, market)
@@ -365,23 +365,23 @@ export class WalletLedgers implements SimWallets {
     this.#count(account)
   }
 
-  #applyMigration(deed: Exclude<WalletDeed, { kind: 'CONVERSION' }>): void {
-    const { account, market } = deed
+  #applyMigration(action: Exclude<WalletAction, { kind: 'CONVERSION' }>): void {
+    const { account, market } = action
     const to = market === null ? null : migratedOf(market)
     if (market === null || to === null) throw new TypeError('a migration leads to a market')
-    const event = operation('MIGRATION', { ...deed, market: to })
+    const event = operation('MIGRATION', { ...action, market: to })
     account.migrate(this.holding(account, market), this.holding(account, to), event)
     this.#count(account)
   }
 
-  #applyConversion(deed: Extract<WalletDeed, { kind: 'CONVERSION' }>): void {
-    const { account, size, atMs, transaction } = deed
-    const back = (deed.given.length - 1) * size
-    const events = deed.given.map((market, index) =>
+  #applyConversion(action: Extract<WalletAction, { kind: 'CONVERSION' }>): void {
+    const { account, size, atMs, transaction } = action
+    const back = (action.given.length - 1) * size
+    const events = action.given.map((market, index) =>
       operation('CONVERSION', { market, size, usd: index === 0 ? back : 0, atMs, transaction }),
     )
-    const given = deed.given.map((market) => this.holding(account, market))
-    const others = deed.others.map((market) => this.holding(account, market))
+    const given = action.given.map((market) => this.holding(account, market))
+    const others = action.others.map((market) => this.holding(account, market))
     account.convert({ size, given, others, events })
     for (const _ of events) this.#count(account)
   }
@@ -406,12 +406,12 @@ export class WalletLedgers implements SimWallets {
     this.#order.push(account)
     if (this.#order.length > this.#countMax) {
       const { atMs } = account.events.at(-1) ?? { atMs: TIME_ZERO }
-      this.forget(Math.ceil(this.#countMax / 10), atMs)
+      this.dropOldest(Math.ceil(this.#countMax / 10), atMs)
     }
   }
 
   /** Drops the oldest `count` events, and the holdings without a later event that are over by `atMs`. */
-  forget(count: number, atMs: TimeMs): void {
+  dropOldest(count: number, atMs: TimeMs): void {
     const counts = new Map<WalletAccount, number>()
     for (const account of this.#order.slice(0, count)) {
       counts.set(account, (counts.get(account) ?? 0) + 1)
@@ -419,7 +419,7 @@ export class WalletLedgers implements SimWallets {
     this.#order = this.#order.slice(count)
     for (const [account, lost] of counts) {
       account.events.splice(0, lost)
-      account.forgottenEventCount += lost
+      account.droppedEventCount += lost
     }
     this.prune(this.oldestMs, atMs)
   }

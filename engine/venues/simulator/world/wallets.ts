@@ -25,9 +25,9 @@ export class WalletPool {
   constructor(options: { ids: RunIds; random: Random }) {
     this.#random = options.random
     const wallets: SimWallet[] = []
-    const words = seededRandom('wallet names', options.ids.address(0))
+    const nameRandom = seededRandom('wallet names', options.ids.address(0))
     for (let number = 0; number < WALLET_COUNT; number += 1) {
-      wallets.push(inventWallet(options.ids.address(number), words))
+      wallets.push(inventWallet(options.ids.address(number), nameRandom))
     }
     this.#wallets = wallets
   }

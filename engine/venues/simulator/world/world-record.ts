@@ -11,7 +11,7 @@ import { ROW, RowReader, RowWriter } from './record-rows.ts'
 import { RunIds } from './run-ids.ts'
 import { LiveTrade } from './sim-trade.ts'
 import type { WalletAccount } from './wallet-account.ts'
-import type { LedgerRecorder, WalletDeed, WalletLedgers } from './wallet-ledgers.ts'
+import type { LedgerRecorder, WalletAction, WalletLedgers } from './wallet-ledgers.ts'
 import type { EarlierRuns, SimulatedWorld } from './world.ts'
 
 /** A part with so many rows is full. */
@@ -21,7 +21,7 @@ const PARTS_MAX = 4
 const PART_AGE_MS_MAX = 14 * DAY_MS
 
 /** The rows that a part is measured by: what happened, and not what a state or a chapter adds. */
-const MEASURED: ReadonlySet<unknown> = new Set([ROW.trade, ROW.deed, ROW.conversion])
+const MEASURED: ReadonlySet<unknown> = new Set([ROW.trade, ROW.action, ROW.conversion])
 
 /** Of all states only that of the first chapter counts. */
 const STATE: ReadonlySet<number> = new Set([
@@ -60,7 +60,7 @@ export class WorldRecord implements LedgerRecorder {
   #after: Entry[] = []
   /** Not yet on disk: empty between two changes once `begin` was called. */
   #waiting: Entry[] = []
-  #kept: { readonly world: SimulatedWorld; readonly ledgers: WalletLedgers } | null = null
+  #followed: { readonly world: SimulatedWorld; readonly ledgers: WalletLedgers } | null = null
   #writer: RowWriter | null = null
   #isRestoring = false
   #isBroken = false
@@ -84,7 +84,7 @@ export class WorldRecord implements LedgerRecorder {
   /** Fills a new world and its ledgers with what is recorded. Throws Error when the record is of no use. */
   restore(world: SimulatedWorld, ledgers: WalletLedgers): void {
     const idsOfRun = runIds(world.seed)
-    this.#kept = { world, ledgers }
+    this.#followed = { world, ledgers }
     this.#isRestoring = true
     try {
       this.#journal.chapters.forEach((chapter, index) => {
@@ -102,7 +102,7 @@ export class WorldRecord implements LedgerRecorder {
   clear(): void {
     this.#journal.clear()
     this.#parts.length = 0
-    this.#kept = null
+    this.#followed = null
   }
 
   /**
@@ -110,14 +110,14 @@ export class WorldRecord implements LedgerRecorder {
    * Nothing is on disk before `begin`.
    */
   follow(world: SimulatedWorld, ledgers: WalletLedgers): void {
-    this.#kept = { world, ledgers }
+    this.#followed = { world, ledgers }
     this.#stopListening = world.onChange((change) => this.#take(change))
   }
 
   /** Begins to write, with what has happened since `follow`. Throws when the disk refuses. */
   begin(): void {
     const last = this.#parts.at(-1)
-    const { world } = this.#know()
+    const { world } = this.#requireWorld()
     if (last === undefined) this.#beginChapter(true)
     else if (last.rowCount >= this.#partRowsMax) this.#beginPart(world.nowMs())
     else this.#beginChapter(false)
@@ -130,11 +130,11 @@ export class WorldRecord implements LedgerRecorder {
     this.#before.push({ make, trade: null })
   }
 
-  onDeed(deed: WalletDeed): void {
+  onAction(action: WalletAction): void {
     // What is paid for a fill comes after it in the wallet's activity.
-    const isPaid = deed.kind === 'REWARD' || deed.kind === 'MAKER_REBATE'
+    const isPaid = action.kind === 'REWARD' || action.kind === 'MAKER_REBATE'
     const rows = isPaid ? this.#after : this.#before
-    rows.push({ make: (writer) => writer.deed(deed), trade: null })
+    rows.push({ make: (writer) => writer.action(action), trade: null })
   }
 
   stop(): void {
@@ -143,7 +143,7 @@ export class WorldRecord implements LedgerRecorder {
   }
 
   #readChapter(chapter: Chapter, isFirst: boolean, reader: RowReader): void {
-    const { world, ledgers } = this.#know()
+    const { world, ledgers } = this.#requireWorld()
     const part = this.#partOf(chapter.head.hasState)
     part.chapterCount += 1
     const countTrades = (venue: SimVenue): number => world.trades(venue).length
@@ -188,7 +188,7 @@ export class WorldRecord implements LedgerRecorder {
     this.#waiting = []
     const part = this.#parts.at(-1)
     if (this.#writer === null || this.#isBroken || part === undefined) return
-    const { world, ledgers } = this.#know()
+    const { world, ledgers } = this.#requireWorld()
     const lines = this.#writer.lines(entries.map(({ make }) => make))
     this.#write(() => this.#journal.append(lines))
     part.rowCount += entries.length
@@ -203,15 +203,15 @@ export class WorldRecord implements LedgerRecorder {
 
   /** Drops what is too much or too old, and begins a part of its own. */
   #beginPart(atMs: TimeMs): void {
-    const { world, ledgers } = this.#know()
+    const { world, ledgers } = this.#requireWorld()
     let oldest = this.#parts[0]
     while (
       oldest !== undefined &&
       (this.#parts.length >= this.#partsMax || atMs - oldest.lastMs > PART_AGE_MS_MAX)
     ) {
-      for (const venue of SIM_VENUES) world.forgetTrades(venue, oldest.tradeCounts[venue])
-      ledgers.forget(oldest.eventCount, atMs)
-      this.#journal.forget(oldest.chapterCount)
+      for (const venue of SIM_VENUES) world.dropTrades(venue, oldest.tradeCounts[venue])
+      ledgers.dropOldest(oldest.eventCount, atMs)
+      this.#journal.dropOldest(oldest.chapterCount)
       this.#parts.shift()
       oldest = this.#parts[0]
     }
@@ -219,7 +219,7 @@ export class WorldRecord implements LedgerRecorder {
   }
 
   #beginChapter(hasState: boolean, prunedAtMs: TimeMs | null = null): void {
-    const { world, ledgers } = this.#know()
+    const { world, ledgers } = this.#requireWorld()
     const isFirst = this.#parts.length === 0 && this.#journal.chapters.length === 0
     const writer = new RowWriter(new Map(world.wallets.map((wallet, number) => [wallet, number])))
     const { bornMs, startedMs } = world
@@ -244,16 +244,16 @@ export class WorldRecord implements LedgerRecorder {
     }
   }
 
-  #know(): { readonly world: SimulatedWorld; readonly ledgers: WalletLedgers } {
-    if (this.#kept === null) throw new Error('the record has no world yet')
-    return this.#kept
+  #requireWorld(): { readonly world: SimulatedWorld; readonly ledgers: WalletLedgers } {
+    if (this.#followed === null) throw new Error('the record has no world yet')
+    return this.#followed
   }
 }
 
 /** All that earlier rows amount to. */
 function* stateRows(world: SimulatedWorld, ledgers: WalletLedgers): Generator<MakeRow> {
   const counts = SIM_VENUES.map(
-    (venue) => world.forgottenTradeCount(venue) + world.trades(venue).length,
+    (venue) => world.droppedTradeCount(venue) + world.trades(venue).length,
   )
   yield () => [ROW.countState, ...counts]
   const markets = new Set<LiveMarket>()
@@ -261,7 +261,15 @@ function* stateRows(world: SimulatedWorld, ledgers: WalletLedgers): Generator<Ma
     for (const market of world.markets(venue)) if (market instanceof LiveMarket) markets.add(market)
   }
   for (const account of ledgers.all()) {
-    const { wallet, firstMs, forgottenEventCount, events, cash, fees, income } = account
+    const {
+      wallet,
+      firstMs,
+      droppedEventCount: forgottenEventCount,
+      events,
+      cash,
+      fees,
+      income,
+    } = account
     const eventCount = forgottenEventCount + events.length
     yield (writer) => {
       const money = [cash, fees, income]
@@ -287,10 +295,10 @@ function* stateRows(world: SimulatedWorld, ledgers: WalletLedgers): Generator<Ma
 }
 
 function runIds(seed: number): (startedMs: TimeMs) => RunIds {
-  const known = new Map<TimeMs, RunIds>()
+  const cached = new Map<TimeMs, RunIds>()
   return (startedMs) => {
-    const ids = known.get(startedMs) ?? new RunIds({ seed, startedMs })
-    known.set(startedMs, ids)
+    const ids = cached.get(startedMs) ?? new RunIds({ seed, startedMs })
+    cached.set(startedMs, ids)
     return ids
   }
 }

@@ -41,7 +41,7 @@ const SECOND_MS = 1_000
 const LISTED_AFTER_MS = 2 * 86_400_000
 
 /** The opposite of a question is worth what the question leaves of a dollar. */
-const ASKS_THE_SAME: ReadonlySet<SimPairKind> = new Set(['same', 'opposite_side'])
+const SAME_QUESTION_KINDS: ReadonlySet<SimPairKind> = new Set(['same', 'opposite_side'])
 
 type Due =
   | { readonly kind: 'next'; readonly market: LiveMarket }
@@ -125,23 +125,27 @@ export class SimulatedWorld implements World {
     this.#flowedToMs = nowMs
     this.#plannedToMs = nowMs
     this.#sweptSecond = Math.floor(nowMs / SECOND_MS)
-    const forget = (market: SimMarket, count: number): void => {
+    const onDrop = (market: SimMarket, count: number): void => {
       const { venue, nativeId } = market.listing
       const live = this.#markets[venue].get(nativeId) ?? this.#unlisted.get(nativeId)
-      live?.forgetTrades(count)
+      live?.dropTrades(count)
     }
-    this.#tapes = { a: new TradeTape({ forget }), b: new TradeTape({ forget }) }
+    this.#tapes = { a: new TradeTape({ onDrop }), b: new TradeTape({ onDrop }) }
     const ids = new RunIds({ seed, startedMs: this.startedMs })
     const bornIds = new RunIds({ seed, startedMs: this.bornMs })
     const wallets = new WalletPool({ ids: bornIds, random })
     this.wallets = wallets.all
-    const tell = (change: WorldChange): void => this.#tell(change)
-    this.#trading = new Trading({ random, wallets, ids, tell })
-    this.#flow = new OrderFlow({ random, trading: this.#trading, tell })
-    this.#faults = new BookFaults({ faults: options.faults, tell })
+    const emit = (change: WorldChange): void => this.#emit(change)
+    this.#trading = new Trading({ random, wallets, ids, emit })
+    this.#flow = new OrderFlow({ random, trading: this.#trading, emit })
+    this.#faults = new BookFaults({ faults: options.faults, emit })
     this.#gaps = new Gaps({
       ...{ seed, startedMs: this.startedMs, perMinute: options.gapsPerMinute ?? 0 },
-      ...{ flow: this.#flow, pairs: (asks) => this.#pairs(asks), events: () => this.#wholes() },
+      ...{
+        flow: this.#flow,
+        pairs: (isIncluded) => this.#pairs(isIncluded),
+        events: () => this.#exclusiveGroups(),
+      },
     })
     const planned = options.plan.eventsAt(nowMs).toSorted(byCreation)
     for (const event of planned) this.#admit(event, null)
@@ -152,14 +156,14 @@ export class SimulatedWorld implements World {
   }
 
   /** Invents trades and results of the days before the start and emits them to the listeners; before any step. */
-  livePast(): void {
+  emitPast(): void {
     const markets = { a: [...this.#markets.a.values()], b: [...this.#markets.b.values()] }
     inventPast({
       markets,
       trading: this.#trading,
       random: this.#random,
       nowMs: this.startedMs,
-      tell: (change) => this.#tell(change),
+      emit: (change) => this.#emit(change),
     })
   }
 
@@ -248,13 +252,13 @@ export class SimulatedWorld implements World {
   }
 
   /** How many of the venue's oldest trades of this run are no longer kept. */
-  forgottenTradeCount(venue: SimVenue): number {
-    return this.#tapes[venue].forgottenCount
+  droppedTradeCount(venue: SimVenue): number {
+    return this.#tapes[venue].droppedCount
   }
 
   /** All trades of the venue since then are kept. */
   tradesFromMs(venue: SimVenue): TimeMs {
-    const oldest = this.forgottenTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
+    const oldest = this.droppedTradeCount(venue) === 0 ? undefined : this.trades(venue)[0]
     return timeMs(Math.max(this.bornMs, oldest?.atMs ?? 0))
   }
 
@@ -277,7 +281,7 @@ export class SimulatedWorld implements World {
   }
 
   /** Lets the oldest `count` trades of a venue go. */
-  forgetTrades(venue: SimVenue, count: number): void {
+  dropTrades(venue: SimVenue, count: number): void {
     this.#tapes[venue].drop(count)
   }
 
@@ -303,24 +307,24 @@ export class SimulatedWorld implements World {
   }
 
   /** The markets of each exclusive event of venue a that all trade and share their prices with no others. */
-  #wholes() {
-    const wholes: (readonly LiveMarket[])[] = []
+  #exclusiveGroups() {
+    const groups: (readonly LiveMarket[])[] = []
     for (const market of this.#markets.a.values()) {
       const { event, linked } = market
-      const isWhole = event.isMutuallyExclusive && linked.length === event.markets.length
-      if (!isWhole || linked[0] !== market || linked.length < 2) continue
-      if (linked.every((one) => this.#isMoving(one))) wholes.push(linked)
+      const isComplete = event.isMutuallyExclusive && linked.length === event.markets.length
+      if (!isComplete || linked[0] !== market || linked.length < 2) continue
+      if (linked.every((one) => this.#isMoving(one))) groups.push(linked)
     }
-    return wholes
+    return groups
   }
 
   /** Pairs of some kinds of which both markets trade and are quoted. */
-  #pairs(asks: (kind: SimPairKind) => boolean) {
+  #pairs(isIncluded: (kind: SimPairKind) => boolean) {
     const pairs: { readonly a: LiveMarket; readonly b: LiveMarket }[] = []
     const isMoving = (market: LiveMarket): boolean => this.#isMoving(market)
     for (const a of this.#markets.a.values()) {
       const { pair } = a.listing
-      if (pair === null || !asks(pair.kind) || !isMoving(a)) continue
+      if (pair === null || !isIncluded(pair.kind) || !isMoving(a)) continue
       const b = this.#markets.b.get(pair.otherNativeId)
       if (b !== undefined && isMoving(b)) pairs.push({ a, b })
     }
@@ -358,7 +362,7 @@ export class SimulatedWorld implements World {
     }
     this.#due.add(resolvedMs + LISTED_AFTER_MS, { kind: 'drop', event })
     if (nowMs === null) return
-    for (const market of markets) this.#tell({ kind: 'created', market, atMs: nowMs })
+    for (const market of markets) this.#emit({ kind: 'created', market, atMs: nowMs })
   }
 
   #marketsOf(planned: PlannedEvent): readonly LiveMarket[] {
@@ -368,7 +372,7 @@ export class SimulatedWorld implements World {
     planned.markets.forEach((plan, index) => {
       const fair = fairs[index]
       if (fair === undefined) return
-      markets.push(new LiveMarket({ planned: plan, event, fair, around: this }))
+      markets.push(new LiveMarket({ planned: plan, event, fair, context: this }))
     })
     if (event.isMutuallyExclusive) for (const market of markets) market.linked = markets
     return markets
@@ -377,10 +381,10 @@ export class SimulatedWorld implements World {
   /** Joins a market to the others of its question, whose prices hang together from here on. */
   #link(market: LiveMarket): void {
     const { venue, pair } = market.listing
-    if (pair === null || !ASKS_THE_SAME.has(pair.kind)) return
-    const twin = this.#markets[venue === 'a' ? 'b' : 'a'].get(pair.otherNativeId)
-    if (twin === undefined || twin.linked === market.linked) return
-    const linked = [...new Set([...twin.linked, ...market.linked])]
+    if (pair === null || !SAME_QUESTION_KINDS.has(pair.kind)) return
+    const counterpart = this.#markets[venue === 'a' ? 'b' : 'a'].get(pair.otherNativeId)
+    if (counterpart === undefined || counterpart.linked === market.linked) return
+    const linked = [...new Set([...counterpart.linked, ...market.linked])]
     for (const one of linked) one.linked = linked
   }
 
@@ -403,11 +407,11 @@ export class SimulatedWorld implements World {
     if (life === null) return
     if (market.status === 'open') {
       this.#leave(market)
-      endTrading(market, nowMs, (change) => this.#tell(change))
+      endTrading(market, nowMs, (change) => this.#emit(change))
     }
     market.status = life.next
     market.updatedMs = nowMs
-    this.#tell({ kind: life.moment, market, atMs: nowMs })
+    this.#emit({ kind: life.moment, market, atMs: nowMs })
     if (life.next === 'open') {
       this.#join(market)
       this.#settle(market, nowMs)
@@ -478,7 +482,7 @@ export class SimulatedWorld implements World {
     return true
   }
 
-  #tell(change: WorldChange): void {
+  #emit(change: WorldChange): void {
     if (this.#isMetered) this.#messagesDue -= messageCost(change)
     if (change.kind === 'trade') this.#tapes[change.market.listing.venue].add(change.trade)
     for (const listener of this.#listeners) listener(change)

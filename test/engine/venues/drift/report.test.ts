@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerDoubt } from '../../../../engine/venues/answers.ts'
+import { SuspectAnswerError } from '../../../../engine/venues/answers.ts'
 import { readDrift } from '../../../../engine/venues/drift/report.ts'
 import { ROW } from '../../../../engine/venues/drift/rows.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
@@ -53,8 +53,10 @@ test('a question or a catalogue without an answer leaves the look unfinished; a 
     hasLoss: false,
     isWhole: false,
   })
-  const odd = venueThat(() => Promise.reject(new AnswerDoubt('catalogue', 'shape', 'no list')))
-  const { lines, hasLoss, isWhole } = await look(odd)
+  const odd = venueThat(() =>
+    Promise.reject(new SuspectAnswerError('catalogue', 'shape', 'no list')),
+  )
+  const { lines, hasLoss, isComplete: isWhole } = await look(odd)
   assert.match(lines[0] ?? '', /^drift venue_a answer=catalogue shape first=/)
   assert.deepEqual([hasLoss, isWhole], [true, false])
 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeRows, ROW, type RowShape } from '../../../../engine/venues/drift/rows.ts'
+import { checkRows, ROW, type RowShape } from '../../../../engine/venues/drift/rows.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
 const SHAPE: RowShape = {
@@ -13,7 +13,7 @@ const SHAPE: RowShape = {
 
 function namesIn(rows: readonly unknown[]) {
   const drift = quietDrift()
-  judgeRows(SHAPE, rows, drift)
+  checkRows(SHAPE, rows, drift)
   return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
 }
 
@@ -36,19 +36,19 @@ test('a field that goes unsaid more often than in a hundredth is named, and each
   const drift = quietDrift()
   const say = (name: string, said: number, unsaid: number) => {
     for (let each = 0; each < said + unsaid; each += 1) {
-      drift.shares.said({ kind: 'row.field', name }, each < said, `row ${each}`)
+      drift.shares.noteField({ kind: 'row.field', name }, each < said, `row ${each}`)
     }
   }
   const found = () => drift.entries().map(({ name, count, sample }) => `${name} ${count} ${sample}`)
   say('rare', 1_000, 10)
   say('few', 0, 2)
-  drift.judge()
+  drift.checkShares()
   say('few', 0, 2)
-  drift.judge()
+  drift.checkShares()
   assert.deepEqual(found(), [])
   say('gone', 100, 3)
-  drift.judge()
-  drift.judge()
+  drift.checkShares()
+  drift.checkShares()
   assert.deepEqual(found(), ['gone 1 row 100'])
 })
 
@@ -66,14 +66,14 @@ test('a reason that costs over a hundredth of its kind is named, however many me
   refuse('bad_book', 'book', 100)
   refuse('html', null, 50)
   refuse('two_rows', ROW, 2)
-  drift.judge()
+  drift.checkShares()
   assert.deepEqual(
     drift.entries().map(({ kind, name }) => `${kind}=${name}`),
     ['messages.refused=bad_last'],
   )
   refuse('bad_book', 'book', 5)
   refuse('no_tokens', ROW, 3)
-  drift.judge()
+  drift.checkShares()
   assert.deepEqual(
     drift.entries().map(({ kind, name }) => `${kind}=${name}`),
     ['messages.refused=bad_last', 'messages.refused=bad_book', 'rows.refused=no_tokens'],

@@ -16,7 +16,7 @@ test('announced fees of an unknown type are a loss, and of a known one nothing',
   for (const [answer, expected] of cases) {
     const drift = quietDrift('b')
     drift.probes.add(kalshiProbes({ http: { getJson: async () => answer }, drift }))
-    await drift.probes.ask(new AbortController().signal)
+    await drift.probes.runAll(new AbortController().signal)
     assert.deepEqual(
       drift.entries().map(({ kind, name }) => `${kind}=${name}`),
       expected,
@@ -28,7 +28,7 @@ test('series whose fees cannot be read are named by their share, a multiplier th
   const namesOf = (...fees: readonly object[]) => {
     const drift = quietDrift('b')
     for (const row of fees) noteSeriesRow({ ticker: 'KXFED', ...row }, drift)
-    drift.judge()
+    drift.checkShares()
     return drift.entries().map(({ kind, name }) => `${kind}=${name}`)
   }
   const type = { fee_type: 'quadratic' }

@@ -13,7 +13,7 @@ import { Metrics } from '../../../../engine/process/metrics.ts'
 import { sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
-import { Tally } from '../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../engine/venues/tally.ts'
 import { patientHttp } from '../../../support/clients/patient-http.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
@@ -101,7 +101,7 @@ class StreamFold {
       onGap: () => this.#lose(),
       onLost: () => this.#lose(),
     },
-    new Tally({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
+    new VenueCounters({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
   )
 
   #lose(): void {
@@ -139,8 +139,8 @@ test('each invented candle ends with the price that is written beside it', async
   assert.ok(isRecord(address))
   const metrics = new Metrics()
   const http = patientHttp(t, `http://127.0.0.1:${address.port}`, metrics)
-  const tally = new Tally({ venue: 'b', log: silentLog, metrics, drift: quietDrift() })
-  const prices = new KalshiPastPrices({ http, clock: new ManualClock(), tally })
+  const tally = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() })
+  const prices = new KalshiPastPrices({ http, clock: new ManualClock(), counters: tally })
   const market = { nativeId: nativeMarketId('KXT-1'), event: null, series: null, outcomes: [] }
   const range = { fromMs: timeMs(1_801_692_000_000), toMs: timeMs(1_801_692_600_000) }
   const points = await prices.read(market, range, new AbortController().signal)

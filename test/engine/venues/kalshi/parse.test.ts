@@ -119,7 +119,7 @@ describe('Kalshi parse', () => {
   it('a refusal says where it stood, so that only its market is suspect', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
-    assert.deepEqual(result.place, { sid: 1, seq: 2, ticker: 'T' })
+    assert.deepEqual(result.position, { sid: 1, seq: 2, ticker: 'T' })
     const places = [
       { ...DELTA, seq: undefined },
       { ...DELTA, seq: '2' },
@@ -129,16 +129,18 @@ describe('Kalshi parse', () => {
     ].map((frame) => {
       const refused = parse(frame)
       assert.ok(refused.kind === 'rejected')
-      return refused.place && [refused.place.sid, refused.place.seq, refused.place.ticker]
+      return (
+        refused.position && [refused.position.sid, refused.position.seq, refused.position.ticker]
+      )
     })
     const numbered = [null, 2, null]
     assert.deepEqual(places, [[1, null, 'T'], [1, null, 'T'], [null, 0, 'T'], numbered, undefined])
     const torn = parseFrame('{"type":"orderbook_delta","sid":4,"seq":1,"msg":{"market_ticker":"T"')
     assert.ok(torn.kind === 'rejected')
-    assert.deepEqual(torn.place, { sid: 4, seq: null, ticker: 'T' })
+    assert.deepEqual(torn.position, { sid: 4, seq: null, ticker: 'T' })
     const page = parseFrame('<html>')
     assert.ok(page.kind === 'rejected')
-    assert.deepEqual(page.place, { sid: null, seq: null, ticker: null })
+    assert.deepEqual(page.position, { sid: null, seq: null, ticker: null })
   })
 
   it('other fees of an event are its overrides, as they are written; null is none', () => {

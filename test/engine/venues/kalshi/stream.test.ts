@@ -10,7 +10,7 @@ import { Combos } from '../../../../engine/venues/kalshi/combos.ts'
 import { MarketTerms } from '../../../../engine/venues/kalshi/market-terms.ts'
 import { parsePriceGrid } from '../../../../engine/venues/kalshi/price-grid.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
-import { Tally } from '../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../engine/venues/tally.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
 function openStream() {
@@ -31,7 +31,7 @@ function openStream() {
       combos,
       terms,
     },
-    new Tally({ venue: 'b', log: silentLog, metrics, drift }),
+    new VenueCounters({ venue: 'b', log: silentLog, metrics, drift }),
   )
   let seq = 0
   const take = (type: string, msg: object, head: object = {}) => {
@@ -86,7 +86,7 @@ test('a trade is a block unless its mark denies it; a mark that is no flag is na
   take('trade', block(undefined))
   take('trade', block(null))
   take('trade', block(undefined))
-  drift.judge()
+  drift.checkShares()
   assert.deepEqual(found(), [...odd, 'trade.field=is_block_trade missing 1'])
 })
 

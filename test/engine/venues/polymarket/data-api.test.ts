@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Query } from '../../../../engine/fetch.ts'
-import { AnswerDoubt } from '../../../../engine/venues/answers.ts'
+import { SuspectAnswerError } from '../../../../engine/venues/answers.ts'
 import { DataApi } from '../../../../engine/venues/polymarket/data-api.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
@@ -49,7 +49,7 @@ test('null is an answer without rows; another shape is doubted and named', async
   const shapes = [[], null, 'text', {}, { data: {} }, { data: [1] }, { data: [], pagination: {} }]
   for (const shape of shapes) {
     const { api, drift } = openApi(shape)
-    await assert.rejects(readAll(api), (error) => error instanceof AnswerDoubt)
+    await assert.rejects(readAll(api), (error) => error instanceof SuspectAnswerError)
     assert.equal(drift.entries()[0]?.kind, 'data.answer', JSON.stringify(shape))
   }
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FetchError } from '../../../../engine/fetch.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
-import { judgeMarketRows, polymarketProbes } from '../../../../engine/venues/polymarket/drift.ts'
+import { checkMarketRows, polymarketProbes } from '../../../../engine/venues/polymarket/drift.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
 const TRADE = {
@@ -35,7 +35,7 @@ async function findings(answers: Readonly<Record<string, unknown>>, headers = {}
     },
   }
   drift.probes.add(polymarketProbes({ gamma: client, data: client, drift, log: silentLog }))
-  await drift.probes.ask(new AbortController().signal)
+  await drift.probes.runAll(new AbortController().signal)
   return drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`)
 }
 
@@ -93,18 +93,18 @@ test('v1 that is retired while the service runs is a notice', async () => {
     polymarketProbes({ gamma: { getJson }, data: { getJson }, drift, log: silentLog }),
   )
   const { signal } = new AbortController()
-  await drift.probes.ask(signal)
+  await drift.probes.runAll(signal)
   v1 = new FetchError('body', 'not JSON: <html>')
-  await drift.probes.ask(signal)
-  await drift.probes.ask(signal)
+  await drift.probes.runAll(signal)
+  await drift.probes.runAll(signal)
   const told = drift.entries().map(({ kind, name, count }) => [kind, name, count])
   assert.deepEqual(told, [['data.v1', 'retired: no JSON', 1]])
 })
 
 test('rows of markets are judged by the page: one odd row is no finding', () => {
   const drift = quietDrift()
-  judgeMarketRows([MARKET, { ...MARKET, slug: 7 }], drift)
-  judgeMarketRows([], drift)
+  checkMarketRows([MARKET, { ...MARKET, slug: 7 }], drift)
+  checkMarketRows([], drift)
   assert.deepEqual(drift.entries(), [])
 })
 
@@ -118,7 +118,7 @@ test('what nearly all open markets have is judged by pages of ten open ones', ()
     const drift = quietDrift()
     const rows = Array.from({ length: openCount }, () => ({ ...MARKET, ...open }))
     const closed = Array.from({ length: 30 }, () => ({ ...MARKET, closed: true }))
-    judgeMarketRows([...rows, ...closed], drift)
+    checkMarketRows([...rows, ...closed], drift)
     return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
   }
   assert.deepEqual(namesOf(usual, 10), [])

@@ -190,7 +190,7 @@ test('the heartbeat is PING every ten seconds; PONG and notices are no data', as
 const WHOLE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
 test('a change of another size than in the book that its hash names is named and makes the book suspect; so is it named that changes have no hash or best prices', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t, {
-    ...{ bookSilentAfterMs: 3_600_000, auditEveryMs: 5_000 },
+    ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
   })
   feed.start()
   feed.watch([market(1), market(2)])
@@ -738,7 +738,7 @@ test('a back-fill emits the ids of the stream, and reads a recent end again', as
 
 test('a book that REST shows otherwise, twice, is a gap of that market alone', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-    bookSilentAfterMs: 3_600_000,
+    bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
   })
   feed.start()
@@ -764,7 +764,7 @@ test('a book that REST shows otherwise, twice, is a gap of that market alone', a
 test('does not mark a good book stale when one of two readings is a ghost book', async (t) => {
   for (const isGhostFirst of [true, false]) {
     const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-      ...{ bookSilentAfterMs: 3_600_000, auditEveryMs: 5_000 },
+      ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
     })
     feed.start()
     feed.watch([market(1)])
@@ -807,7 +807,7 @@ test('reads the books asked for over REST and hands them on out of order', async
 
 test('a stream that moves between the readings is not suspected', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-    bookSilentAfterMs: 3_600_000,
+    bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
   })
   feed.start()
@@ -830,7 +830,7 @@ test('a stream that moves between the readings is not suspected', async (t) => {
 
 test('a venue that stamps books with the time of asking is not suspected for it', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
-    bookSilentAfterMs: 3_600_000,
+    bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
   })
   feed.start()

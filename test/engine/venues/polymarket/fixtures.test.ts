@@ -19,7 +19,7 @@ import { PolymarketMap } from '../../../../engine/venues/polymarket/map.ts'
 import { parseActivity, parseFrame } from '../../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../../engine/venues/polymarket/trades/trades.ts'
 import { readPositions } from '../../../../engine/venues/polymarket/wallets/positions.ts'
-import { Tally } from '../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../engine/venues/tally.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 import { PolymarketPath } from '../../../support/rigs/book-paths.ts'
 import { judgeCases } from '../../../support/rigs/fixture-readers.ts'
@@ -130,8 +130,12 @@ test('invented positions become what is written beside them', async () => {
     },
   }
   const data = new DataApi({ client, drift: quietDrift() })
-  const tally = new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
-  const positions = await readPositions({ data, tally }, owner, new AbortController().signal)
+  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const positions = await readPositions(
+    { data, counters: tally },
+    owner,
+    new AbortController().signal,
+  )
   const wanted = cases.flatMap(({ reads }) => reads)
   assert.equal(positions.length, wanted.length)
   for (const [at, position] of positions.entries()) {

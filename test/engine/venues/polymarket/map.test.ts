@@ -200,7 +200,7 @@ test('a late twin of an older moment is left out, a new subscription forgets', (
   feed(book(FIRST, time, [level('0.4', '1')], []))
   assert.equal(feed(book(SECOND, time - 5, [], [])).length, 0)
   feed(book(SECOND, time, [], []))
-  track.forget()
+  track.reset()
   assert.equal(feed(book(SECOND, time - 5, [], [])).length, 1)
 })
 

@@ -17,7 +17,7 @@ import { readPositions } from '../../../../engine/venues/polymarket/wallets/posi
 import { readProfile } from '../../../../engine/venues/polymarket/wallets/profile.ts'
 import type { SimWalletEvent, SimWalletLedger } from '../../../../engine/venues/simulator/model.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
-import { Tally } from '../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../engine/venues/tally.ts'
 import type { WalletEvent } from '../../../../engine/wallet.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
@@ -108,14 +108,14 @@ async function openWorld() {
     data.stop()
     await simulator.stop()
   }
-  const tally = new Tally({
+  const counters = new VenueCounters({
     venue: 'a',
     log: silentLog,
     metrics: new Metrics(),
     drift: quietDrift(),
   })
   const api = new DataApi({ client: data, drift: quietDrift() })
-  return { simulator, parts: { clock, gamma, data: api, tally }, stop }
+  return { simulator, parts: { clock, gamma, data: api, counters }, stop }
 }
 
 test('the simulated venue’s ledgers come back from its routes as they are, with roles, fees and owners', async () => {
@@ -141,7 +141,7 @@ test('the simulated venue’s ledgers come back from its routes as they are, wit
         signal,
       )
       assert.equal(reach.isComplete, true)
-      assert.equal(ledger.forgottenEventCount, 0)
+      assert.equal(ledger.droppedEventCount, 0)
       assert.deepEqual(events.map(nameOf), truthOf(ledger))
       for (const { kind } of events) kinds.add(kind)
       const sizes = new Map<string, number>()

@@ -187,7 +187,7 @@ describe('replay', () => {
     const range = { market: null, fromMs: timeMs(1), toMs: timeMs(9), source: 'backfill' as const }
     assert.deepEqual(await venues[0]?.feed.fetchTrades(range), {
       completeFromMs: 9,
-      doubt: null,
+      suspectReason: null,
       newestMs: null,
     })
   })

@@ -12,31 +12,31 @@ test('a change holds for its own answers and frames alone, from the moment it is
   const changes = new Changes()
   const rows = answer({ data: [{ price: 0.5, size: 1 }], pagination: { has_more: false } })
   const trade = '{"type":"trade","sid":1,"seq":1,"msg":{}}'
-  assert.equal(changes.answered('/v2/trades', rows), rows)
-  assert.deepEqual(changes.sent(trade), [trade])
+  assert.equal(changes.editAnswer('/v2/trades', rows), rows)
+  assert.deepEqual(changes.editFrame(trade), [trade])
 
   changes.set(['trade_price_renamed', 'cursor_missing', 'cursor_circles', 'error_code_new'])
-  assert.deepEqual(JSON.parse(changes.answered('/v2/trades', rows).body), {
+  assert.deepEqual(JSON.parse(changes.editAnswer('/v2/trades', rows).body), {
     data: [{ size: 1, unit_price: 0.5 }],
     pagination: { has_more: true, next_cursor: null },
   })
-  assert.equal(changes.answered('/v2/activity', rows), rows)
+  assert.equal(changes.editAnswer('/v2/activity', rows), rows)
   const query = new URLSearchParams('after_cursor=x&limit=1')
-  changes.asked('/markets/keyset', query)
+  changes.editRequest('/markets/keyset', query)
   assert.equal(query.size, 2)
-  changes.asked('/events/keyset', query)
+  changes.editRequest('/events/keyset', query)
   assert.equal(String(query), 'limit=1')
   const error = '{"type":"error","id":0,"msg":{"code":99,"msg":"slow"}}'
-  assert.deepEqual(changes.sent(trade), [trade, error])
-  assert.deepEqual(changes.sent(Buffer.from('PONG')), ['PONG'])
+  assert.deepEqual(changes.editFrame(trade), [trade, error])
+  assert.deepEqual(changes.editFrame(Buffer.from('PONG')), ['PONG'])
 
   changes.set(['trade_type_renamed'])
-  assert.equal(changes.answered('/v2/trades', rows), rows)
-  assert.deepEqual(changes.sent(trade), ['{"type":"fill","sid":1,"seq":1,"msg":{}}'])
+  assert.equal(changes.editAnswer('/v2/trades', rows), rows)
+  assert.deepEqual(changes.editFrame(trade), ['{"type":"fill","sid":1,"seq":1,"msg":{}}'])
 })
 
 test('a refusal stays a refusal under a change of rows', () => {
   const changes = new Changes(['question_gone', 'fee_type_new'])
   const refused = { status: 429, contentType: 'text/plain', body: 'busy' }
-  assert.deepEqual(changes.answered('/events/keyset', refused), refused)
+  assert.deepEqual(changes.editAnswer('/events/keyset', refused), refused)
 })

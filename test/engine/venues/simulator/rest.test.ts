@@ -12,7 +12,7 @@ import {
   plainText,
   type RestHooks,
   RestServer,
-  TokenBucket,
+  SimTokenBucket,
 } from '../../../../engine/venues/simulator/rest.ts'
 import { ask } from '../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
@@ -118,7 +118,7 @@ test('a handler that throws is a 500 and the listener goes on', async () => {
 
 test('a token bucket gives its capacity at once and its rate in the long run', () => {
   const clock = new ManualClock()
-  const bucket = new TokenBucket({ clock, capacity: 3, perSecond: 2 })
+  const bucket = new SimTokenBucket({ clock, capacity: 3, perSecond: 2 })
   const granted = (tries: number) =>
     Array.from({ length: tries }, () => bucket.take()).filter((is) => is).length
   assert.equal(granted(5), 3)

@@ -8,7 +8,7 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { SequenceCheck } from '../../../../../engine/venues/kalshi/book/sequence.ts'
 import { KalshiStream } from '../../../../../engine/venues/kalshi/stream.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 const NOW = timeMs(1_790_000_000_000)
@@ -69,7 +69,7 @@ function openStream() {
       onGap: (sid) => gaps.push(sid),
       onLost: (_sid, ticker) => lost.push(ticker),
     },
-    new Tally({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
+    new VenueCounters({ venue: 'b', log: silentLog, metrics: new Metrics(), drift: quietDrift() }),
   )
   const take = (value: unknown) =>
     stream.take({ connection: 1, receivedAtMs: NOW, text: JSON.stringify(value) })

@@ -91,7 +91,7 @@ describe('Kalshi subscriptions', () => {
       onSuspect: (tickers) => suspects.push(...tickers),
       onOverflow: (tickers) => overflow.push(...tickers),
       onGivenUp: (tickers) => givenUp.push(...tickers),
-      forgetSid: () => {},
+      resetSid: () => {},
     })
   })
 

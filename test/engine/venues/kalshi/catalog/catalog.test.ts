@@ -9,13 +9,13 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
-import { AnswerDoubt } from '../../../../../engine/venues/answers.ts'
+import { SuspectAnswerError } from '../../../../../engine/venues/answers.ts'
 import { KalshiCatalog } from '../../../../../engine/venues/kalshi/catalog/catalog.ts'
 import { KalshiFees } from '../../../../../engine/venues/kalshi/catalog/fees.ts'
 import { Shards } from '../../../../../engine/venues/kalshi/catalog/shards.ts'
 import { Combos } from '../../../../../engine/venues/kalshi/combos.ts'
 import { TradeReader } from '../../../../../engine/venues/kalshi/trades/trades.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
@@ -39,7 +39,7 @@ async function open(answers: Answers) {
   const clock = new ManualClock()
   const metrics = new Metrics()
   const drift = quietDrift()
-  const tally = new Tally({ venue: 'b', log: silentLog, metrics, drift })
+  const tally = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift })
   const http = new HttpClient({
     baseUrl: `http://127.0.0.1:${address.port}`,
     clock,
@@ -54,13 +54,18 @@ async function open(answers: Answers) {
   const ends = new Map<string, number | null>()
   const combos = new Combos()
   const halts: [number, boolean][] = []
-  const shards = new Shards({ http, clock, tally, onChange: (...change) => halts.push(change) })
+  const shards = new Shards({
+    http,
+    clock,
+    counters: tally,
+    onChange: (...change) => halts.push(change),
+  })
   const catalog = new KalshiCatalog({
-    ...{ http, clock, tally, fees: new KalshiFees({ http, clock, tally }) },
+    ...{ http, clock, counters: tally, fees: new KalshiFees({ http, clock, counters: tally }) },
     ...{ combos, shards },
     onMarket: (listing, terms) => ends.set(listing.nativeId, terms.tradingEndsAtMs),
   })
-  const trades = new TradeReader({ http, tally, combos, clock })
+  const trades = new TradeReader({ http, counters: tally, combos, clock })
   const troubles = (reason: string) =>
     metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
   const doubted = (kind: string, reason: string) =>
@@ -144,7 +149,7 @@ describe('Kalshi catalogue', () => {
     })
     const taken: CatalogPage[] = []
     const crawl = () => catalog.crawl((page) => void taken.push(page), signal)
-    await assert.rejects(crawl(), { name: 'AnswerDoubt', reason: 'cursor' })
+    await assert.rejects(crawl(), { name: 'SuspectAnswerError', reason: 'cursor' })
     assert.equal(taken.flatMap(({ events }) => events).length, 2, 'what came before is taken')
     const endless = await open((path, query) => {
       if (path === '/series') return SERIES
@@ -152,7 +157,7 @@ describe('Kalshi catalogue', () => {
     })
     await assert.rejects(
       endless.catalog.crawl(() => undefined, signal),
-      { name: 'AnswerDoubt', reason: 'endless' },
+      { name: 'SuspectAnswerError', reason: 'endless' },
     )
     assert.ok(endless.paths.length < 20)
   })
@@ -419,7 +424,7 @@ describe('Kalshi trades over REST', () => {
       ...{ ticker: null, source: 'history' as const, toMs: nowMs },
       fromMs: timeMs(nowMs - 3_600_000),
     })
-    assert.equal(answer.doubt, 'cursor')
+    assert.equal(answer.suspectReason, 'cursor')
     assert.equal(answer.trades.length, 1)
   })
 
@@ -444,10 +449,10 @@ describe('Kalshi trades over REST', () => {
       isWalkDamaged = false
       const answer = await read()
       assert.equal(answer.trades.length, 4, reason)
-      assert.equal(answer.doubt, null)
+      assert.equal(answer.suspectReason, null)
       assert.equal(doubted('trades', reason), 1)
       isWalkDamaged = true
-      assert.equal((await read()).doubt, reason)
+      assert.equal((await read()).suspectReason, reason)
     }
   })
 
@@ -458,12 +463,12 @@ describe('Kalshi trades over REST', () => {
     const range = { ticker: null, fromMs: timeMs(toMs - 1_000), toMs, source: 'backfill' as const }
     const { signal } = new AbortController()
     for (answer of [{ error: 'none' }, [], { trades: {}, series: {}, events: {} }, 'x']) {
-      await assert.rejects(trades.fetchRange(range), AnswerDoubt)
+      await assert.rejects(trades.fetchRange(range), SuspectAnswerError)
       await assert.rejects(
         catalog.crawl(() => undefined, signal),
-        AnswerDoubt,
+        SuspectAnswerError,
       )
-      await assert.rejects(trades.fetchNewestMs(), AnswerDoubt)
+      await assert.rejects(trades.fetchNewestMs(), SuspectAnswerError)
     }
   })
 

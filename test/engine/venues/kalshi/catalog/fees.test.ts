@@ -17,7 +17,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { formatTime, priceMicros, sizeMicros, timeMs } from '../../../../../engine/units.ts'
 import { KalshiFees, termsOf } from '../../../../../engine/venues/kalshi/catalog/fees.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import { NOON } from '../../../../support/worlds/builders.ts'
@@ -41,12 +41,12 @@ class Venue {
   readonly asked: string[] = []
 
   constructor() {
-    const tally = new Tally({
+    const tally = new VenueCounters({
       ...{ venue: 'b', log: silentLog },
       metrics: this.metrics,
       drift: quietDrift(),
     })
-    this.fees = new KalshiFees({ http: this, clock: this.clock, tally })
+    this.fees = new KalshiFees({ http: this, clock: this.clock, counters: tally })
   }
 
   async getJson(path: string, query: Query = {}): Promise<unknown> {

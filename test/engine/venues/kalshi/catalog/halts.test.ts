@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Halts } from '../../../../../engine/venues/kalshi/catalog/halts.ts'
+import { ExchangeHalts } from '../../../../../engine/venues/kalshi/catalog/halts.ts'
 import { StatusTimers } from '../../../../../engine/venues/kalshi/catalog/status-timers.ts'
 import { MarketTerms } from '../../../../../engine/venues/kalshi/market-terms.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
@@ -14,7 +14,7 @@ test('a part that halts closes its open markets, and one that trades again has t
     told.push(`${event.market} ${event.status ?? event.kind}`)
   const timers = new StatusTimers({ clock, emit })
   const terms = new MarketTerms()
-  const halts = new Halts({ clock, terms, timers, emit })
+  const halts = new ExchangeHalts({ clock, terms, timers, emit })
   for (const [ticker, shard, status] of [
     ['A', 2, 'open'],
     ['B', 2, 'closed'],

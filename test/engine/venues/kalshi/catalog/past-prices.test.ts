@@ -11,7 +11,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../../engine/venues/kalshi/catalog/past-prices.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { record, records, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { patientHttp } from '../../../../support/clients/patient-http.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
@@ -28,7 +28,7 @@ function openPastPrices(t: TestContext, baseUrl: string, clock = new ManualClock
   const prices = new KalshiPastPrices({
     http,
     clock,
-    tally: new Tally({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
+    counters: new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() }),
   })
   const rejections = (reason: string) =>
     metrics.count('venue_rejected_total', 'x', { venue: 'b', reason }).value

@@ -52,7 +52,7 @@ test('the list of the simulated venue is read as it stands there', async (t) => 
       league,
       code: team.kalshiCode.toLowerCase(),
       name: team.name,
-      place: team.place,
+      location: team.location,
       nickname: team.nickname,
     })),
   )

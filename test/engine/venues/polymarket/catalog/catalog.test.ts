@@ -9,7 +9,7 @@ import { seededRandom } from '../../../../../engine/random.ts'
 import { formatTime, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catalog/catalog.ts'
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
 import { patientHttp } from '../../../../support/clients/patient-http.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
@@ -158,17 +158,20 @@ test('a list whose cursor repeats is not believed, and what came before is taken
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   stub.rest = ({ query }) =>
     query.get('closed') === 'true' ? { events: [] } : { events: [event(1)], next_cursor: 'same' }
-  const doubt = { name: 'AnswerDoubt', reason: 'cursor' }
+  const doubt = { name: 'SuspectAnswerError', reason: 'cursor' }
   await assert.rejects(catalog.crawl(onPage, signal), doubt)
   assert.deepEqual(ids(), ['0x1', '0x1'])
   for (const answer of [{ error: 'none' }, [], { events: {} }]) {
     stub.rest = () => answer
-    await assert.rejects(catalog.crawl(onPage, signal), { name: 'AnswerDoubt', reason: 'shape' })
+    await assert.rejects(catalog.crawl(onPage, signal), {
+      name: 'SuspectAnswerError',
+      reason: 'shape',
+    })
   }
   stub.rest = () => ({ events: [] })
   await assert.rejects(
     catalog.refresh(timeMs(0), onPage, signal),
-    { name: 'AnswerDoubt', reason: 'empty' },
+    { name: 'SuspectAnswerError', reason: 'empty' },
     'the newest come first, however old they are',
   )
 })
@@ -318,7 +321,7 @@ test('a group is all neg-risk markets of the event, closed ones too; an unknown 
   const catalog = new PolymarketCatalog({
     ...parts,
     gamma,
-    tally: new Tally({ ...parts, venue: 'a', drift: quietDrift() }),
+    counters: new VenueCounters({ ...parts, venue: 'a', drift: quietDrift() }),
     fees: { completed: (market) => market },
   })
   const signal = new AbortController().signal

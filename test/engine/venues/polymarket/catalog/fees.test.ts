@@ -18,7 +18,7 @@ import {
   priceMicros,
   sizeMicros,
 } from '../../../../../engine/units.ts'
-import { Doubts } from '../../../../../engine/venues/answers.ts'
+import { SuspectAnswers } from '../../../../../engine/venues/answers.ts'
 import {
   PolymarketFees,
   readClobFees,
@@ -188,10 +188,10 @@ function openFees() {
       },
     },
     clock,
-    tally: {
+    counters: {
       drift,
       trouble: (reason) => reasons.push(reason),
-      doubts: new Doubts({ metrics: new Metrics(), log: silentLog, venue: 'a' }),
+      suspectAnswers: new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'a' }),
     },
     emit: ({ market }) => seen.push(market),
   })

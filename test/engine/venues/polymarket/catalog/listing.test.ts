@@ -8,7 +8,7 @@ import type { MarketListing } from '../../../../../engine/market/market.ts'
 import {
   readEvent,
   readMarket,
-  unknownWords,
+  unknownValues,
 } from '../../../../../engine/venues/polymarket/catalog/listing.ts'
 
 const FIXTURE = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket/gamma_market.json`
@@ -158,13 +158,13 @@ test('a market of protocol v2 is resolved by its own word alone, and new words h
   assert.deepEqual(of(won), ['resolved', 1_000_000])
   const words = { version: 'v3', umaResolutionStatus: 'resolved', resolutionStatus: 'contested' }
   assert.deepEqual(
-    [...unknownWords(words)],
+    [...unknownValues(words)],
     [
       ['version', 'v3'],
       ['resolutionStatus', 'contested'],
     ],
   )
-  assert.deepEqual([...unknownWords({ ...base, ...V2, umaResolutionStatus: '' })], [])
+  assert.deepEqual([...unknownValues({ ...base, ...V2, umaResolutionStatus: '' })], [])
 })
 
 test('status and payout follow the resolution, never a plan', () => {
@@ -228,7 +228,7 @@ test('reads a dispute that stands in the list of resolution steps alone', () => 
   assert.equal(states(undefined), 'none')
   assert.deepEqual(stateOf({ ...over, ...listed() }), ['resolved', 'resolved', 1_000_000])
   assert.deepEqual(
-    [...unknownWords({ ...base, umaResolutionStatuses: '["proposed", "reviewed"]' })],
+    [...unknownValues({ ...base, umaResolutionStatuses: '["proposed", "reviewed"]' })],
     [['umaResolutionStatuses', 'reviewed']],
   )
 })

@@ -8,8 +8,8 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { usdMicros } from '../../../../../engine/units.ts'
 import { PolymarketOpenInterest } from '../../../../../engine/venues/polymarket/catalog/open-interest.ts'
-import type { DataAsked } from '../../../../../engine/venues/polymarket/data-api.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import type { DataRequest } from '../../../../../engine/venues/polymarket/data-api.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import { listing } from '../../../../support/worlds/builders.ts'
@@ -28,13 +28,13 @@ class World {
   readonly interest = new PolymarketOpenInterest({
     data: { value: async (asked) => this.#answer(asked) },
     clock: this.clock,
-    tally: new Tally({
+    counters: new VenueCounters({
       ...{ venue: 'a', log: silentLog, metrics: new Metrics(), drift: quietDrift() },
     }),
     emit: ({ market }) => this.seen.push(Number(BigInt(market))),
   })
 
-  #answer({ path, query }: DataAsked): unknown {
+  #answer({ path, query }: DataRequest): unknown {
     assert.equal(path, '/v2/oi')
     const ids = String(query.condition).split(',')
     this.asked.push(ids.map((id) => Number(BigInt(id))))

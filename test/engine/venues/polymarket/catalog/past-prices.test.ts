@@ -7,7 +7,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { complement, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketPastPrices } from '../../../../../engine/venues/polymarket/catalog/past-prices.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { patientHttp } from '../../../../support/clients/patient-http.ts'
 import { PolymarketStub, type StubRest } from '../../../../support/fakes/polymarket-stub.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
@@ -22,7 +22,7 @@ function openPastPrices(t: TestContext, baseUrl: string) {
   const clob = patientHttp(t, baseUrl, metrics)
   const prices = new PolymarketPastPrices({
     clob,
-    tally: new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
+    counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
   })
   const rejections = () =>
     metrics.count('venue_rejected_total', 'x', { venue: 'a', reason: 'bad_price_point' }).value

@@ -39,7 +39,7 @@ test('the list of the simulated venue is read as it stands there', async (t) => 
       league,
       code: team.polymarketCode,
       name: team.name,
-      place: team.place,
+      location: team.location,
       nickname: team.nickname,
     })),
   )
@@ -64,7 +64,7 @@ test('pages are read to the end, whatever their length, and each row once', asyn
     league: 'nfl',
     code: 't229',
     name: 'Town 229 Team',
-    place: 'Town 229',
+    location: 'Town 229',
     nickname: 'Team',
   })
   assert.ok(stub.requests.every(({ query }) => Number(query.get('limit')) <= 100))

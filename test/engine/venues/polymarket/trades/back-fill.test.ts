@@ -56,10 +56,15 @@ function open() {
       async read(range, onRows) {
         await onRows(rows)
         const newestMs = timeMs(FIRST_S * 1_000)
-        return { completeFromMs: range.fromMs, doubt: null, newestMs, provenToMs: range.toMs }
+        return {
+          completeFromMs: range.fromMs,
+          suspectReason: null,
+          newestMs,
+          provenToMs: range.toMs,
+        }
       },
     },
-    tally: { trouble: () => assert.fail('no tail is left out') },
+    counters: { trouble: () => assert.fail('no tail is left out') },
     onGivenUp: () => assert.fail('no reading failed'),
   })
   const range = { fromMs: timeMs(FIRST_S * 1_000), toMs: timeMs((FIRST_S + SECONDS) * 1_000) }
@@ -132,10 +137,10 @@ test('emits rows of an outage as the fills that their makers show, and as one tr
         asked.push(isTakerOnly)
         await onRows(isTakerOnly ? rows : [...rows, ...makers])
         const ends = { newestMs: null, provenToMs: clock.nowMs() }
-        return { completeFromMs: fromMs, doubt: null, ...ends }
+        return { completeFromMs: fromMs, suspectReason: null, ...ends }
       },
     },
-    tally: { trouble: () => undefined },
+    counters: { trouble: () => undefined },
     onGivenUp: () => assert.fail('it goes on'),
   })
   const toMs = timeMs(clock.nowMs() - 30_000)

@@ -17,7 +17,7 @@ import {
   readTrade,
   type TradeRow,
 } from '../../../../../engine/venues/polymarket/trades/trades.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
@@ -42,17 +42,17 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
   const matched: { readonly row: TradeRow; readonly fills: readonly Fill[] | null }[] = []
   const lastTrades = new LastTrades({
     clock,
-    tally: new Tally({ venue: 'a', log: silentLog, metrics, drift }),
+    counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift }),
     ledger: {
       takerSize: (txHash) => takerSizes.get(txHash) ?? null,
-      knows: () => false,
+      isEmitted: () => false,
       waitingOf: (txHash) => early.filter((row) => row.txHash === txHash),
       addMatched: (row, _atMs, fills) => void matched.push({ row, fills: fills ?? null }),
     },
     isStreamed: () => isStreamed,
     emit: (event) => void (event.kind === 'trade' && emitted.push(event)),
-    silentAfterMs: 20_000,
-    onSilent: () => assert.fail('its rows may still come'),
+    noDataAfterMs: 20_000,
+    onNoRows: () => assert.fail('its rows may still come'),
     onSource: () => assert.fail('its rows may still come'),
   })
   lastTrades.start()
@@ -141,7 +141,7 @@ test('rows of the stream whose sizes are another unit than those of their last p
   const namesOf = (ratio: number) => {
     const { take, ids, drift } = open(new Map(hashes.map((hash) => [hash, 5_000_000 * ratio])))
     for (const hash of hashes) take(hash, 5_000_000)
-    drift.judge()
+    drift.checkShares()
     assert.deepEqual(ids(), [])
     return drift.entries().map(({ kind, name }) => `${kind}=${name}`)
   }

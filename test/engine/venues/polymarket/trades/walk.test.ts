@@ -8,7 +8,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { type Random, seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
-import { AnswerDoubt, Doubts } from '../../../../../engine/venues/answers.ts'
+import { SuspectAnswerError, SuspectAnswers } from '../../../../../engine/venues/answers.ts'
 import type { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import type { WireTrade } from '../../../../../engine/venues/polymarket/messages.ts'
 import {
@@ -55,7 +55,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   }
   const walk = new TradeWalk({
     ...{ data, clock, drift },
-    doubts: new Doubts({ metrics, log: silentLog, venue: 'a' }),
+    suspectAnswers: new SuspectAnswers({ metrics, log: silentLog, venue: 'a' }),
     onRejected: (reason) => void rejections.push(reason),
     onCut: (pages) => void cuts.push(pages),
   })
@@ -130,7 +130,12 @@ test('a walk from the newest row gives every row of its range exactly once, olde
   const random = seededRandom('history')
   const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
   const { read, asked, cuts } = await openWalk(rows)
-  const { got, completeFromMs, doubt, newestMs } = await read(START_S + 1, START_S + 299)
+  const {
+    got,
+    completeFromMs,
+    suspectReason: doubt,
+    newestMs,
+  } = await read(START_S + 1, START_S + 299)
   assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 1, START_S + 299, null).sort())
   const times = got.map(({ row }) => row.timeMs)
   assert.deepEqual(
@@ -176,7 +181,7 @@ test('what is older than a walk may go is said, and all that is younger is read'
   const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
   const { read, cuts, clock } = await openWalk(rows, 1)
   clock.advance(1_400_000)
-  const { got, completeFromMs, doubt } = await read(START_S, START_S + 2_399)
+  const { got, completeFromMs, suspectReason: doubt } = await read(START_S, START_S + 2_399)
   assert.equal(cuts.length, 1)
   assert.equal(completeFromMs, (START_S + 2_400 - 2_160 + 1) * 1_000)
   assert.equal(got.length, 2_159)
@@ -197,7 +202,7 @@ test('rows that are no trades are counted, combinations are left out by name, an
   const back = await openWalk(rising)
   back.source.page = (page, { cursor }) =>
     cursor === undefined ? page : back.source.newestFirst.slice(0, 10)
-  await assert.rejects(back.read(START_S, START_S + 2_999), AnswerDoubt)
+  await assert.rejects(back.read(START_S, START_S + 2_999), SuspectAnswerError)
   assert.deepEqual(
     back.drift.entries().map(({ kind, name }) => [kind, name]),
     [['data.pages', '/v2/trades cursor']],
@@ -244,16 +249,16 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
     const rows = makeRows(() => 2, 200, seededRandom(reason))
     const { read, source, doubted } = await openWalk(rows)
     source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
-    const { got, doubt } = await read(START_S + 60, START_S + 199)
+    const { got, suspectReason: doubt } = await read(START_S + 60, START_S + 199)
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
     assert.equal(doubt, null)
     assert.ok(doubted(reason) > 0)
     // Also at another page size nothing older comes: it is said, and what came is taken.
     source.page = (page) => damage(page.filter((row) => Number(row.timestamp) >= START_S + 60))
-    assert.notEqual((await read(START_S + 60, START_S + 199)).doubt, null)
+    assert.notEqual((await read(START_S + 60, START_S + 199)).suspectReason, null)
     // Of a single market nothing older need exist.
     source.page = () => []
-    assert.equal((await read(START_S + 60, START_S + 199, '0xa')).doubt, null)
+    assert.equal((await read(START_S + 60, START_S + 199, '0xa')).suspectReason, null)
   })
 }
 
@@ -264,7 +269,7 @@ test('a quiet time is believed by the trade before it', async () => {
     seededRandom(1),
   )
   const { read, asked, doubted } = await openWalk(rows)
-  const { got, doubt } = await read(START_S + 300, START_S + 999)
+  const { got, suspectReason: doubt } = await read(START_S + 300, START_S + 999)
   assert.equal(got.length, 1)
   assert.equal(doubt, null)
   assert.equal(doubted('empty'), 0)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { type NativeMarketId, outcomeId } from '../../../../../engine/ids.ts'
 import { CURVE_ZERO } from '../../../../../engine/market/fees.ts'
 import { PRICE_ONE, timeMs } from '../../../../../engine/units.ts'
-import { placeRow, readActivity } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
+import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
 import type { WalletMarket } from '../../../../../engine/wallet.ts'
 import { netRealized } from '../../../../../engine/wallets/figures.ts'
 import { PnlState } from '../../../../../engine/wallets/tally.ts'
@@ -40,7 +40,7 @@ function market(id: NativeMarketId): WalletMarket {
 function tallyOf(rows: readonly Row[]): PnlState {
   const tally = PnlState.empty()
   for (const wire of rows) {
-    const placed = placeRow(wire, WALLET)
+    const placed = readTimedRow(wire, WALLET)
     const read = placed === null ? null : readActivity(placed)
     assert.ok(read?.kind === 'event', JSON.stringify(read))
     tally.apply(read.event, market)

@@ -11,7 +11,7 @@ import { type Random, seededRandom } from '../../../../../engine/random.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readWalletHistory } from '../../../../../engine/venues/polymarket/wallets/history.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import {
@@ -61,7 +61,7 @@ async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = 
   const reach = await readWalletHistory(
     {
       ...{ clock, data: new DataApi({ client, drift: quietDrift() }) },
-      tally: new Tally({ venue: 'a', log: silentLog, metrics, drift }),
+      counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift }),
     },
     {
       ...{ address: WALLET, fromMs: timeMs(fromS * 1_000) },

@@ -7,11 +7,11 @@ import { FetchError } from '../../../../../engine/fetch.ts'
 import { walletAddress } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { AnswerDoubt } from '../../../../../engine/venues/answers.ts'
+import { SuspectAnswerError } from '../../../../../engine/venues/answers.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import {
   randomPast,
@@ -45,8 +45,8 @@ async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_0
     return { data, pagination: { has_more: next !== null, next_cursor: next } }
   }
   const metrics = new Metrics()
-  const tally = new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
-  const positions = await readPositions({ data: dataOf(stub), tally }, WALLET, signal)
+  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const positions = await readPositions({ data: dataOf(stub), counters: tally }, WALLET, signal)
   let rejectedCount = 0
   for (const { value } of metrics.counts('venue_rejected_total').values()) rejectedCount += value
   return { positions, rejectedCount }
@@ -109,15 +109,15 @@ test('positions are read to the end of their pages, closed ones to a bound', asy
   const deaf = new WalletStub(randomPast('none', []))
   const pagination = { has_more: true, next_cursor: 'again' }
   deaf.others = () => ({ data: many(3), pagination })
-  const tally = new Tally({
+  const tally = new VenueCounters({
     ...{ venue: 'a', log: silentLog, metrics: new Metrics() },
     drift: quietDrift(),
   } as const)
-  const asking = () => readPositions({ data: dataOf(deaf), tally }, WALLET, signal)
-  await assert.rejects(asking(), AnswerDoubt)
+  const asking = () => readPositions({ data: dataOf(deaf), counters: tally }, WALLET, signal)
+  await assert.rejects(asking(), SuspectAnswerError)
   assert.equal(deaf.asks.length, 2, 'a host whose cursor leads back is left')
   deaf.others = () => ({ error: 'no' })
-  await assert.rejects(asking(), AnswerDoubt)
+  await assert.rejects(asking(), SuspectAnswerError)
 })
 
 async function profile(

@@ -11,8 +11,8 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { placeRow, readActivity } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 const FOLDER = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket-data-v2`
@@ -55,7 +55,7 @@ test('every recorded answer of the Data API v2 about wallets is read', {
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
   for (const name of ['activity', 'combo_activity']) {
     for (const wire of rowsOf(name)) {
-      const placed = placeRow(wire, ownerOf(wire))
+      const placed = readTimedRow(wire, ownerOf(wire))
       assert.ok(placed !== null && isRecord(wire))
       // The combos' own list has other names for its ids.
       const row = { ...placed.wire, condition_id: wire.condition_id ?? wire.combo_condition_id }
@@ -70,12 +70,12 @@ test('every recorded answer of the Data API v2 about wallets is read', {
     }
   }
   const metrics = new Metrics()
-  const tally = new Tally({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
   const owner = ownerOf(rowsOf('positions')[0])
   const data = hostOf((_, status) =>
     recorded(status === 'CLOSED' ? 'positions_closed' : 'positions'),
   )
-  for (const { isClosed } of await readPositions({ data, tally }, owner, signal)) {
+  for (const { isClosed } of await readPositions({ data, counters: tally }, owner, signal)) {
     count(isClosed ? 'positions_closed' : 'positions')
   }
   assert.equal(metrics.counts('venue_rejected_total').size, 0)

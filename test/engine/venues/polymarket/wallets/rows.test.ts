@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { inOrder } from '../../../../../engine/venues/polymarket/wallets/order.ts'
 import {
-  placeRow,
   type ReadRow,
   readActivity,
+  readTimedRow,
 } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
 import { snakeRow } from '../../../../../engine/venues/simulator/polymarket/envelope.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
@@ -27,7 +27,7 @@ function recorded(name: string): readonly Wire[] {
 }
 
 function read(wire: Wire): ReadRow {
-  const placed = placeRow(wire, String(wire.proxy_wallet).toLowerCase())
+  const placed = readTimedRow(wire, String(wire.proxy_wallet).toLowerCase())
   assert.ok(placed !== null, JSON.stringify(wire))
   return readActivity(placed)
 }
@@ -157,16 +157,16 @@ test('a row that cannot be read is refused with its reason and never throws', ()
   assert.equal(refused(wire('MERGE', { size: -1 })), 'bad_wallet_row')
   assert.equal(refused(wire('REWARD', { usdc_size: -3 })), 'bad_wallet_row')
   assert.equal(refused(wire('')), 'bad_wallet_row')
-  assert.equal(placeRow(wire('SPLIT', { timestamp: 12 }), WALLET), null)
-  assert.equal(placeRow(wire('SPLIT', { proxy_wallet: '0xother' }), WALLET), null)
-  assert.equal(placeRow([], WALLET), null)
+  assert.equal(readTimedRow(wire('SPLIT', { timestamp: 12 }), WALLET), null)
+  assert.equal(readTimedRow(wire('SPLIT', { proxy_wallet: '0xother' }), WALLET), null)
+  assert.equal(readTimedRow([], WALLET), null)
   const random = seededRandom('broken rows')
   const odd = [null, '', 'x', -1, 1e300, Number.NaN, {}, [], true, '0.5', 999]
   for (let round = 0; round < 3_000; round += 1) {
     const names = Object.keys(trade())
     const types = ['TRADE', 'SPLIT', 'CONVERSION', 'REWARD', 'REDEEM']
     const broken = { ...trade(), type: random.pick(types), [random.pick(names)]: random.pick(odd) }
-    const placed = placeRow({ ...broken, [random.pick(names)]: random.pick(odd) }, WALLET)
+    const placed = readTimedRow({ ...broken, [random.pick(names)]: random.pick(odd) }, WALLET)
     if (placed === null) continue
     const became = readActivity(placed)
     if (became.kind !== 'event') continue

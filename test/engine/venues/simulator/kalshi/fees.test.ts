@@ -7,7 +7,7 @@ import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { DAY_MS, HOUR_MS } from '../../../../../engine/units.ts'
 import { KalshiFees, termsOf } from '../../../../../engine/venues/kalshi/catalog/fees.ts'
-import { Tally } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/tally.ts'
 import { record, records, startStub } from '../../../../support/clients/kalshi-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
@@ -24,7 +24,7 @@ async function openWorld(t: TestContext) {
   world.addEvent('KXNFLGAME-26')
   const venue = await startStub({ world, clock })
   t.after(() => venue.stop())
-  const tally = new Tally({
+  const tally = new VenueCounters({
     venue: 'b',
     log: silentLog,
     metrics: new Metrics(),
@@ -39,7 +39,7 @@ async function openWorld(t: TestContext) {
       return (await venue.get(`${path}?${given}`)).body
     },
   }
-  return { clock, world, venue, fees: new KalshiFees({ http, clock, tally }) }
+  return { clock, world, venue, fees: new KalshiFees({ http, clock, counters: tally }) }
 }
 
 type Opened = Awaited<ReturnType<typeof openWorld>>

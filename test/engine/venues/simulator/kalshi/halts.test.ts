@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { Faults } from '../../../../../engine/venues/simulator/faults.ts'
-import { Halts } from '../../../../../engine/venues/simulator/kalshi/halts.ts'
+import { SimHalts } from '../../../../../engine/venues/simulator/kalshi/halts.ts'
 import { SHARDS, shardOf } from '../../../../../engine/venues/simulator/kalshi/terms.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { gameDay, records, ScriptedFaults } from '../../../../support/clients/kalshi-client.ts'
@@ -34,7 +34,7 @@ test('under halt a part of the exchange says that it does not trade, for three m
 test('nothing happens in the markets of a halted part, and the others go on', () => {
   const clock = new ManualClock(NOON)
   const faults = new ScriptedFaults('halt')
-  const halts = new Halts({ faults, random: seededRandom('halts') })
+  const halts = new SimHalts({ faults, random: seededRandom('halts') })
   const world = new SimulatedWorld({
     seed: 7,
     messagesPerSecond: 1_000,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { placeRow, readActivity } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
+import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { isComboKind } from '../../../../../engine/wallet.ts'
@@ -460,7 +460,7 @@ test('lists combos beside trades, over pages and in no other way, when that faul
       [1, 2, 3].flatMap(() => ['TRADE false', 'TRADE true', 'REDEEM true']),
     )
     for (const wire of all) {
-      const placed = placeRow(wire, ANN.address)
+      const placed = readTimedRow(wire, ANN.address)
       const read = placed === null ? null : readActivity(placed)
       assert.ok(read?.kind === 'event')
       assert.equal(isComboKind(read.event.kind), wire.is_combo === true)

@@ -101,7 +101,7 @@ function ask(variant: Variant, trap: SimPairKind, venue: 'a' | 'b'): readonly Ev
     closeMs: isLater ? timeMs(plainCloseMs + variant.otherDateMs) : plainCloseMs,
     plainCloseMs,
   }
-  return variant.ask(view)
+  return variant.draftEvents(view)
 }
 
 const marketsOf = (event: EventDraft): EventDraft['markets'] => event.markets

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { slugOf } from '../../../../../engine/venues/simulator/questions/polymarket-style.ts'
 import {
   allTeams,
-  kalshiPlace,
+  kalshiLocation,
   teamsOf,
 } from '../../../../../engine/venues/simulator/questions/teams.ts'
 
@@ -54,7 +54,7 @@ test('codes differ between the venues where the real ones do', () => {
 test('two teams of one city get a letter at venue b', () => {
   const placeOf = (league: string, code: string): string => {
     const team = teamsOf(league).find((each) => each.kalshiCode === code)
-    return team === undefined ? '' : kalshiPlace(league, team)
+    return team === undefined ? '' : kalshiLocation(league, team)
   }
   assert.equal(placeOf('nfl', 'LA'), 'Los Angeles R')
   assert.equal(placeOf('nfl', 'NYJ'), 'New York J')

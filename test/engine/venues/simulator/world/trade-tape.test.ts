@@ -28,14 +28,14 @@ test('a full tape drops its oldest tenth and says how many of each market went',
   const forgotten = new Map<string, number>()
   const tape = new TradeTape({
     countMax: 50,
-    forget: ({ listing }, count) => {
+    onDrop: ({ listing }, count) => {
       forgotten.set(listing.nativeId, (forgotten.get(listing.nativeId) ?? 0) + count)
     },
   })
   for (const trade of trades) tape.add(trade)
   assert.ok(tape.trades.length <= 50)
-  assert.equal(tape.forgottenCount + tape.trades.length, trades.length)
-  assert.deepEqual(tape.trades, trades.slice(tape.forgottenCount))
+  assert.equal(tape.droppedCount + tape.trades.length, trades.length)
+  assert.deepEqual(tape.trades, trades.slice(tape.droppedCount))
   const sum = [...forgotten.values()].reduce((total, count) => total + count, 0)
-  assert.equal(sum, tape.forgottenCount)
+  assert.equal(sum, tape.droppedCount)
 })

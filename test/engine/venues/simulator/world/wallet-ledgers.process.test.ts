@@ -403,11 +403,11 @@ test('beyond the bound the oldest events go, and every wallet knows how many', (
   for (const ledger of small.all()) {
     const whole = large.wallet(ledger.wallet.address)
     assert.ok(whole !== null)
-    assert.equal(ledger.forgottenEventCount + ledger.events.length, whole.events.length)
+    assert.equal(ledger.droppedEventCount + ledger.events.length, whole.events.length)
     const seen = ({ kind, usd, txHash }: SimWalletEvent) => [kind, usd, txHash]
     assert.deepEqual(
       ledger.events.map(seen),
-      whole.events.slice(ledger.forgottenEventCount).map(seen),
+      whole.events.slice(ledger.droppedEventCount).map(seen),
     )
     assert.equal(ledger.cash, whole.cash)
   }

@@ -66,7 +66,7 @@ function run(clock: ManualClock, seconds: number, stepMs = 20): void {
 function ledgersOf(wallets: Simulator['wallets']): unknown {
   return wallets.all().map((ledger) => ({
     who: [ledger.wallet.address, ledger.wallet.name, ledger.wallet.pseudonym, ledger.eoa],
-    sums: [ledger.firstMs, ledger.cash, ledger.fees, ledger.income, ledger.forgottenEventCount],
+    sums: [ledger.firstMs, ledger.cash, ledger.fees, ledger.income, ledger.droppedEventCount],
     events: ledger.events.map((event) => [
       ...[event.kind, event.atMs, event.txHash, event.market?.listing.nativeId ?? null],
       ...[event.size, event.usd, event.fee, event.fill?.participant ?? null],
@@ -232,7 +232,7 @@ test('the record is bounded: full parts go, oldest first, from memory as from di
   const facts = ({ world, wallets }: ReturnType<typeof open>) => ({
     ledgers: ledgersOf(wallets),
     trades: { a: world.trades('a').map(({ id }) => id), b: world.trades('b').map(({ id }) => id) },
-    counts: [world.forgottenTradeCount('a'), world.forgottenTradeCount('b')],
+    counts: [world.droppedTradeCount('a'), world.droppedTradeCount('b')],
     markets: world
       .markets('a')
       .map((market) => [market.volumeTotal, market.volume24h, market.lastTrade?.id]),
@@ -252,8 +252,12 @@ test('the record is bounded: full parts go, oldest first, from memory as from di
     assert.deepEqual(facts(current), before)
   }
   current.record.stop()
-  assert.ok(current.world.forgottenTradeCount('a') > 300)
-  assert.ok(current.wallets.all().some(({ forgottenEventCount }) => forgottenEventCount > 0))
+  assert.ok(current.world.droppedTradeCount('a') > 300)
+  assert.ok(
+    current.wallets
+      .all()
+      .some(({ droppedEventCount: forgottenEventCount }) => forgottenEventCount > 0),
+  )
   const rows = current.world.trades('a').length + current.world.trades('b').length
   assert.ok(rows <= 3 * 400 + 100, `${rows} trades are kept`)
   assert.ok(most < 4_000_000, `${most} bytes`)
@@ -288,7 +292,7 @@ test('what wallets did in markets that are listed no more comes back too, after 
     const wallets = new WalletLedgers({ world, bornMs: world.bornMs, recorder: record })
     record.restore(world, wallets)
     record.follow(world, wallets)
-    if (record.earlier === null) world.livePast()
+    if (record.earlier === null) world.emitPast()
     record.begin()
     t.after(() => record.stop())
     return { world, wallets, record }
