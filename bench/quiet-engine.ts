@@ -2,7 +2,7 @@
 // venues that list nothing and send nothing: the bench emits their events. Listens on a free port of loopback.
 
 import type { Clock } from '../engine/clock.ts'
-import type { ClusterLog } from '../engine/cluster/log.ts'
+import type { ClusterLog } from '../engine/cluster/cluster-log.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { VenueEvent } from '../engine/events.ts'
 import { openLeader } from '../engine/leader.ts'

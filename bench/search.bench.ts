@@ -11,7 +11,7 @@ import { MarketSearch, type MarketText } from '../actors/catalog/search.ts'
 import { systemClock } from '../engine/clock.ts'
 import { silentLog } from '../engine/process/log.ts'
 import { openSearchThread } from '../engine/search/search.ts'
-import { queryWords } from '../engine/search/words.ts'
+import { queryWords } from '../engine/search/tokenizer.ts'
 import {
   type Bench,
   type BenchSetting,

@@ -14,7 +14,7 @@ import { onAbort } from './on-abort.ts'
 import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import type { Random } from './random.ts'
-import { yieldToEventLoop } from './steps.ts'
+import { yieldToEventLoop } from './time-slices.ts'
 
 /**
  * Why a call failed, after its retries. 'status': the answer was not 2xx. 'timeout': it took too

@@ -2,7 +2,7 @@
 // gateways and standbys mirror. A change resolves once both have it safe.
 
 import { createHash } from 'node:crypto'
-import type { Bucket, BucketEntry, LogSubscription } from '../engine/cluster/log.ts'
+import type { Bucket, BucketEntry, LogSubscription } from '../engine/cluster/cluster-log.ts'
 import type { AccountId, KeyId } from '../engine/ids.ts'
 import type { AccountRecord, AccountTable, EndedToken, KeyRecord } from './contract/storage.ts'
 import {

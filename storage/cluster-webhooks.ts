@@ -1,7 +1,7 @@
 // The webhooks of a cluster: kept in this process's own table and in a bucket of the log, which standbys take over. Each engine
 // numbers them for itself, so that in the cluster they go by their ids. A change resolves once both have it safe.
 
-import type { Bucket, BucketEntry } from '../engine/cluster/log.ts'
+import type { Bucket, BucketEntry } from '../engine/cluster/cluster-log.ts'
 import { type Webhook, type WebhookNumber, webhookNumber } from '../engine/webhooks/webhook.ts'
 import type { Following } from './cluster-accounts.ts'
 import type { WebhookTable } from './contract/webhooks.ts'

@@ -34,7 +34,7 @@ import {
   stateSchemas,
   storedFinished,
   withoutBody,
-} from './records/outbox.ts'
+} from './records/outbox-records.ts'
 import {
   DUE_NUMBER_AT,
   DUE_TIME_AT,

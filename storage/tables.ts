@@ -122,9 +122,9 @@ export const TABLES = {
   wallets: table('market', 'wallets', { isChecked: true }),
   /** address of an owner → address of the wallet (20 bytes) */
   walletOwners: table('market', 'walletOwners'),
-  /** address of a wallet, block → packed events of its ledger (engine/wallets/ledger.ts) */
+  /** address of a wallet, block → packed events of its ledger (engine/wallets/ledger-block.ts) */
   walletBlocks: table('market', 'walletBlocks', { groupBytes: 20, isChecked: true }),
-  /** address of a wallet → its packed running account (engine/wallets/tally.ts) */
+  /** address of a wallet → its packed running account (engine/wallets/pnl-state.ts) */
   walletAccounts: table('market', 'walletAccounts', { isChecked: true }),
   /** native market id → WalletMarket */
   walletMarkets: table('market', 'walletMarkets'),

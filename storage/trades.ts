@@ -37,7 +37,7 @@ import {
   LOCATION_BYTES_MAX,
   writeIdRow,
   writeOffsetRow,
-} from './records/places.ts'
+} from './records/trade-locations.ts'
 import type { PackedSchemas } from './records/records.ts'
 import { packTrade, storedTrade, type TradeRecord, tradeRecordSchemas } from './records/trade.ts'
 import { TABLES } from './tables.ts'

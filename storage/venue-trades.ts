@@ -14,7 +14,7 @@ import {
   LOCATION_BYTES_MAX,
   type TradeLocation,
   writeVenueRow,
-} from './records/places.ts'
+} from './records/trade-locations.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 

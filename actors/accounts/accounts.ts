@@ -22,7 +22,7 @@ import type { AccountRecord, AccountTable } from '../../storage/contract/storage
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
-import { type ConnectionSlot, ConnectionSlots } from './places.ts'
+import { type ConnectionSlot, ConnectionSlots } from './connection-slots.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
 /** `local@localhost`, unless a user took it in an earlier version. */

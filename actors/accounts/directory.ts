@@ -15,7 +15,7 @@ import {
 } from '../../engine/accounts/account.ts'
 import { emailSkeleton, normalizedEmail } from '../../engine/accounts/email.ts'
 import type { Clock } from '../../engine/clock.ts'
-import type { Revocation } from '../../engine/cluster/asked.ts'
+import type { Revocation } from '../../engine/cluster/gateway-messages.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../../engine/ids.ts'
 import { endedTokensPerAccountMax, keysPerAccountMax } from '../../engine/limits.ts'

@@ -48,7 +48,7 @@ import {
   pairCandidates,
 } from './baskets.ts'
 import { BookAges, type CheckedMarket } from './book-ages.ts'
-import { ORDERS, passing } from './listing.ts'
+import { ORDERS, passing } from './opportunity-filters.ts'
 import type {
   ArbitrageView,
   NoOpportunity,

@@ -25,12 +25,12 @@ import {
   mergedSummary,
   summaryOf,
 } from './changes.ts'
-import type { MarketActorRef } from './known-markets.ts'
+import type { MarketActorRef } from './market-registry.ts'
 import type { SearchIndex } from './lists.ts'
-import { CatalogLookup } from './looks.ts'
+import { CatalogLookup } from './catalog-lookup.ts'
 import { OldMarkets } from './old-markets.ts'
 
-export type { MarketActorRef as KnownMarket } from './known-markets.ts'
+export type { MarketActorRef as KnownMarket } from './market-registry.ts'
 
 /** Figures of a market that trades are saved within this time, however busy the process is. */
 const UNSAVED_MS_MAX = 60_000

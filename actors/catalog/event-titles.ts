@@ -3,7 +3,7 @@
 
 import SearchableMap from 'minisearch/SearchableMap'
 import { firstAtLeast } from '../../engine/search/word-index.ts'
-import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/words.ts'
+import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/tokenizer.ts'
 
 /** Bounded by the events. */
 export class EventTitles {

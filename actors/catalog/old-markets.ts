@@ -2,7 +2,7 @@
 // is lost with them but their names. All markets are looked at in turn, a slice a call.
 
 import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
-import type { MarketActorRef } from './known-markets.ts'
+import type { MarketActorRef } from './market-registry.ts'
 
 /** Markets looked at in one call: a millisecond of work. */
 const CHECKED_MAX = 5_000

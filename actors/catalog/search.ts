@@ -14,7 +14,7 @@ import type {
   SearchQuery,
   SearchResult,
   SearchTexts,
-} from '../../engine/search/task.ts'
+} from '../../engine/search/search-task.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 
 /** Searches that wait; for one more the newest of the requester with most of them is refused. */

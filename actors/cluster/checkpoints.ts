@@ -9,7 +9,7 @@ import {
   encodeCheckpoint,
   type ShardPosition,
 } from '../../engine/cluster/checkpoint.ts'
-import type { ClusterLog } from '../../engine/cluster/log.ts'
+import type { ClusterLog } from '../../engine/cluster/cluster-log.ts'
 import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
 import { type Opportunity, peakOf } from '../../engine/opportunity.ts'
 import type { Log } from '../../engine/process/log.ts'

@@ -1,7 +1,7 @@
 // What the engine that leads writes into the log: every update as watchers see it, every row of the catalogue as it changes,
 // pairs as they are stored, and every second how each venue stands and of which markets the past was read.
 
-import { marketShards, type ShardName } from '../../engine/cluster/log.ts'
+import { marketShards, type ShardName } from '../../engine/cluster/cluster-log.ts'
 import type { ItemPosition } from '../../engine/cluster/writer.ts'
 import type { Trade, Update } from '../../engine/events.ts'
 import { bookLevelsMax } from '../../engine/limits.ts'
@@ -11,11 +11,11 @@ import type { TeamListing } from '../../engine/team-listing.ts'
 import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
 import type { EventSummary, MarketSummary } from '../../storage/contract/storage.ts'
 import type { LogItem, MarketState, Quoted } from '../../storage/records/log-items.ts'
-import type { EngineFigures } from '../../storage/records/log-standing.ts'
+import type { EngineFigures } from '../../storage/records/log-figures.ts'
 import type { CatalogView, CatalogWatcher, MarketView, VenueView } from '../views.ts'
 import { CachedBlocks } from './packed.ts'
 import { Teams } from './teams.ts'
-import { completeText, DescriptionWriter } from './texts.ts'
+import { completeText, DescriptionWriter } from './description-writer.ts'
 
 interface FeederParts {
   readonly put: (shard: ShardName, item: LogItem, position: ItemPosition | null) => void

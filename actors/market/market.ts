@@ -14,14 +14,14 @@ import type {
   TickSizeEvent,
   TradeEvent,
 } from '../../engine/events.ts'
-import { firstRetainedMs } from '../../engine/kept-time.ts'
+import { firstRetainedMs } from '../../engine/retention-time.ts'
 import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
 import {
   type FiguresState,
   figuresOfListing,
   MarketFigures,
   withFigures,
-} from '../../engine/market/figures.ts'
+} from '../../engine/market/trading-figures.ts'
 import { type MarketRef, mayFollow, resolutionAfter } from '../../engine/market/market.ts'
 import { complement, type TimeMs, timeMs, type UsdMicros } from '../../engine/units.ts'
 import type { VolumeUnit } from '../../engine/venue-table.ts'

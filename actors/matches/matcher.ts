@@ -10,19 +10,19 @@ import type {
   MatchChanges,
   MatchTask,
   PairOverride,
-} from '../../engine/matching/task.ts'
-import type { MatchPort } from '../../engine/matching/thread.ts'
+} from '../../engine/matching/match-task.ts'
+import type { MatchPort } from '../../engine/matching/match-thread.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { leagueOfWord } from '../../engine/sports/leagues.ts'
-import { yieldToEventLoop } from '../../engine/steps.ts'
+import { yieldToEventLoop } from '../../engine/time-slices.ts'
 import { type MatchMarket, marketOfListing, type SubjectReader } from '../../engine/subject.ts'
 import type { TeamEntry } from '../../engine/team-listing.ts'
-import { EventLoopYielder } from '../turns.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
-import { type OverrideResult, OverrideResults } from './answers.ts'
+import { type OverrideResult, OverrideResults } from './override-results.ts'
 import { isMatchable } from './matches.ts'
-import { MatchResults, type ResultParts } from './results.ts'
-import type { MatchOverrides } from './verdicts.ts'
+import { MatchResults, type ResultParts } from './match-results.ts'
+import type { MatchOverrides } from './match-overrides.ts'
 
 /** Texts given to the thread in one turn: milliseconds of the loop, and their number. */
 const TIME_SLICE_MS = 1.5

@@ -5,7 +5,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
-import type { PairScore } from '../../engine/matching/compare/judge.ts'
+import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
 import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { pageOf, Rankings } from '../rows/rankings.ts'

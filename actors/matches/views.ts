@@ -2,7 +2,7 @@
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
-import type { PairScore } from '../../engine/matching/compare/judge.ts'
+import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
 import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { MICROS, type TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../market/views.ts'

@@ -2,15 +2,15 @@
 // here before its record comes. A gateway reads credentials and counts; what changes an account is forwarded.
 
 import type { Clock } from '../../engine/clock.ts'
-import { decodeRevocation } from '../../engine/cluster/asked.ts'
-import type { ClusterLog, LogSubscription } from '../../engine/cluster/log.ts'
+import { decodeRevocation } from '../../engine/cluster/gateway-messages.ts'
+import type { ClusterLog, LogSubscription } from '../../engine/cluster/cluster-log.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { readAccountEntry } from '../../storage/cluster-accounts.ts'
 import type { AccountTable } from '../../storage/contract/storage.ts'
 import { Accounts } from '../accounts/accounts.ts'
-import type { ConnectionSlots } from '../accounts/places.ts'
+import type { ConnectionSlots } from '../accounts/connection-slots.ts'
 import type { AccountQuotas, QuotaKind } from '../accounts/quotas.ts'
 
 const rejectForwarded = (): Promise<never> =>

@@ -11,7 +11,7 @@ import type {
 } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import type { Bar } from '../../engine/market/candle.ts'
-import { type FiguresState, MarketFigures } from '../../engine/market/figures.ts'
+import { type FiguresState, MarketFigures } from '../../engine/market/trading-figures.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
 import { OrderBook } from '../../engine/market/order-book.ts'
 import type { Publisher } from '../../engine/publisher.ts'

@@ -7,7 +7,7 @@ import type { Requester } from '../../engine/fair-queue.ts'
 import { pastRangePointsMax, pastRangesMax } from '../../engine/limits.ts'
 import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
-import type { VenuePriceRequests } from './asking.ts'
+import type { VenuePriceRequests } from './venue-price-requests.ts'
 
 /** An answer is believed for so long. */
 const FRESH_MS = 60_000

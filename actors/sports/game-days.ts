@@ -13,7 +13,7 @@ import {
 import { competitionOf } from '../../engine/sports/leagues.ts'
 import type { TeamTable } from '../../engine/sports/team-table.ts'
 import type { VenueGame } from '../../engine/sports/venue-games.ts'
-import type { SlicedWork } from '../../engine/steps.ts'
+import type { SlicedWork } from '../../engine/time-slices.ts'
 import type { MarketView } from '../views.ts'
 
 /** A date's games depend on listings of this many days before and after (game-pairs.ts). */

@@ -18,7 +18,7 @@ import {
 import { clueOfSlug } from '../../engine/sports/slug-clue.ts'
 import { TeamTable } from '../../engine/sports/team-table.ts'
 import { clueOfTicker } from '../../engine/sports/ticker-clue.ts'
-import { runInSlices, runSlice, type SlicedWork } from '../../engine/steps.ts'
+import { runInSlices, runSlice, type SlicedWork } from '../../engine/time-slices.ts'
 import type { TeamListing } from '../../engine/venues/venue.ts'
 import { Slots } from '../slots.ts'
 import type {

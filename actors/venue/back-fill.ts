@@ -10,7 +10,7 @@ import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { SuspectAnswerError, type SuspectAnswers } from '../../engine/venues/answers.ts'
+import { SuspectAnswerError, type SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'
 
 /** Clocks differ and times are of whole seconds: this much more is read on both sides. */

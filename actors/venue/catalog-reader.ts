@@ -7,13 +7,13 @@ import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
 import type { EventListing } from '../../engine/market/market.ts'
 import type { Log } from '../../engine/process/log.ts'
-import { forEachSliced, runInSlices } from '../../engine/steps.ts'
+import { forEachSliced, runInSlices } from '../../engine/time-slices.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import {
   SuspectAnswerError,
   type SuspectAnswers,
   suspectListReason,
-} from '../../engine/venues/answers.ts'
+} from '../../engine/venues/answer-checks.ts'
 import type { CatalogPage, VenueCatalog } from '../../engine/venues/venue.ts'
 
 const REFRESH_EVERY_MS = 60_000

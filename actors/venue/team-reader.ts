@@ -7,7 +7,7 @@ import {
   SuspectAnswerError,
   SuspectAnswers,
   suspectListReason,
-} from '../../engine/venues/answers.ts'
+} from '../../engine/venues/answer-checks.ts'
 import type { TeamListing, Venue } from '../../engine/venues/venue.ts'
 
 const READ_EVERY_MS = 86_400_000

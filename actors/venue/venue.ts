@@ -21,7 +21,7 @@ import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Publisher, Watcher } from '../../engine/publisher.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
-import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answers.ts'
+import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { DriftEntry } from '../../engine/venues/drift/drift.ts'
 import type {
   CatalogPage,

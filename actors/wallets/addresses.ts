@@ -17,7 +17,7 @@ import type { VenueWallets, WalletEvent, WalletProfile } from '../../engine/wall
 import type { StoredWallet, WalletTable } from '../../storage/contract/wallets.ts'
 import { Slots, SlotsFull } from '../slots.ts'
 import { VenueBudget } from '../venue-budget.ts'
-import { loadPnlState, newRecord, type OpenedPnlState } from './stored.ts'
+import { loadPnlState, newRecord, type OpenedPnlState } from './stored-wallet.ts'
 import type { WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 interface WalletAddressParts {

@@ -10,7 +10,7 @@ import { assert } from '../../engine/errors.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent, WalletEventKind } from '../../engine/wallet.ts'
-import { LedgerBlock, packBlock } from '../../engine/wallets/ledger.ts'
+import { LedgerBlock, packBlock } from '../../engine/wallets/ledger-block.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
 import { type WalletSide, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 

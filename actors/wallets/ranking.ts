@@ -6,7 +6,7 @@ import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
 import { DAY_MS, HOUR_MS, usdMicros } from '../../engine/units.ts'
-import type { RangeFigures } from '../../engine/wallets/figures.ts'
+import type { RangeFigures } from '../../engine/wallets/wallet-figures.ts'
 import {
   type StoredWallet,
   WALLET_RULES,
@@ -16,7 +16,7 @@ import {
 import { type Column, Columns } from '../rows/columns.ts'
 import { type Ranking, Rankings } from '../rows/rankings.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'
-import { EventLoopYielder } from '../turns.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
 import {
   type RankedWallet,
   WALLET_WINDOWS,

@@ -14,12 +14,12 @@ import {
   usdMicros,
 } from '../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
-import type { PositionFigures, RangeFigures } from '../../engine/wallets/figures.ts'
-import type { PnlState } from '../../engine/wallets/tally.ts'
-import { EventLoopYielder } from '../turns.ts'
+import type { PositionFigures, RangeFigures } from '../../engine/wallets/wallet-figures.ts'
+import type { PnlState } from '../../engine/wallets/pnl-state.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { MarketView } from '../views.ts'
 import { LedgerDamage } from './ledger.ts'
-import type { WalletMarkets } from './markets.ts'
+import type { WalletMarkets } from './wallet-markets.ts'
 import type {
   PositionView,
   WalletEventView,

@@ -15,7 +15,7 @@ import type {
   PositionFigures,
   RangeFigures,
   WalletTotals,
-} from '../../engine/wallets/figures.ts'
+} from '../../engine/wallets/wallet-figures.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
 import type { MarketView } from '../market/views.ts'
 

@@ -11,14 +11,14 @@ import {
   type WalletMarket,
   type WalletProfile,
 } from '../../engine/wallet.ts'
-import { PnlState } from '../../engine/wallets/tally.ts'
+import { PnlState } from '../../engine/wallets/pnl-state.ts'
 import {
   type StoredWallet,
   WALLET_RULES,
   type WalletTable,
   walletSides,
 } from '../../storage/contract/wallets.ts'
-import { EventLoopYielder } from '../turns.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
 import {
   bringForward,
   type Forwarded,
@@ -26,13 +26,13 @@ import {
   learn,
   type Packed,
   rebuilt,
-} from './forward.ts'
-import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './groups.ts'
+} from './pnl-forward.ts'
+import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './market-groups.ts'
 import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
 import { type LiveFills, notAmong } from './live-fills.ts'
-import { type LedgerDifference, WalletMerge } from './merge.ts'
-import { type HistorySyncResult, type Settled, syncHistory, type WalletSource } from './reading.ts'
-import { type OpenedPnlState, packedBytes, rankedFigures } from './stored.ts'
+import { type LedgerDifference, WalletMerge } from './ledger-merge.ts'
+import { type HistorySyncResult, type Settled, syncHistory, type WalletSource } from './history-sync.ts'
+import { type OpenedPnlState, packedBytes, rankedFigures } from './stored-wallet.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletIssue } from './views.ts'
 

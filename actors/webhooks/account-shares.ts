@@ -4,7 +4,7 @@
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import { attemptsPerAccountMax } from '../../engine/limits.ts'
-import { TokenLevel, type WebhookShare } from '../../engine/webhooks/share.ts'
+import { TokenLevel, type WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type { DeliveryQueue } from './queue.ts'
 
 /** Seconds of the rate that may be taken at once: so long an event waits at most before its first attempt. */

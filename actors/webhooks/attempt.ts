@@ -4,7 +4,7 @@
 import type { Random } from '../../engine/random.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { POST_HEADERS, type PostOutcome } from '../../engine/webhooks/post.ts'
-import { nextAttemptMs } from '../../engine/webhooks/schedule.ts'
+import { nextAttemptMs } from '../../engine/webhooks/retry-schedule.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import { signatureHeaders } from '../../engine/webhooks/signature.ts'
 import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'

@@ -14,7 +14,7 @@ import type { StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 import type { AccountShares } from './account-shares.ts'
 import { type AttemptTimes, headersOf } from './attempt.ts'
 import type { DeliveryQueue } from './queue.ts'
-import type { AttemptCapacity } from './turns.ts'
+import type { AttemptCapacity } from './delivery-rotation.ts'
 
 interface AttemptParts {
   readonly clock: Clock

@@ -1,4 +1,4 @@
-// Sends the deliveries in the outbox: accounts, hosts and webhooks take turns (turns.ts), a bounded number of attempts is under way at once, a delivery is
+// Sends the deliveries in the outbox: accounts, hosts and webhooks take turns (delivery-rotation.ts), a bounded number of attempts is under way at once, a delivery is
 // sent only when it is committed and marked only when it was sent, so that a crash repeats and never loses. Everything
 // waits in the outbox; memory holds a window of it. An attempt is bounded in time by the Caller.
 
@@ -21,7 +21,7 @@ import { MINUTE_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
-import type { WebhookShare } from '../../engine/webhooks/share.ts'
+import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type {
   Delivery,
   DisabledReason,
@@ -36,7 +36,7 @@ import { AccountShares } from './account-shares.ts'
 import { applyOutcome } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
-import { DeliveryRotation } from './turns.ts'
+import { DeliveryRotation } from './delivery-rotation.ts'
 
 /** In one turn of the loop deliveries are sent for at most so long, in at most so many steps. */
 const PUMP_MS_MAX = 2

@@ -10,7 +10,7 @@ import {
   webhookEventAgeMsMax,
 } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import { TokenLevel } from '../../engine/webhooks/share.ts'
+import { TokenLevel } from '../../engine/webhooks/webhook-share.ts'
 import type {
   Delivery,
   StoredDelivery,

@@ -17,7 +17,7 @@ import { eventId } from '../../engine/webhooks/event-id.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
-import type { WebhookShare } from '../../engine/webhooks/share.ts'
+import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import { makeSecret } from '../../engine/webhooks/signature.ts'
 import type {
   DisabledReason,
@@ -31,8 +31,8 @@ import type { AccountWatcher, DeactivationReason } from '../accounts/directory.t
 import type { WhaleWatcher } from '../whales/whales.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './events.ts'
-import { WebhookIndex } from './listeners.ts'
-import { OutboxHousekeeping } from './maintenance.ts'
+import { WebhookIndex } from './webhook-index.ts'
+import { OutboxHousekeeping } from './outbox-housekeeping.ts'
 import { hostOf } from './queue.ts'
 import type {
   DeliveryView,

@@ -15,7 +15,7 @@ import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredWhale, WhaleMarket } from '../../storage/contract/storage.ts'
 import type { Actor, ActorRef, ReceiveResult, System } from '../system.ts'
 import type { MarketView } from '../views.ts'
-import { type WhaleGroup, WhaleGroups } from './groups.ts'
+import { type WhaleGroup, WhaleGroups } from './whale-groups.ts'
 import { type Stretch, WhaleRegroup } from './regroup.ts'
 
 /** Grouping again works for at most so long at a time, with so long a pause between. */

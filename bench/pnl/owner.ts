@@ -16,8 +16,8 @@ import type {
   WalletEvent,
   WalletMarket,
 } from '../../engine/wallet.ts'
-import { PnlState } from '../../engine/wallets/tally.ts'
-import type { WalletPort } from '../../engine/wallets/thread.ts'
+import { PnlState } from '../../engine/wallets/pnl-state.ts'
+import type { WalletPort } from '../../engine/wallets/wallet-thread.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { FakeMarket } from '../../test/support/fakes/market.ts'
 import { listing, NAMES, recordingPublisher } from '../../test/support/worlds/builders.ts'

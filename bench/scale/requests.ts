@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { wordsOf } from '../../engine/search/words.ts'
+import { wordsOf } from '../../engine/search/tokenizer.ts'
 import { check, newTimes, record } from '../harness.ts'
 
 interface Place {

@@ -3,7 +3,7 @@
 
 import type { MarketText } from '../../actors/catalog/search.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { wordsOf } from '../../engine/search/words.ts'
+import { wordsOf } from '../../engine/search/tokenizer.ts'
 import { timeMs } from '../../engine/units.ts'
 import { Calendar } from '../../engine/venues/simulator/calendar.ts'
 import { listing } from '../../test/support/worlds/builders.ts'

@@ -3,7 +3,7 @@
 
 import { Packr } from 'msgpackr'
 import { MsgpackWriter } from '../msgpack-writer.ts'
-import { clusterBatchBytesMax } from './log.ts'
+import { clusterBatchBytesMax } from './cluster-log.ts'
 
 /** Of batches and checkpoints. Readers refuse any other: upgrade gateways before the engine. */
 const FORMAT = 1

@@ -7,7 +7,7 @@ import { VENUE_KEYS, type VenueKey } from '../ids.ts'
 import { encoded, writeValue } from '../msgpack-writer.ts'
 import { type TimeMs, timeMs } from '../units.ts'
 import { decodeItems, isCount, type RawItem } from './batch.ts'
-import { SHARDS, type ShardName } from './log.ts'
+import { SHARDS, type ShardName } from './cluster-log.ts'
 
 const FORMAT = 1
 const HEADER_FIELDS = 12

@@ -13,7 +13,7 @@ import {
   type LogSubscription,
   marketShards,
   type ShardName,
-} from './log.ts'
+} from './cluster-log.ts'
 
 /** Why a reader cannot go on from where it stands. */
 export type FollowFault =

@@ -6,7 +6,7 @@ import { type Clock, pause, type StopTimer } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import type { Log } from '../process/log.ts'
 import { isCount } from './batch.ts'
-import { type Bucket, type BucketEntry, LogError } from './log.ts'
+import { type Bucket, type BucketEntry, LogError } from './cluster-log.ts'
 
 /** How often it is renewed. */
 export const leaseRenewMs = 1_000

@@ -6,8 +6,8 @@ import {
   encodeGatewayResponse,
   type GatewayRequest,
   type GatewayResponse,
-} from './asked.ts'
-import { answersMax, requestMsMax } from './log.ts'
+} from './gateway-messages.ts'
+import { answersMax, requestMsMax } from './cluster-log.ts'
 
 /** Bytes of an answer; a larger one is refused. */
 const ANSWER_BYTES_MAX = 7 * 1_024 * 1_024

@@ -5,7 +5,7 @@ import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import { isCount } from './batch.ts'
-import type { ClusterLog, LogSubscription } from './log.ts'
+import type { ClusterLog, LogSubscription } from './cluster-log.ts'
 
 const ROLES = ['engine', 'standby', 'gateway'] as const
 export type MemberRole = (typeof ROLES)[number]

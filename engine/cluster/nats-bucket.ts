@@ -5,7 +5,7 @@ import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import { TimeoutError } from '@nats-io/transport-node'
 import { type Clock, pause } from '../clock.ts'
 import type { Log } from '../process/log.ts'
-import { type Bucket, type BucketEntry, LogError, type LogSubscription } from './log.ts'
+import { type Bucket, type BucketEntry, LogError, type LogSubscription } from './cluster-log.ts'
 
 interface BucketParts {
   readonly replicas: number

@@ -6,7 +6,7 @@ import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node'
 import type { Clock, StopTimer } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import { isCount } from './batch.ts'
-import { type Append, LogError } from './log.ts'
+import { type Append, LogError } from './cluster-log.ts'
 
 /** Between two batches of a subject that ask; an acknowledgement costs the engine about as much as a batch. */
 export const ackEveryMs = 5

@@ -46,7 +46,7 @@ import {
   requestsMax,
   type ShardName,
   type ShardReader,
-} from './log.ts'
+} from './cluster-log.ts'
 import { openBucket } from './nats-bucket.ts'
 import { NatsPublisher, refusalOf } from './nats-publisher.ts'
 import { NatsReader } from './nats-reader.ts'

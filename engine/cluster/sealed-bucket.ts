@@ -8,7 +8,7 @@ import {
   type BucketName,
   LogError,
   type LogSubscription,
-} from './log.ts'
+} from './cluster-log.ts'
 import type { ClusterSeal } from './seal.ts'
 
 /** What came over NATS and is not used. */

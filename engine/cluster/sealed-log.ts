@@ -18,7 +18,7 @@ import {
   type RequestSubject,
   type ShardName,
   type ShardReader,
-} from './log.ts'
+} from './cluster-log.ts'
 import { ClusterSeal, nameOf, type Opened } from './seal.ts'
 import { type Refuse, type RefusedKind, SealedBucket } from './sealed-bucket.ts'
 

@@ -9,7 +9,7 @@ import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import { encodeBatch } from './batch.ts'
 import type { ShardPosition } from './checkpoint.ts'
-import { type ClusterLog, clusterBatchBytesMax, idOfBatch, type ShardName } from './log.ts'
+import { type ClusterLog, clusterBatchBytesMax, idOfBatch, type ShardName } from './cluster-log.ts'
 
 /** Bytes of batches that are not acknowledged, over all shards. */
 export const windowBytesMax = 64 * 1_024 * 1_024

@@ -2,9 +2,9 @@
 // accepted.
 
 import { TIER_NAMES, TIERS } from '../accounts/account.ts'
-import type { AdminRequest } from '../admin/socket.ts'
+import type { AdminRequest } from '../admin/admin-socket.ts'
 import { type Arguments, UsageError } from '../process/command-line.ts'
-import { DELIVERIES_PER_SECOND_MAX } from '../webhooks/share.ts'
+import { DELIVERIES_PER_SECOND_MAX } from '../webhooks/webhook-share.ts'
 
 /** `npm run account` as `--help` describes it. */
 export const ACCOUNT_COMMAND = {

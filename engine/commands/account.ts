@@ -3,14 +3,14 @@
 // Exit codes: 0 done, 1 refused or not possible now, 2 for a bad request or setting.
 
 import { existsSync } from 'node:fs'
-import { accountHandlers, type WebhooksOf } from '../../actors/accounts/admin.ts'
+import { accountHandlers, type WebhooksOf } from '../../actors/accounts/account-commands.ts'
 import { AccountDirectory, type DeactivationReason } from '../../actors/accounts/directory.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
 import { lockHolder } from '../../storage/lmdb/lock.ts'
 import { environmentPath } from '../../storage/lmdb/sentinel.ts'
-import { connectAdmin } from '../admin/client.ts'
-import type { AdminRequest } from '../admin/socket.ts'
+import { connectAdmin } from '../admin/admin-client.ts'
+import type { AdminRequest } from '../admin/admin-socket.ts'
 import { pause, systemClock } from '../clock.ts'
 import { loadConfig } from '../config.ts'
 import { EngineError } from '../errors.ts'
@@ -20,7 +20,7 @@ import { openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import type { WebhookNumber } from '../webhooks/webhook.ts'
 import { ACCOUNT_COMMAND, readAccountRequest } from './account-arguments.ts'
-import { runCommand } from './asking.ts'
+import { runCommand } from './run-command.ts'
 
 /** An engine that starts or stops holds the folder and has no socket: it is waited for so long. */
 const WAIT_MS_MAX = 5_000
@@ -93,7 +93,7 @@ function webhooksIn(storage: Storage): WebhooksOf {
   return (id) => (numbers.get(id) ?? []).map((number) => storage.outbox.state(number))
 }
 
-/** An account as actors/accounts/admin.ts answers it. */
+/** An account as actors/accounts/account-commands.ts answers it. */
 interface AccountRow {
   readonly email: string
   readonly tier: string

@@ -11,7 +11,7 @@ import { systemClock } from '../clock.ts'
 import { GET_NATS, hasNats, natsEnv, type RunningNats, startNats } from '../cluster/nats-server.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { assert } from '../errors.ts'
-import { runCommand } from './asking.ts'
+import { runCommand } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run cluster',

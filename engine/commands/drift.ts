@@ -9,10 +9,10 @@ import { openProgress, UsageError } from '../process/command-line.ts'
 import { silentLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import { systemRandom } from '../random.ts'
-import { type DriftReport, readDrift } from '../venues/drift/report.ts'
-import { openSource } from '../venues/source.ts'
+import { type DriftReport, readDrift } from '../venues/drift/drift-report.ts'
+import { openSource } from '../venues/venue-source.ts'
 import { openVenues, type VenueAddresses, venueTable } from '../venues/venues.ts'
-import { runCommand } from './asking.ts'
+import { runCommand } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run drift',

@@ -10,10 +10,10 @@ import {
   type Scored,
   scoreAll,
 } from '../matching/offline/evaluation.ts'
-import { pairReport } from '../matching/offline/report.ts'
+import { pairReport } from '../matching/offline/evaluation-report.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
-import { runCommand } from './asking.ts'
-import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-lines.ts'
+import { runCommand } from './run-command.ts'
+import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-reader.ts'
 
 const WORST_SHOWN = 20
 /** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */

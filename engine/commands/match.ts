@@ -5,7 +5,7 @@
 // first). Exit codes: 0 done, 1 refused or not possible now, 2 a bad request.
 
 import { type Arguments, UsageError } from '../process/command-line.ts'
-import { runCommand, sendToEngine } from './asking.ts'
+import { runCommand, sendToEngine } from './run-command.ts'
 
 const ACTIONS = ['confirm', 'reject', 'forget']
 const COMMAND = {

@@ -13,10 +13,10 @@ import { openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import { systemRandom } from '../random.ts'
 import { Recorder } from '../venues/recording/recorder.ts'
-import { openSource } from '../venues/source.ts'
+import { openSource } from '../venues/venue-source.ts'
 import type { Venue } from '../venues/venue.ts'
 import { openVenues, VENUES, type VenueAddresses } from '../venues/venues.ts'
-import { runCommand } from './asking.ts'
+import { runCommand } from './run-command.ts'
 
 const PROTOCOLS = VENUES.map(({ protocol }) => protocol)
 const MARKETS_RECORDED = 200

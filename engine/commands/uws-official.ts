@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { EngineError } from '../errors.ts'
 import { isRecord } from '../json-record.ts'
 import { openProgress } from '../process/command-line.ts'
-import { runCommand } from './asking.ts'
+import { runCommand } from './run-command.ts'
 
 /** The last of their releases with binaries for both Node 20 and 22. */
 const OFFICIAL = 'github:uNetworking/uWebSockets.js#v20.66.0'

@@ -12,7 +12,7 @@ import { openLog } from '../process/log.ts'
 import { parseFaults } from '../venues/simulator/child-options.ts'
 import { loadKalshiKey } from '../venues/simulator/kalshi/key-file.ts'
 import { startSimulator } from '../venues/simulator/simulator.ts'
-import { runCommand } from './asking.ts'
+import { runCommand } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run venues',

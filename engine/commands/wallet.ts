@@ -4,7 +4,7 @@
 
 import { isRecord } from '../json-record.ts'
 import type { Arguments } from '../process/command-line.ts'
-import { runCommand, sendToEngine } from './asking.ts'
+import { runCommand, sendToEngine } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run wallet',

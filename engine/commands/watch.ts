@@ -7,7 +7,7 @@ import { CHANNEL_NAMES } from '../../http/ws/channels/channels.ts'
 import { readLocalKey } from '../../storage/secrets.ts'
 import { loadConfig } from '../config.ts'
 import { type Arguments, UsageError } from '../process/command-line.ts'
-import { runCommand } from './asking.ts'
+import { runCommand } from './run-command.ts'
 import { headingOf, rowOf } from './watch-table.ts'
 
 const COMMAND = {

@@ -3,11 +3,11 @@
 // waiting.
 
 import { lowerThreadPriority } from '../process/thread-priority.ts'
-import { encodedScorer, textsOf } from './encoder/encoded-judge.ts'
-import type { Encoder, EncoderCounts } from './encoder/encoder.ts'
+import { encodedScorer, textsOf } from './encoder/encoded-scorer.ts'
+import type { Encoder, EncoderCounts } from './encoder/sentence-encoder.ts'
 import { openEncoder, type RefusedEncoder } from './encoder/encoder-folder.ts'
 import { openPairFinder, PairFinder } from './search/pair-finder.ts'
-import type { MatchResult, MatchTask } from './task.ts'
+import type { MatchResult, MatchTask } from './match-task.ts'
 
 /** A task with the folder of the encoder, or null for none; a task of null only opens it. */
 export interface ThreadTask {

@@ -7,7 +7,7 @@ import { EngineError } from '../errors.ts'
 import { FairQueue } from '../fair-queue.ts'
 import { passwordQueueMax, passwordWaitMsMax } from '../limits.ts'
 import { openPool, type Pool } from '../pool.ts'
-import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
+import { ARGON2ID, type PasswordResult, type PasswordTask } from './password-task.ts'
 
 export interface PasswordPool {
   /** An encoded hash that no password has: to check against it takes as long as against a real one. */

@@ -4,7 +4,7 @@
 
 import { argon2id, argon2Verify } from 'hash-wasm'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
-import { ARGON2ID, type PasswordResult, type PasswordTask } from './task.ts'
+import { ARGON2ID, type PasswordResult, type PasswordTask } from './password-task.ts'
 
 lowerThreadPriority(2)
 

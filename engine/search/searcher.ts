@@ -1,9 +1,9 @@
 // Carries out tasks of the search upon one index, wherever it runs: in the thread (worker.ts) or, for
 // tests, in place (search.ts).
 
-import type { SearchResult, SearchTask, SearchTexts } from './task.ts'
+import type { SearchResult, SearchTask, SearchTexts } from './search-task.ts'
 import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
-import { queryWords, wordsOf } from './words.ts'
+import { queryWords, wordsOf } from './tokenizer.ts'
 
 export class Searcher {
   #index = new WordIndex()

@@ -5,7 +5,7 @@
 // for short beginnings, FlexSearch 0.8.212 up to 33 ms on an idle machine; this one a few ms.
 //  Bounded by the texts it is given.
 
-import { PREFIX_CHARACTERS_MIN } from './words.ts'
+import { PREFIX_CHARACTERS_MIN } from './tokenizer.ts'
 
 /** Where a word stands in a text, as bits: best in the question, then in the event's title. */
 export const IN_QUESTION = 1

@@ -4,7 +4,7 @@
 import { transferred } from '../pool.ts'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
 import { Searcher } from './searcher.ts'
-import type { SearchTask } from './task.ts'
+import type { SearchTask } from './search-task.ts'
 
 /**
  * A client waits for a search, and a search needs 3 ms at most. While two other processes kept both cores busy, the

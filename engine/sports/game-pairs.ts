@@ -3,7 +3,7 @@
 
 import { ByVenue } from '../by-venue.ts'
 import type { VenueKey } from '../ids.ts'
-import { runToEnd, type SlicedWork } from '../steps.ts'
+import { runToEnd, type SlicedWork } from '../time-slices.ts'
 import { HOUR_MS } from '../units.ts'
 import { isSameClub } from './clubs.ts'
 import { isSameSchool } from './colleges.ts'

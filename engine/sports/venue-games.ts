@@ -1,7 +1,7 @@
 // The clues of one venue, gathered into games: events that share an anchor are one game, and so are
 // those of one pair on one day, unless number or start say that the pair meets twice.
 
-import type { SlicedWork } from '../steps.ts'
+import type { SlicedWork } from '../time-slices.ts'
 import type { GameClue } from './game-clue.ts'
 import { surnameOf } from './players.ts'
 import type { TeamTable } from './team-table.ts'

@@ -3,7 +3,7 @@
 import { isRecord } from '../json-record.ts'
 import type { JsonRecord } from '../market/market.ts'
 import type { VenueWallets, WalletProfile } from '../wallet.ts'
-import type { DriftNotes } from './drift/notes.ts'
+import type { DriftNotes } from './drift/drift-notes.ts'
 import type { CatalogPage, Venue, VenueCatalog } from './venue.ts'
 
 /** Characters (UTF-16 code units) of each kind of text; longer text is cut. */

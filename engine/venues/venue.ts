@@ -12,7 +12,7 @@ import type { Random } from '../random.ts'
 import type { TeamListing } from '../team-listing.ts'
 import type { TimeMs } from '../units.ts'
 import type { VenueWallets } from '../wallet.ts'
-import type { SuspectReason } from './answers.ts'
+import type { SuspectReason } from './answer-checks.ts'
 import type { Drift } from './drift/drift.ts'
 import type { PastPoint } from './past-points.ts'
 

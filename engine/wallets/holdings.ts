@@ -5,7 +5,7 @@ import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '
 import { MICROS } from '../units.ts'
 import type { WalletMarket } from '../wallet.ts'
 import { type ColumnSource, type ColumnTable, copySource, emptySource, pushRow } from './columns.ts'
-import { PnlHistory } from './moments.ts'
+import { PnlHistory } from './pnl-history.ts'
 import { shareOf } from './ratio.ts'
 import { TextTable } from './text-table.ts'
 

@@ -3,9 +3,9 @@
 // decimals, so that what follows from them is known to a ten-thousandth of a dollar a contract.
 
 import type { NativeMarketId, OutcomeId } from '../ids.ts'
-import { runToEnd, type SlicedWork } from '../steps.ts'
+import { runToEnd, type SlicedWork } from '../time-slices.ts'
 import type { VenuePosition } from '../wallet.ts'
-import type { PnlPosition } from './figures.ts'
+import type { PnlPosition } from './wallet-figures.ts'
 
 /**
  * `missing`: the venue knows a position that we never saw; `unknown`: we hold what the venue does not list. In both

@@ -2,7 +2,7 @@
 
 import { transferred } from '../pool.ts'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
-import { runWalletTask, type WalletTask } from './task.ts'
+import { runWalletTask, type WalletTask } from './wallet-task.ts'
 
 lowerThreadPriority(10)
 

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TimeMs } from '../units.ts'
 import { RefusedError } from './guarded-lookup.ts'
 import type { PostOutcome } from './post.ts'
-import { RETRY_AFTER_MAX_MS } from './schedule.ts'
+import { RETRY_AFTER_MAX_MS } from './retry-schedule.ts'
 import type { ReceiverAnswer } from './webhook.ts'
 
 /** How far a call has come: to the name and the address, to TLS, to the request. */

@@ -2,7 +2,7 @@
 // the user gets one gap event, and a snapshot is asked for.
 
 import { Book, type BookView } from './book.ts'
-import { gapEvent } from './line.ts'
+import { gapEvent } from './channel-state.ts'
 import type {
   FreshMessage,
   GapCause,

@@ -6,9 +6,9 @@ import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambien
 import { delayMs, type End } from './back-off.ts'
 import type { BookView } from './book.ts'
 import { EventQueue } from './event-queue.ts'
-import type { Subscription } from './handle.ts'
+import type { Subscription } from './subscription-handle.ts'
 import { Inbox } from './inbox.ts'
-import { ChannelState } from './line.ts'
+import { ChannelState } from './channel-state.ts'
 import {
   CHANNELS,
   type Channel,
@@ -22,10 +22,10 @@ import {
   type ServerMessage,
   type StreamEvent,
 } from './messages.ts'
-import { CommandQueue } from './outbox.ts'
+import { CommandQueue } from './command-queue.ts'
 import { ClientSocket } from './socket.ts'
 import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
-import { isFiltered } from './wanted.ts'
+import { isFiltered } from './subscription-keys.ts'
 
 /** Events a reader of `events()` may be behind. */
 const QUEUE_EVENTS = 10_000

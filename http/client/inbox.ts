@@ -2,7 +2,7 @@
 // What is missing is reported, or fetched by a resume.
 
 import { Books } from './books.ts'
-import { type ChannelState, gapEvent } from './line.ts'
+import { type ChannelState, gapEvent } from './channel-state.ts'
 import type {
   Channel,
   DataMessage,
@@ -18,9 +18,9 @@ import type {
   TradeMessage,
   WhaleMessage,
 } from './messages.ts'
-import { checkSequence, IdWindow, Marks, type SequenceCheck } from './repeats.ts'
-import { StateTracker } from './states.ts'
-import { isFiltered, type Key } from './wanted.ts'
+import { checkSequence, IdWindow, Marks, type SequenceCheck } from './sequence-check.ts'
+import { StateTracker } from './state-tracker.ts'
+import { isFiltered, type Key } from './subscription-keys.ts'
 
 interface InboxParts {
   readonly channelStates: Readonly<Record<Channel, ChannelState>>

@@ -1,10 +1,10 @@
 // The subscriptions of a client and the commands that make them true on each connection: subscribe,
 // resume with `since`, take out; and what the server's replies mean for them.
 
-import { type Subscription, SubscriptionHandle } from './handle.ts'
-import type { ChannelState } from './line.ts'
+import { type Subscription, SubscriptionHandle } from './subscription-handle.ts'
+import type { ChannelState } from './channel-state.ts'
 import type { Channel, Position, ReplyMessage } from './messages.ts'
-import type { Command, CommandQueue } from './outbox.ts'
+import type { Command, CommandQueue } from './command-queue.ts'
 import {
   batchKeys,
   type ChannelOptions,
@@ -13,7 +13,7 @@ import {
   nameOf,
   sameOptions,
   targetFields,
-} from './wanted.ts'
+} from './subscription-keys.ts'
 
 /** What to subscribe to: exactly one of `marketIds`, `eventSlugs`, `platform` and `all`. */
 export interface SubscribeRequest {

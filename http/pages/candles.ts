@@ -18,7 +18,7 @@ import {
   quotedBars,
 } from '../../engine/market/candle.ts'
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
-import { yieldToEventLoop } from '../request/sync-times.ts'
+import { yieldToEventLoop } from '../request/handler-times.ts'
 
 /** Bars read at once, in some tenths of a millisecond; several times within a slice. */
 const READ_BARS = 64

@@ -3,7 +3,7 @@
 
 import { EngineError } from '../../engine/errors.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
-import type { AnswerCache, Fact } from '../records/kept-answers.ts'
+import type { AnswerCache, Fact } from '../records/answer-cache.ts'
 import type { ListCursors, ListPosition } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { seconds } from './time-range.ts'

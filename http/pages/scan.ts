@@ -10,7 +10,7 @@ import { FairQueue, type Requester, SYSTEM } from '../../engine/fair-queue.ts'
 import { requestDeadlineMs, scanMsMax } from '../../engine/limits.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
 import { timeCursor } from '../request/cursor.ts'
-import { yieldToEventLoop } from '../request/sync-times.ts'
+import { yieldToEventLoop } from '../request/handler-times.ts'
 import type { TimeRange } from './time-range.ts'
 
 /** A quarter of what a handler may take in one piece. */

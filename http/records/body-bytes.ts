@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { etagFrom, newHash } from '../request/etag.ts'
-import { forEachInSlices } from '../request/in-slices.ts'
+import { forEachInSlices } from '../request/time-slices.ts'
 import { type Answer, jsonBytes } from '../request/reply.ts'
 
 const BYTES_FIRST = 64 * 1024

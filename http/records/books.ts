@@ -1,5 +1,5 @@
 // The Orderbook record as JSON text: of one market, or of a market and its twin on the other venue
-// together. It is cut where its live figures go, so that the rest can be kept (hot-answers.ts).
+// together. It is cut where its live figures go, so that the rest can be kept (market-answer-cache.ts).
 
 import type { BookView, EngineView, MarketView } from '../../actors/views.ts'
 import type { Level } from '../../engine/events.ts'

@@ -1,5 +1,5 @@
 // The Price record as JSON text. The present price is cut where its live figures go, so that the
-// rest can be kept (hot-answers.ts).
+// rest can be kept (market-answer-cache.ts).
 
 import type { MarketView, PricePoint } from '../../actors/views.ts'
 import { MICROS } from '../../engine/units.ts'

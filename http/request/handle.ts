@@ -41,7 +41,7 @@ import {
 } from './reply.ts'
 import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
-import { HandlerTimes } from './sync-times.ts'
+import { HandlerTimes } from './handler-times.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 /** What the wrapper needs of the house. */

@@ -2,7 +2,7 @@
 // one without a value.
 
 import { queryBytesMax } from '../../engine/limits.ts'
-import { BoundedCache } from '../records/kept.ts'
+import { BoundedCache } from '../records/bounded-cache.ts'
 
 /** Decoded values by name, in the order given; a parameter without `=` has the value ''. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>

@@ -1,7 +1,7 @@
 // Method and path → route. Our own and not the library's, because a wrong method needs 405 with
 // `Allow`, HEAD and OPTIONS follow from GET, and path parameters arrive undecoded there.
 
-import { BoundedCache } from '../records/kept.ts'
+import { BoundedCache } from '../records/bounded-cache.ts'
 import { decodePath } from './query.ts'
 import type { Method, Route } from './route.ts'
 

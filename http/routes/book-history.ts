@@ -13,7 +13,7 @@ import {
 } from '../pages/time-range.ts'
 import { marketTexts, snapshotText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
-import { writeInSlices } from '../request/in-slices.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'

@@ -31,10 +31,10 @@ import {
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
-import type { AnswerCache } from '../records/kept-answers.ts'
+import type { AnswerCache } from '../records/answer-cache.ts'
 import { candleText } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
-import { writeInSlices } from '../request/in-slices.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'

@@ -12,7 +12,7 @@ import {
 import { answerPage, createdRange, pageRefusals, volumeMin } from '../pages/lists.ts'
 import { cursorText } from '../pages/time-range.ts'
 import { partsAnswer, separated } from '../records/body-bytes.ts'
-import type { AnswerCache } from '../records/kept-answers.ts'
+import type { AnswerCache } from '../records/answer-cache.ts'
 import type { MarketRecords } from '../records/markets.ts'
 import { ListCursors } from '../request/cursor.ts'
 import { findMarket } from '../request/find-market.ts'

@@ -16,7 +16,7 @@ import {
   timeRangeOf,
   withDataStart,
 } from '../pages/time-range.ts'
-import type { AnswerCache } from '../records/kept-answers.ts'
+import type { AnswerCache } from '../records/answer-cache.ts'
 import { marketTexts, tradeText } from '../records/render.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { findMarket } from '../request/find-market.ts'

@@ -24,7 +24,7 @@ import {
   tradesAnswer,
   type WalletParts,
   type WalletRequest,
-} from '../wallets/answers.ts'
+} from '../wallets/wallet-answers.ts'
 import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallets/events.ts'
 import { WalletPins } from '../wallets/pins.ts'
 import { POSITION_ORDERS, POSITION_STATUSES, walletPositionsSchema } from '../wallets/positions.ts'

@@ -15,7 +15,7 @@ import {
   type PnlPoint,
   type RangeFigures,
   type WalletTotals,
-} from '../../engine/wallets/figures.ts'
+} from '../../engine/wallets/wallet-figures.ts'
 import { choice, nullable } from '../schemas.ts'
 
 /** Of a series with a point for each moment at which something was realised. */

@@ -1,6 +1,6 @@
 // What a command of a client says once it is read, and why one is refused.
 
-import type { ChannelName, ChannelVariant } from './fan-out/lanes.ts'
+import type { ChannelName, ChannelVariant } from './fan-out/channel-variants.ts'
 
 /** Characters of a command's id, at most. */
 export const ID_CHARACTERS_MAX = 64

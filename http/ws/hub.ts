@@ -36,12 +36,12 @@ import {
   statusTopic,
   VariantTable,
   type WideKey,
-} from './fan-out/lanes.ts'
+} from './fan-out/channel-variants.ts'
 import type { Topics } from './fan-out/library.ts'
-import { ConflationScheduler } from './fan-out/slices.ts'
+import { ConflationScheduler } from './fan-out/conflation-scheduler.ts'
 import type { ChannelLog } from './resume/message-log.ts'
 import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
-import type { WildcardSubscription } from './session/row.ts'
+import type { WildcardSubscription } from './session/wildcard-subscription.ts'
 import type { Session } from './session/session.ts'
 
 /** So much is published at least, to one connection or to all, between two looks at every buffer: a look at 10,000

@@ -9,7 +9,7 @@ import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 import type { Channel, MessageDocument } from './channels/channel.ts'
 import type { StreamErrorCode } from './command.ts'
 import type { ResyncReason } from './encode/encoder.ts'
-import { type OptionValue, VariantTable } from './fan-out/lanes.ts'
+import { type OptionValue, VariantTable } from './fan-out/channel-variants.ts'
 
 const RESYNC_REASONS: readonly ResyncReason[] = ['venue_gap', 'slow_consumer', 'restart', 'delayed']
 const FEED_STATES: readonly FeedState[] = ['live', 'stale', 'down']

@@ -15,7 +15,7 @@ import {
   type StreamErrorCode,
   type Target,
 } from './command.ts'
-import { VariantTable } from './fan-out/lanes.ts'
+import { VariantTable } from './fan-out/channel-variants.ts'
 
 const Texts = Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 const Shape = Type.Object({

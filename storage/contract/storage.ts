@@ -398,7 +398,7 @@ export interface Storage {
   sizeBytes(): number
   /**
    * Removes what retention no longer keeps, at most `rowsMax` rows a call (call again while it
-   * returns true): trades, minute bars and ticks over `retentionDays` old (see engine/kept-time.ts),
+   * returns true): trades, minute bars and ticks over `retentionDays` old (see engine/retention-time.ts),
    * book snapshots over `snapshotDaysKept`; beyond `sizeBytesMax` the oldest of the rest first, days
    * of past prices by when they were read (hour bars stay); then coverage and past opportunities over `retentionDays` old;
    * then runs older than the oldest that a stored trade names, and all but the last `runsKeptMax`,

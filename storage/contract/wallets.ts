@@ -5,7 +5,7 @@
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { WalletMarket, WalletProfile } from '../../engine/wallet.ts'
-import type { HourFigures, WalletTotals } from '../../engine/wallets/figures.ts'
+import type { HourFigures, WalletTotals } from '../../engine/wallets/wallet-figures.ts'
 
 /**
  * A ledger that is written anew is written beside the old one, so that a crash leaves one of the two whole: the row says

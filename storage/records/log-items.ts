@@ -17,7 +17,7 @@ import {
   type Whale,
 } from '../../engine/events.ts'
 import { outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
-import type { FiguresState } from '../../engine/market/figures.ts'
+import type { FiguresState } from '../../engine/market/trading-figures.ts'
 import {
   MARKET_STATUSES,
   type MarketFacts,
@@ -61,7 +61,7 @@ import {
   readFigures,
   readTeams,
   teamFields,
-} from './log-standing.ts'
+} from './log-figures.ts'
 import { FieldReader } from './records.ts'
 
 /** A whole book with its place in the stream of books. */

@@ -12,7 +12,7 @@ import {
   walletAddress,
 } from '../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../engine/units.ts'
-import type { HourFigures, WalletTotals } from '../../engine/wallets/figures.ts'
+import type { HourFigures, WalletTotals } from '../../engine/wallets/wallet-figures.ts'
 import type { StoredWallet, StoredWalletMarket, WalletHead } from '../contract/wallets.ts'
 import type { Schemas } from '../lmdb/table.ts'
 import { curveFields, readCurve } from './fees.ts'

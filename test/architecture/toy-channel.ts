@@ -9,7 +9,7 @@ import { MICROS } from '../../engine/units.ts'
 import type { Channel, ChannelParts, OpenChannel } from '../../http/ws/channels/channel.ts'
 import { type Dated, type Encoder, type Frame, MessageKind } from '../../http/ws/encode/encoder.ts'
 import { Conflation } from '../../http/ws/fan-out/conflation.ts'
-import { type ChannelVariant, variantOf } from '../../http/ws/fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../../http/ws/fan-out/channel-variants.ts'
 import { counted, exampleOf } from '../../http/ws/messages.ts'
 
 const NAME = 'flow'

@@ -8,7 +8,7 @@ import {
   type Delivered,
   LogError,
   type LogFailure,
-} from '../../engine/cluster/log.ts'
+} from '../../engine/cluster/cluster-log.ts'
 
 /** Two connections to one log that nothing was written to. */
 export type OpenLogs = (t: TestContext) => Promise<readonly [ClusterLog, ClusterLog]>

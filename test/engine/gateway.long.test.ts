@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { systemClock } from '../../engine/clock.ts'
-import { encodeRevocation } from '../../engine/cluster/asked.ts'
+import { encodeRevocation } from '../../engine/cluster/gateway-messages.ts'
 import { createGateway, type Gateway } from '../../engine/gateway.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'

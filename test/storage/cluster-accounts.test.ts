@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Bucket } from '../../engine/cluster/log.ts'
+import type { Bucket } from '../../engine/cluster/cluster-log.ts'
 import { SealedLog } from '../../engine/cluster/sealed-log.ts'
 import { accountId, keyId } from '../../engine/ids.ts'
 import { silentLog } from '../../engine/process/log.ts'

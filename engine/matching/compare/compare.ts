@@ -3,10 +3,10 @@
 import { unmatchedContrasts } from '../understand/contrasts.ts'
 import { HOME, type UnmatchedMark, unmatchedMarks } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { areRivals } from '../understand/words.ts'
+import { areRivals } from '../understand/text-normalization.ts'
 import { DEFAULT_FAMILIES, type Families, WORDING } from '../veto/families.ts'
-import { evaluateGames, type GameFinding } from '../veto/games.ts'
-import { lackingStation, ruleVetoes } from '../veto/rules.ts'
+import { evaluateGames, type GameFinding } from '../veto/game-vetoes.ts'
+import { lackingStation, ruleVetoes } from '../veto/rule-vetoes.ts'
 import {
   type ComparedWords,
   contraries,
@@ -14,7 +14,7 @@ import {
   rangeRelation,
   subjectVetoes,
   wordedVetoes,
-} from '../veto/text.ts'
+} from '../veto/text-vetoes.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
 import {
   type Compared,
@@ -22,10 +22,10 @@ import {
   HINT_FAR_DAYS,
   type UnstatedPart,
   unstatedOfTexts,
-} from './not-said.ts'
-import { compareOutcomes } from './outcomes.ts'
-import { compareDates, type DateComparison } from './when.ts'
-import { explain, impliedWords, NAME_WEIGHT, shortenedWords, WordMatcher } from './words.ts'
+} from './unstated.ts'
+import { compareOutcomes } from './outcome-comparison.ts'
+import { compareDates, type DateComparison } from './date-comparison.ts'
+import { explain, impliedWords, NAME_WEIGHT, shortenedWords, WordMatcher } from './word-comparison.ts'
 
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { isRecord } from '../../json-record.ts'
 import { FEATURES } from '../compare/compare.ts'
 import { type Model, WEIGHTS } from '../compare/model.ts'
-import { Encoder } from './encoder.ts'
+import { Encoder } from './sentence-encoder.ts'
 
 /** An encoder that was tried once, with the weights for its similarities: its own file's, else the service's. */
 export interface OpenEncoder {

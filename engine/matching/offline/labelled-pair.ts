@@ -6,7 +6,7 @@ import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { VenueFacts } from '../../venue-table.ts'
 import { firstMatch, type PhraseRows, phraseTable, tableIn } from '../understand/phrases.ts'
-import { fold } from '../understand/words.ts'
+import { fold } from '../understand/text-normalization.ts'
 
 const TABLES = tableIn<Readonly<Record<'bySeries' | 'byWords', PhraseRows>>>(
   new URL('./kinds.json', import.meta.url),

@@ -5,7 +5,7 @@
 import { withoutDates } from '../understand/dates.ts'
 import { isIdentity, isProper } from '../understand/lexicon.ts'
 import { marksOf } from '../understand/marks.ts'
-import { fold, type LearnedTable, meanings, stem } from '../understand/words.ts'
+import { fold, type LearnedTable, meanings, stem } from '../understand/text-normalization.ts'
 
 /** One family of questions (a series, an event): its texts count once, however many there are. */
 export interface TextFamily {

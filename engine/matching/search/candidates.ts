@@ -2,7 +2,7 @@
 // true partner is found among a hundred thousand without a look at all of them, and the work for one question
 // is bounded whatever the texts.
 
-import { type BlockingKeys, isDated } from './keys.ts'
+import { type BlockingKeys, isDated } from './blocking-keys.ts'
 import { Postings } from './postings.ts'
 
 /** A key with more subjects than this finds no candidates; it still ranks those found by other keys. */

@@ -3,7 +3,7 @@
 // pair, a confirmed one is chosen; other pairs of its markets stand until they are looked for again.
 
 import { isBefore } from '../../ids.ts'
-import { DEFAULT_SCORER, type PairScore, type PairScorer } from '../compare/judge.ts'
+import { DEFAULT_SCORER, type PairScore, type PairScorer } from '../compare/pair-scorer.ts'
 import type {
   ChangeTask,
   FindTask,
@@ -11,7 +11,7 @@ import type {
   MatchResult,
   MatchTask,
   PairOverride,
-} from '../task.ts'
+} from '../match-task.ts'
 import { DEFAULT_FAMILIES, Families } from '../veto/families.ts'
 import { VETOES } from '../veto/vetoes.ts'
 import { MarketIndex } from './market-index.ts'

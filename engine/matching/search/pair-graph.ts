@@ -1,7 +1,7 @@
 // Which markets are thought to go together: every scored pair worth keeping, and the one-to-one choice among them.
 // A change touches only the markets that pairs connect to it; a confirmed pair is always chosen. Bounded by PAIRS_OF_ONE_MAX a market.
 
-import type { PairScore } from '../compare/judge.ts'
+import type { PairScore } from '../compare/pair-scorer.ts'
 import { assign, type Edge } from './assignment.ts'
 
 /** Pairs below it are not kept. */

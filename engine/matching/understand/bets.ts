@@ -3,7 +3,7 @@
 // such bets are one only in the same words.
 
 import { firstMatch, type PhraseRows, phraseTable, tableIn, wordSet } from './phrases.ts'
-import { meanings } from './words.ts'
+import { meanings } from './text-normalization.ts'
 
 /** A bet's kind; sides and lines stand beside it in the game. */
 export interface Bet {

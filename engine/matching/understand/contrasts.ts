@@ -3,7 +3,7 @@
 
 import { bothWays, type Marks, type UnmatchedMark } from './marks.ts'
 import { type PhraseRows, tableIn } from './phrases.ts'
-import { fold, rawWords, stem } from './words.ts'
+import { fold, rawWords, stem } from './text-normalization.ts'
 
 const { sets, restricts, adjectives } = tableIn<{
   readonly sets: Readonly<Record<string, PhraseRows>>

@@ -2,7 +2,7 @@
 // measures, one identity each. General English and public names only.
 
 import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
-import { LOCATIONS } from './places.ts'
+import { LOCATIONS } from './locations.ts'
 
 const table = tableIn<{
   /** Identity → folded phrases, of which the longest that fits is replaced. */

@@ -5,8 +5,8 @@ import { hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'
 import type { Marks } from './marks.ts'
 import { wordSet } from './phrases.ts'
-import type { Texts } from './texts.ts'
-import { fold } from './words.ts'
+import type { Texts } from './listing-texts.ts'
+import { fold } from './text-normalization.ts'
 
 const CRYPTO = wordSet(
   'bitcoin ethereum solana xrp dogecoin hyperliquid cardano litecoin chainlink avalanche bnb shiba',

@@ -7,7 +7,7 @@ import type { DateMention } from './dates.ts'
 import type { Game } from './game.ts'
 import type { Marks } from './marks.ts'
 import type { Quantity } from './quantity.ts'
-import type { Spelling } from './words.ts'
+import type { Spelling } from './text-normalization.ts'
 
 /** When it is decided. */
 export interface DecisionDate extends Omit<DateMention, 'start' | 'end'> {

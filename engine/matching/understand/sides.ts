@@ -7,9 +7,9 @@ import { schoolOf } from '../../sports/colleges.ts'
 import { LEAGUES, type League } from '../../sports/leagues.ts'
 import { TeamTable } from '../../sports/team-table.ts'
 import type { TeamEntry } from '../../team-listing.ts'
-import type { Competition } from './arenas.ts'
+import type { Competition } from './competitions.ts'
 import { wordSet } from './phrases.ts'
-import { countryOfCode, countryOfName } from './places.ts'
+import { countryOfCode, countryOfName } from './locations.ts'
 
 /** A side as one venue has it; texts folded, '' where unknown. */
 export interface Side {

@@ -9,9 +9,9 @@ import type { VenueKey } from '../../ids.ts'
 import type { Log } from '../../process/log.ts'
 import type { Count, Metrics } from '../../process/metrics.ts'
 import type { TimeMs } from '../../units.ts'
-import type { DriftNotes, DriftWeight } from './notes.ts'
+import type { DriftNotes, DriftWeight } from './drift-notes.ts'
 import { DriftProbes } from './probes.ts'
-import { Shares } from './rows.ts'
+import { Shares } from './row-checks.ts'
 
 export type { DriftNotes, DriftWeight }
 

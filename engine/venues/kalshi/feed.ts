@@ -5,7 +5,7 @@
 import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId } from '../../ids.ts'
-import { forEachSliced, runInSlices } from '../../steps.ts'
+import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import type {
   FeedHealth,
@@ -16,18 +16,18 @@ import type {
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
-import { BookSocket } from './book/socket.ts'
+import { BookSocket } from './book/book-socket.ts'
 import type { KalshiFees } from './catalog/fees.ts'
-import { parseOrderbookRow, rowsOf } from './catalog/rows.ts'
+import { parseOrderbookRow, rowsOf } from './catalog/rest-rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
-import { FiguresReader } from './figures/reader.ts'
-import { TickerSocket } from './figures/socket.ts'
+import { FiguresReader } from './figures/figures-reader.ts'
+import { TickerSocket } from './figures/ticker-socket.ts'
 import { isBlockTrade, mapMessage, tickerOf } from './map.ts'
 import type { FeeMessage, LifecycleMessage, TradeMessage } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
-import type { SocketAccess } from './socket.ts'
-import { TradeSocket } from './trades/socket.ts'
-import type { TradeReader } from './trades/trades.ts'
+import type { SocketAccess } from './kalshi-socket.ts'
+import { TradeSocket } from './trades/trade-socket.ts'
+import type { TradeReader } from './trades/trade-reader.ts'
 
 /** Markets on one connection; the venue allows half a million, but one loss should not cost all. */
 const SOCKET_MARKETS_MAX = 5_000

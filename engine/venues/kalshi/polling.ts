@@ -6,11 +6,11 @@
 import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
-import { forEachSliced, runInSlices } from '../../steps.ts'
+import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
-import { listIn, SuspectAnswerError } from '../answers.ts'
-import { type FrameTap, feedEvent } from '../feed.ts'
-import type { VenueCounters } from '../tally.ts'
+import { listIn, SuspectAnswerError } from '../answer-checks.ts'
+import { type FrameTap, feedEvent } from '../socket-feed.ts'
+import type { VenueCounters } from '../venue-counters.ts'
 import type {
   FeedHealth,
   Readable,
@@ -20,11 +20,11 @@ import type {
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
-import { parseOrderbookRow } from './catalog/rows.ts'
+import { parseOrderbookRow } from './catalog/rest-rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
-import { FiguresReader } from './figures/reader.ts'
+import { FiguresReader } from './figures/figures-reader.ts'
 import { mapMessage, tickerOf } from './map.ts'
-import type { TradeReader } from './trades/trades.ts'
+import type { TradeReader } from './trades/trade-reader.ts'
 
 const TRADES_EVERY_MS = 2_000
 /** Five batches a second: the bucket without a key has eight, and the catalogue needs its share. */

@@ -3,9 +3,9 @@
 
 import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
-import { type AnswerKind, type CursorPage, pagesOf, SuspectAnswerError } from '../answers.ts'
+import { type AnswerKind, type CursorPage, pagesOf, SuspectAnswerError } from '../answer-checks.ts'
 import type { DriftNotes } from '../drift/drift.ts'
-import { checkDataRows } from './drift.ts'
+import { checkDataRows } from './drift-checks.ts'
 
 /** The most rows of a page; more is refused with 400. */
 export const DATA_ROWS_MAX = 1_000

@@ -8,8 +8,8 @@ import type { HttpClient } from '../../fetch.ts'
 import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { MarketFees } from '../../market/fees.ts'
 import type { TimeMs } from '../../units.ts'
-import { type FrameTap, feedEvent } from '../feed.ts'
-import type { VenueCounters } from '../tally.ts'
+import { type FrameTap, feedEvent } from '../socket-feed.ts'
+import type { VenueCounters } from '../venue-counters.ts'
 import type {
   FeedHealth,
   Readable,
@@ -25,7 +25,7 @@ import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './book/resync.ts'
 import { type MarketTrack, Tracks } from './book/tracks.ts'
 import type { DataApi } from './data-api.ts'
 import { PolymarketMap } from './map.ts'
-import { TradeFeed } from './trades/feed.ts'
+import { TradeFeed } from './trades/trade-feed.ts'
 
 interface PolymarketFeedParts {
   readonly venue: VenueParts

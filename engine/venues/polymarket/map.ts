@@ -29,7 +29,7 @@ import type {
   ResolvedMessage,
   TickSizeMessage,
 } from './messages.ts'
-import { type LastTrade, SIZE_MAX_MICROS } from './trades/trades.ts'
+import { type LastTrade, SIZE_MAX_MICROS } from './trades/trade-ledger.ts'
 
 /** Why a well-formed message could not become an event; a fixed set. */
 type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'

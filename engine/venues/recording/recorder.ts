@@ -4,7 +4,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Clock } from '../../clock.ts'
 import type { VenueKey } from '../../ids.ts'
-import type { FrameTap } from '../feed.ts'
+import type { FrameTap } from '../socket-feed.ts'
 import type { CatalogPage } from '../venue.ts'
 import { catalogLine, frameLine, headerLine } from './recording.ts'
 

@@ -21,7 +21,7 @@ import {
   type OutcomeListing,
 } from '../../market/market.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
-import type { RawFrame } from '../feed.ts'
+import type { RawFrame } from '../socket-feed.ts'
 import type { CatalogPage } from '../venue.ts'
 
 const RECORDING_VERSION = 1

@@ -10,7 +10,7 @@ import type { NativeMarketId, VenueKey } from '../../ids.ts'
 import type { EventListing, MarketListing } from '../../market/market.ts'
 import type { TimeMs } from '../../units.ts'
 import { Drift } from '../drift/drift.ts'
-import { feedEvent } from '../feed.ts'
+import { feedEvent } from '../socket-feed.ts'
 import type {
   CatalogPage,
   FeedHealth,

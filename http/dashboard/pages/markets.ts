@@ -16,7 +16,7 @@ import {
   TEXT_LENGTH_MIN,
 } from '../parts/markets/filters.ts'
 import { type FinderState, MarketFinder, PAGES_MAX } from '../parts/markets/finder.ts'
-import { type EventHead, MarketRows, marketHead } from '../parts/markets/rows.ts'
+import { type EventHead, MarketRows, marketHead } from '../parts/markets/market-rows.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { EventPage, MarketPage } from '../records.ts'
 import type { PageProps } from '../route.ts'

@@ -27,7 +27,7 @@ import {
   type OpportunityRow,
   shownRows,
   useOpportunities,
-} from '../parts/opportunities/list.ts'
+} from '../parts/opportunities/opportunity-list.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { Ago, Time } from '../parts/time.ts'
 import type { Opportunity } from '../records.ts'

@@ -7,7 +7,7 @@ import { after, every, isTabHidden } from '../browser.ts'
 import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
-import type { RequestState } from './asked.ts'
+import type { RequestState } from './request-state.ts'
 
 /** Being asked for; quiet for the eye, read out by a screen reader. */
 export const Waiting = ({ what }: { readonly what: string }) =>

@@ -15,7 +15,7 @@ import {
 } from '../../records/opportunities.ts'
 import { choice, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { type ChannelVariant, variantOf } from '../fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { LoggedUpdate } from '../resume/message-log.ts'
 import type { Channel } from './channel.ts'

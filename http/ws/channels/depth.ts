@@ -13,7 +13,7 @@ import {
   type ResyncReason,
 } from '../encode/encoder.ts'
 import { Conflation } from '../fan-out/conflation.ts'
-import { type ChannelVariant, variantOf } from '../fan-out/lanes.ts'
+import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'

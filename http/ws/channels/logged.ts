@@ -5,7 +5,7 @@ import type { Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { CountedChannel } from '../../../engine/publisher.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { ChannelVariant } from '../fan-out/lanes.ts'
+import type { ChannelVariant } from '../fan-out/channel-variants.ts'
 import { type ChannelLog, isLogged, MessageLog, type MessageTable } from '../resume/message-log.ts'
 import type { ChannelParts, OpenChannel } from './channel.ts'
 

@@ -8,7 +8,7 @@ import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { encoded, type MsgpackWriter } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { MarketTexts } from '../../records/render.ts'
-import type { ChannelName, Form } from '../fan-out/lanes.ts'
+import type { ChannelName, Form } from '../fan-out/channel-variants.ts'
 
 /** One message as it goes on the wire. */
 export type Frame = string | Uint8Array

@@ -6,7 +6,7 @@ import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import { type MarketTexts, marketTexts } from '../../records/render.ts'
-import type { ChannelName } from '../fan-out/lanes.ts'
+import type { ChannelName } from '../fan-out/channel-variants.ts'
 import * as forms from './encoder.ts'
 
 /** A market's texts, and what stands in its messages between channel and epoch. */

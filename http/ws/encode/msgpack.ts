@@ -6,7 +6,7 @@ import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import { MsgpackWriter, writeValue } from '../../../engine/msgpack-writer.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import type { ChannelName } from '../fan-out/lanes.ts'
+import type { ChannelName } from '../fan-out/channel-variants.ts'
 import * as forms from './encoder.ts'
 
 /** Fields of the head of every counted message. */

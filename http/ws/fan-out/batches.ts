@@ -11,7 +11,7 @@
 
 import { batchBytesMax } from '../../../engine/limits.ts'
 import type { Frame } from '../encode/encoder.ts'
-import type { Form } from './lanes.ts'
+import type { Form } from './channel-variants.ts'
 import type { Socket, Topics } from './library.ts'
 
 /** A topic of the library that each batched socket joins and never leaves: it must not lose its last one

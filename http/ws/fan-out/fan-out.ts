@@ -7,7 +7,7 @@ import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import type { Count, Metrics } from '../../../engine/process/metrics.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { WildcardSubscription } from '../session/row.ts'
+import type { WildcardSubscription } from '../session/wildcard-subscription.ts'
 import {
   type ChannelName,
   type ChannelVariant,
@@ -15,7 +15,7 @@ import {
   type Form,
   topicOf,
   type WideKey,
-} from './lanes.ts'
+} from './channel-variants.ts'
 import type { Topics } from './library.ts'
 
 /** Frames of one message; null: there is nothing to send after all. */

@@ -3,11 +3,11 @@
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
-import { type ChannelName, channelOfVariant } from '../fan-out/lanes.ts'
+import { type ChannelName, channelOfVariant } from '../fan-out/channel-variants.ts'
 import { type Connection, skipsPerTick, type Task } from '../session/connection.ts'
 import { fill, idsOf } from '../session/fill.ts'
 import type { HubAccess } from '../session/hub-access.ts'
-import { WildcardSubscription } from '../session/row.ts'
+import { WildcardSubscription } from '../session/wildcard-subscription.ts'
 import { type Audience, sendLostRange } from './losses.ts'
 import type { ChannelLog, LostRange } from './message-log.ts'
 import { replay } from './replay.ts'

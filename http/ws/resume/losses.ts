@@ -2,7 +2,7 @@
 // venue, from when to when.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
-import type { ChannelName, WideKey } from '../fan-out/lanes.ts'
+import type { ChannelName, WideKey } from '../fan-out/channel-variants.ts'
 import type { Connection } from '../session/connection.ts'
 import type { HubAccess } from '../session/hub-access.ts'
 import { contains } from '../session/subscriptions.ts'

@@ -14,7 +14,7 @@ import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
 import type { Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { ChannelName, ChannelVariant } from '../fan-out/lanes.ts'
+import type { ChannelName, ChannelVariant } from '../fan-out/channel-variants.ts'
 
 /** An update of a market, at its place in a channel. */
 export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>

@@ -4,10 +4,10 @@
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
-import type { ChannelVariant, WideKey } from '../fan-out/lanes.ts'
+import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
 import type { Connection, Task } from './connection.ts'
 import type { HubAccess } from './hub-access.ts'
-import { WildcardSubscription } from './row.ts'
+import { WildcardSubscription } from './wildcard-subscription.ts'
 
 /** Called before each state; null: a market that is subscribed to already is passed over. */
 type Before = ((view: MarketView) => void) | null

@@ -4,7 +4,7 @@
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { Target } from '../command.ts'
-import type { WideKey } from '../fan-out/lanes.ts'
+import type { WideKey } from '../fan-out/channel-variants.ts'
 
 export type Resolved =
   | { readonly kind: 'wide'; readonly key: WideKey }

@@ -34,13 +34,13 @@ import {
   statusTopic,
   topicOf,
   type WideKey,
-} from '../fan-out/lanes.ts'
+} from '../fan-out/channel-variants.ts'
 import type { Socket } from '../fan-out/library.ts'
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, Task } from './connection.ts'
 import type { HubAccess, SliceOutcome } from './hub-access.ts'
-import type { WildcardSubscription } from './row.ts'
+import type { WildcardSubscription } from './wildcard-subscription.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
 

@@ -8,7 +8,7 @@ import {
   type ChannelVariant,
   channelOfVariant,
   type WideKey,
-} from '../fan-out/lanes.ts'
+} from '../fan-out/channel-variants.ts'
 
 /** Whether a wide subscription contains a market's venue, or another wide one. */
 export function contains(wide: WideKey, key: WideKey): boolean {

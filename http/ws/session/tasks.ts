@@ -5,7 +5,7 @@
 import { subscriptionsMax } from '../../../engine/limits.ts'
 import { ORDERBOOK } from '../channels/orderbook.ts'
 import type { Command, CommandId, Since } from '../command.ts'
-import { type ChannelVariant, channelOfVariant } from '../fan-out/lanes.ts'
+import { type ChannelVariant, channelOfVariant } from '../fan-out/channel-variants.ts'
 import { subscribeLogged } from '../resume/replay.ts'
 import { type Connection, skipsPerTick, type Task } from './connection.ts'
 import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'

@@ -6,7 +6,7 @@ import { TradeBackFill } from '../../../actors/venue/back-fill.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { type TimeMs, timeMs } from '../../../engine/units.ts'
-import { SuspectAnswers, type SuspectReason } from '../../../engine/venues/answers.ts'
+import { SuspectAnswers, type SuspectReason } from '../../../engine/venues/answer-checks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { quietVenue } from '../../support/fakes/quiet-venue.ts'
 

@@ -7,7 +7,7 @@ import { nativeEventId } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { SuspectAnswerError, SuspectAnswers } from '../../../engine/venues/answers.ts'
+import { SuspectAnswerError, SuspectAnswers } from '../../../engine/venues/answer-checks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { eventListing, listing } from '../../support/worlds/builders.ts'
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openWalletThread } from '../../../engine/wallets/thread.ts'
+import { openWalletThread } from '../../../engine/wallets/wallet-thread.ts'
 import { openData, testFolder } from '../../support/rigs/data-folder.ts'
 import { naiveFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'

@@ -10,7 +10,7 @@ import {
   webhooksPerAccountMax,
 } from '../../../engine/limits.ts'
 import { usdMicros } from '../../../engine/units.ts'
-import { webhookShareOf } from '../../../engine/webhooks/share.ts'
+import { webhookShareOf } from '../../../engine/webhooks/webhook-share.ts'
 import { answered, type Post } from '../../support/fakes/caller.ts'
 import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 import { ALICE, BOB, oneWebhook, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'

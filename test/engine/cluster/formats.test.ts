@@ -9,14 +9,14 @@ import {
   encodeGatewayRequest,
   encodeGatewayResponse,
   encodeRevocation,
-} from '../../../engine/cluster/asked.ts'
+} from '../../../engine/cluster/gateway-messages.ts'
 import { type BatchHeader, decodeBatch, encodeBatch } from '../../../engine/cluster/batch.ts'
 import {
   type CheckpointHeader,
   decodeCheckpoint,
   encodeCheckpoint,
 } from '../../../engine/cluster/checkpoint.ts'
-import { clusterBatchBytesMax } from '../../../engine/cluster/log.ts'
+import { clusterBatchBytesMax } from '../../../engine/cluster/cluster-log.ts'
 import { encoded, writeValue } from '../../../engine/msgpack-writer.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { pause, systemClock } from '../../../engine/clock.ts'
-import type { ClusterLog } from '../../../engine/cluster/log.ts'
+import type { ClusterLog } from '../../../engine/cluster/cluster-log.ts'
 import {
   GET_NATS,
   hasNats,

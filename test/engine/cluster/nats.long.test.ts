@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect as connectNats } from '@nats-io/transport-node'
 import { pause, systemClock } from '../../../engine/clock.ts'
-import type { ClusterLog } from '../../../engine/cluster/log.ts'
+import type { ClusterLog } from '../../../engine/cluster/cluster-log.ts'
 import { openNats } from '../../../engine/cluster/nats.ts'
 import {
   GET_NATS,

@@ -10,7 +10,7 @@ import {
   clusterBatchBytesMax,
   idOfBatch,
   type ShardName,
-} from '../../../engine/cluster/log.ts'
+} from '../../../engine/cluster/cluster-log.ts'
 import { LogWriter, retainedBytesMax } from '../../../engine/cluster/writer.ts'
 import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { silentLog } from '../../../engine/process/log.ts'

@@ -11,7 +11,7 @@ import { FetchError, HttpClient } from '../../../engine/fetch.ts'
 import { logOptions } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
-import { SocketFeed } from '../../../engine/venues/feed.ts'
+import { SocketFeed } from '../../../engine/venues/socket-feed.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 /** A port of this machine whose listener is gone. */

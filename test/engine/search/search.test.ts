@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSearch, openSearchThread, searchInline } from '../../../engine/search/search.ts'
-import type { SearchChange, SearchQuery } from '../../../engine/search/task.ts'
+import type { SearchChange, SearchQuery } from '../../../engine/search/search-task.ts'
 
 test('a thread keeps the index and finds in it, in the order of its tasks', async () => {
   const port = openSearchThread()

@@ -30,7 +30,7 @@ import {
   withNewest,
   withOlder,
   withOne,
-} from '../../../http/dashboard/parts/webhooks/words.ts'
+} from '../../../http/dashboard/parts/webhooks/webhook-texts.ts'
 import type {
   Deliveries,
   Delivery,

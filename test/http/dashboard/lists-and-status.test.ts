@@ -17,7 +17,7 @@ import { chosen, chosenNumber } from '../../../http/dashboard/parts/lists/filter
 import { contrary, gapOf, type Quote, quoteOf } from '../../../http/dashboard/parts/lists/quotes.ts'
 import { fullVenueText, protocols, venueText } from '../../../http/dashboard/parts/lists/venues.ts'
 import { endText, resultText } from '../../../http/dashboard/parts/market/facts.ts'
-import { gameDayOf } from '../../../http/dashboard/parts/market/twin.ts'
+import { gameDayOf } from '../../../http/dashboard/parts/market/matched-market.ts'
 import {
   alignedQuotes,
   type MatchRecord,
@@ -28,7 +28,7 @@ import { besides, gamesOf } from '../../../http/dashboard/parts/sports/games.ts'
 import { driftRows, feedRows, leaseText } from '../../../http/dashboard/parts/status/tables.ts'
 import { curvePoints } from '../../../http/dashboard/parts/wallets/pnl.ts'
 import { windowRows } from '../../../http/dashboard/parts/wallets/profile.ts'
-import { addressIn, describeRefusal } from '../../../http/dashboard/parts/wallets/words.ts'
+import { addressIn, describeRefusal } from '../../../http/dashboard/parts/wallets/wallet-texts.ts'
 import {
   merged,
   passes,

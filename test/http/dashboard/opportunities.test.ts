@@ -17,7 +17,7 @@ import {
   type OpportunityRows,
   shownRows,
   withMessage,
-} from '../../../http/dashboard/parts/opportunities/list.ts'
+} from '../../../http/dashboard/parts/opportunities/opportunity-list.ts'
 import type { Opportunity } from '../../../http/dashboard/records.ts'
 import { EXAMPLE_OPPORTUNITY } from '../../../http/records/opportunities.ts'
 

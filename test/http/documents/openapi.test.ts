@@ -8,7 +8,7 @@ import { systemClock } from '../../../engine/clock.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
 import { api } from '../../../http/api.ts'
-import { documentedAnswers } from '../../../http/documents/answers.ts'
+import { documentedAnswers } from '../../../http/documents/responses.ts'
 import { operationId } from '../../../http/documents/names.ts'
 import { isListed, openapi, openapiText } from '../../../http/documents/openapi.ts'
 import {

@@ -12,7 +12,7 @@ import type {
   StatsView,
   VenueView,
 } from '../../../actors/views.ts'
-import { WhaleLog } from '../../../actors/whales/log.ts'
+import { WhaleLog } from '../../../actors/whales/whale-log.ts'
 import type { Clock } from '../../../engine/clock.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import { bookAgeMsMax } from '../../../engine/limits.ts'

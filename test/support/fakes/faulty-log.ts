@@ -15,13 +15,13 @@ import type {
   LogSubscription,
   RequestSubject,
   ShardName,
-} from '../../../engine/cluster/log.ts'
+} from '../../../engine/cluster/cluster-log.ts'
 import {
   answersMax,
   LogError,
   requestMsMax,
   type ShardReader,
-} from '../../../engine/cluster/log.ts'
+} from '../../../engine/cluster/cluster-log.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 
 /** How often each fault happens, 0 to 1, and how long things take. */

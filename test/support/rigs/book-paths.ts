@@ -12,7 +12,7 @@ import { KalshiStream } from '../../../engine/venues/kalshi/stream.ts'
 import { type MarketTrack, Tracks } from '../../../engine/venues/polymarket/book/tracks.ts'
 import { PolymarketMap } from '../../../engine/venues/polymarket/map.ts'
 import { parseFrame } from '../../../engine/venues/polymarket/parse.ts'
-import { VenueCounters } from '../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { FollowedMarket } from '../worlds/followed-market.ts'
 

@@ -5,9 +5,9 @@
 import { Checkpoints } from '../../../actors/cluster/checkpoints.ts'
 import { Feeder } from '../../../actors/cluster/feeder.ts'
 import { answerBars } from '../../../actors/mirror/bars.ts'
-import { QuotaServer } from '../../../actors/mirror/quotas.ts'
+import { QuotaServer } from '../../../actors/mirror/quota-shares.ts'
 import type { Clock } from '../../../engine/clock.ts'
-import { answerBatches } from '../../../engine/cluster/asked.ts'
+import { answerBatches } from '../../../engine/cluster/gateway-messages.ts'
 import { type BatchHeader, encodeBatch } from '../../../engine/cluster/batch.ts'
 import {
   type ClusterLog,
@@ -15,7 +15,7 @@ import {
   LogError,
   marketShards,
   type ShardName,
-} from '../../../engine/cluster/log.ts'
+} from '../../../engine/cluster/cluster-log.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 import { createEngine, type Engine } from '../../../engine/engine.ts'
 import type { Update, VenueEvent } from '../../../engine/events.ts'

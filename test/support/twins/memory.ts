@@ -11,7 +11,7 @@ import type {
   NativeMarketId,
   VenueKey,
 } from '../../../engine/ids.ts'
-import { firstRetainedHour } from '../../../engine/kept-time.ts'
+import { firstRetainedHour } from '../../../engine/retention-time.ts'
 import { lossesOfRunMax, retainedRunsMax, snapshotRetentionDays } from '../../../engine/limits.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../../../engine/market/market.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../../engine/units.ts'

@@ -1,7 +1,7 @@
 // A judge that a reader can check by eye: two subjects are as alike as their titles and answers share words. For
 // tests of what looks for pairs, whatever the real judge thinks.
 
-import type { PairScore, PairScorer } from '../../../engine/matching/compare/judge.ts'
+import type { PairScore, PairScorer } from '../../../engine/matching/compare/pair-scorer.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
 
 type Words = ReadonlySet<string>

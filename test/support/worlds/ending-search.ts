@@ -2,7 +2,7 @@
 
 import { transferred } from '../../../engine/pool.ts'
 import { Searcher } from '../../../engine/search/searcher.ts'
-import type { SearchTask } from '../../../engine/search/task.ts'
+import type { SearchTask } from '../../../engine/search/search-task.ts'
 
 const searcher = new Searcher()
 

@@ -2,7 +2,7 @@
 // each trap differs. Rendered in the venues' own words, read by the same readers as dumps.
 
 import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
-import type { VenueSubjects } from '../../../engine/matching/offline/match-corpus.ts'
+import type { VenueSubjects } from '../../../engine/matching/offline/corpus-matching.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
 import { timeMs } from '../../../engine/units.ts'

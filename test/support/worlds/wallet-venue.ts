@@ -31,7 +31,7 @@ import type {
   WalletEvent,
   WalletProfile,
 } from '../../../engine/wallet.ts'
-import { walletsInline } from '../../../engine/wallets/thread.ts'
+import { walletsInline } from '../../../engine/wallets/wallet-thread.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { FakeMarket } from '../fakes/market.ts'

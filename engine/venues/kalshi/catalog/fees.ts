@@ -20,11 +20,11 @@ import {
   sharedFees,
 } from '../../../market/fees.ts'
 import { MICROS, parseTime, type TimeMs, timeMs } from '../../../units.ts'
-import { listIn, pagesOf, SuspectAnswerError, suspectListReason } from '../../answers.ts'
-import type { VenueCounters } from '../../tally.ts'
+import { listIn, pagesOf, SuspectAnswerError, suspectListReason } from '../../answer-checks.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import type { FeeTerms } from '../messages.ts'
 import { idOf } from '../parse.ts'
-import { cursorOf } from './rows.ts'
+import { cursorOf } from './rest-rows.ts'
 
 /** Terms that hold from a moment on. */
 interface FeeChange extends FeeTerms {

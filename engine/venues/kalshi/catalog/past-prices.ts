@@ -14,9 +14,9 @@ import {
   type TimeMs,
   timeMs,
 } from '../../../units.ts'
-import { listIn } from '../../answers.ts'
+import { listIn } from '../../answer-checks.ts'
 import { type PastPoint, pointsFrom } from '../../past-points.ts'
-import type { VenueCounters } from '../../tally.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
 import { decimalOf, dollarsOfCents, type Rejected, rejected } from '../parse.ts'
 

@@ -4,7 +4,7 @@
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import type { VenueCounters } from '../../tally.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 
 const READ_EVERY_MS = 60_000
 const SHARDS_MAX = 1_000

@@ -4,11 +4,11 @@
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { listIn, pagesOf, SuspectAnswerError } from '../../answers.ts'
-import type { VenueCounters } from '../../tally.ts'
+import { listIn, pagesOf, SuspectAnswerError } from '../../answer-checks.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
-import { cursorOf } from './rows.ts'
+import { cursorOf } from './rest-rows.ts'
 
 const PAGE_ROWS = 2_000
 /** A list of more pages than this has lost its end. */

@@ -5,7 +5,7 @@
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { asList } from '../../answers.ts'
+import { asList } from '../../answer-checks.ts'
 import { type BookMessage, isBook } from '../messages.ts'
 import { inDecimals } from '../parse.ts'
 import { readBookSummary, readLevels } from './quotes.ts'

@@ -21,8 +21,8 @@ import {
 } from '../../../market/fees.ts'
 import type { ReadListing } from '../../../market/market.ts'
 import { MICROS, parseSize, type SizeMicros } from '../../../units.ts'
-import { SuspectAnswerError } from '../../answers.ts'
-import type { VenueCounters } from '../../tally.ts'
+import { SuspectAnswerError } from '../../answer-checks.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 

@@ -5,9 +5,9 @@
 import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { roundPrice, type TimeMs, timeMs } from '../../../units.ts'
-import { listIn } from '../../answers.ts'
+import { listIn } from '../../answer-checks.ts'
 import { type PastPoint, pointsFrom } from '../../past-points.ts'
-import type { VenueCounters } from '../../tally.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
 
 interface PastPricesParts {

@@ -2,8 +2,8 @@
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
-import { asList } from '../../answers.ts'
-import type { VenueCounters } from '../../tally.ts'
+import { asList } from '../../answer-checks.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
 

@@ -4,7 +4,7 @@
 
 import { restPrice } from '../../../trade-parts.ts'
 import { complement, MICROS, sizeMicros } from '../../../units.ts'
-import type { Fill, LastTrade, TradeRow } from './trades.ts'
+import type { Fill, LastTrade, TradeRow } from './trade-ledger.ts'
 
 /** Millionths of a contract by which sums may differ. */
 const SIZE_NOISE = 2

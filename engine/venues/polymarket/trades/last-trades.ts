@@ -13,9 +13,9 @@ import type { Clock, StopTimer } from '../../../clock.ts'
 import type { TradesSource, VenueEvent } from '../../../events.ts'
 import { partId } from '../../../trade-parts.ts'
 import { complement, type TimeMs } from '../../../units.ts'
-import type { VenueCounters } from '../../tally.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { fillsOf, fillsOfMakers, fillsWithRest, isAverage } from './fills.ts'
-import { type Fill, type LastTrade, type TradeLedger, type TradeRow, tradeEvent } from './trades.ts'
+import { type Fill, type LastTrade, type TradeLedger, type TradeRow, tradeEvent } from './trade-ledger.ts'
 
 interface LastTradesParts {
   readonly clock: Clock

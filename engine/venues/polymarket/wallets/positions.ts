@@ -4,7 +4,7 @@ import { outcomeId, type WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import { roundPrice, roundSize, roundUsd, SIZE_ZERO } from '../../../units.ts'
 import type { VenuePosition } from '../../../wallet.ts'
-import type { VenueCounters } from '../../tally.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
 

@@ -5,7 +5,7 @@
 import type { WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
 import type { WalletRole } from '../../../wallet.ts'
-import type { VenueCounters } from '../../tally.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
 
 interface RolesRequest {

@@ -1,5 +1,5 @@
 // One client of venue b's stream: its subscriptions, the numbering of their messages, and the
-// answers to its commands. Faults: outbox.ts.
+// answers to its commands. Faults: kalshi-outbox.ts.
 
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
@@ -8,7 +8,7 @@ import type { Faults } from '../faults.ts'
 import type { SimMarket, World } from '../model.ts'
 import { type Command, ERRORS, type ErrorCode, type MarketNames, parseCommand } from './commands.ts'
 import { snapshotMessage, tickerMessage } from './messages.ts'
-import { KalshiOutbox } from './outbox.ts'
+import { KalshiOutbox } from './kalshi-outbox.ts'
 import type { SimKalshiStream } from './stream.ts'
 import { KalshiSubscription } from './subscription.ts'
 

@@ -15,7 +15,7 @@ import {
   isOver,
   liquidityUsd,
   volumeWithin,
-} from './facts.ts'
+} from './market-facts.ts'
 
 /** A Gamma event object without its markets. */
 export function eventRow(

@@ -26,7 +26,7 @@ import {
   lastFirstPrice,
   liquidityUsd,
   oracleStatus,
-} from './facts.ts'
+} from './market-facts.ts'
 import type { RowOrder } from './pages.ts'
 
 /** A parameter that the venue refuses with 422. */

@@ -16,7 +16,7 @@ import {
 import type { SimMarket, SimTrade } from '../model.ts'
 import { feeScheduleOf } from '../world/fees.ts'
 import { tagSlug } from './events.ts'
-import { feeBps, ORDER_SIZE_MIN, winnerIndex } from './facts.ts'
+import { feeBps, ORDER_SIZE_MIN, winnerIndex } from './market-facts.ts'
 
 /** A price as venue a writes it: the shortest decimal. */
 export function priceText(price: PriceMicros): string {

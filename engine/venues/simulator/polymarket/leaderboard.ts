@@ -8,7 +8,7 @@ import type { SimTopic, SimWalletLedger, SimWallets, World } from '../model.ts'
 import { participation } from '../world/fill-money.ts'
 import { enumParam } from './data-query.ts'
 import { type DataV2, type Page, type PageQuery, pinnedParam } from './envelope.ts'
-import { outcomePrices } from './facts.ts'
+import { outcomePrices } from './market-facts.ts'
 import { requestedWallet } from './wallet-routes.ts'
 
 const CATEGORIES = [

@@ -34,7 +34,7 @@ import {
   spacedTime,
   volumeWithin,
   winnerIndex,
-} from './facts.ts'
+} from './market-facts.ts'
 
 /** What a Gamma market row carries besides itself. */
 interface MarketParts {

@@ -4,7 +4,7 @@
 import { MICROS, sizeMicros, toNumber } from '../../../units.ts'
 import type { SimTrade } from '../model.ts'
 import { participation, shownPrice } from '../world/fill-money.ts'
-import { imageUrl } from './facts.ts'
+import { imageUrl } from './market-facts.ts'
 
 /** The fields that RTDS and the Data API have in common, in the venue's words. */
 export interface TradeRow {

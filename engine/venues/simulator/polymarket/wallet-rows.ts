@@ -5,7 +5,7 @@ import type { SimHolding, SimMarket, SimWalletEvent, SimWalletLedger } from '../
 import { participation } from '../world/fill-money.ts'
 import { isNamed } from '../world/wallet-events.ts'
 import { snakeRow } from './envelope.ts'
-import { endMs, imageUrl, outcomePrices } from './facts.ts'
+import { endMs, imageUrl, outcomePrices } from './market-facts.ts'
 import { tradeRow } from './trade-rows.ts'
 
 /** What the venue shows in place of an outcome index that does not exist. */

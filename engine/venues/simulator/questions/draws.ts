@@ -14,7 +14,7 @@ import {
   singleAnswer,
   strikesAround,
   underRules,
-} from './answers.ts'
+} from './answer-chances.ts'
 import {
   clockLower,
   clockUpper,

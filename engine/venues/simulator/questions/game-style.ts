@@ -2,7 +2,7 @@
 // with one market a team or line.
 
 import type { SimGame, SimPairKind, SimTeam } from '../model.ts'
-import { payoutOf } from './answers.ts'
+import { payoutOf } from './answer-chances.ts'
 import {
   clockUpper,
   type EasternTime,

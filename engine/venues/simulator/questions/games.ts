@@ -4,7 +4,7 @@
 import { hash32, seededRandom } from '../../../random.ts'
 import { DAY_MS } from '../../../units.ts'
 import type { SimGame, SimTeam } from '../model.ts'
-import { clampChance, isVoid, logistic, numberOf } from './answers.ts'
+import { clampChance, isVoid, logistic, numberOf } from './answer-chances.ts'
 import { easternMs, easternTime, isoDate } from './eastern.ts'
 import { type GameResult, kalshiGame, type Line, polymarketGame } from './game-style.ts'
 import { chanceOf } from './path.ts'

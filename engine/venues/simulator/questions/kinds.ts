@@ -29,7 +29,7 @@ import {
   type WorldSize,
 } from './question.ts'
 import type { Schedule } from './schedule.ts'
-import { fill, templatesOf } from './words.ts'
+import { fill, templatesOf } from './question-templates.ts'
 
 export type Values = Readonly<Record<string, string>>
 

@@ -2,7 +2,7 @@
 // cities beyond the known ones are invented.
 
 import { readFileSync } from 'node:fs'
-import { numberOf, roundTo } from './answers.ts'
+import { numberOf, roundTo } from './answer-chances.ts'
 import { capitals, coinName, townName } from './names.ts'
 
 /** The lists of the file: rows of `name|code|…`, or plain names. */

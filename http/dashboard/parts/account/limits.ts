@@ -8,7 +8,7 @@ import { countText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Me } from '../../records.ts'
 import { whoAmI } from '../../session.ts'
-import { useRequest } from '../asked.ts'
+import { useRequest } from '../request-state.ts'
 import { Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
 

@@ -5,7 +5,7 @@ import { request } from '../../api.ts'
 import { capital } from '../../format.ts'
 import type { Health } from '../../records.ts'
 import { Signal } from '../../signal.ts'
-import { useRequest } from '../asked.ts'
+import { useRequest } from '../request-state.ts'
 
 /** The first venue, whose wallets are known, then the second. */
 export interface Venues {

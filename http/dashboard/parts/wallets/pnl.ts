@@ -7,11 +7,11 @@ import type { Curve, CurvePoint } from '../../charts/curve.ts'
 import { countText, percentText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { WalletPnl } from '../../records.ts'
-import { useRequest } from '../asked.ts'
+import { useRequest } from '../request-state.ts'
 import { Empty, Failure, Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
 import { Figures } from './profile.ts'
-import { signedUsdText, wayOf } from './words.ts'
+import { signedUsdText, wayOf } from './wallet-texts.ts'
 
 const STEPS = [
   ['all', 'All'],

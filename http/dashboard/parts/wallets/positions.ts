@@ -11,7 +11,7 @@ import { More, usePages } from '../lists/pages.ts'
 import { type Order, sortHeads } from '../lists/sort-heads.ts'
 import { Price } from '../market/live-price.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
-import { signedUsdText, wayOf } from './words.ts'
+import { signedUsdText, wayOf } from './wallet-texts.ts'
 
 /** Columns by the server's names of orders; null cannot be sorted by. */
 const COLUMNS = [

@@ -4,7 +4,7 @@ import { countText, usdText } from '../../format.ts'
 import { html, type Shown } from '../../html.ts'
 import type { WalletProfile } from '../../records.ts'
 import { Time } from '../time.ts'
-import { nameOf, signedUsdText, wayOf } from './words.ts'
+import { nameOf, signedUsdText, wayOf } from './wallet-texts.ts'
 
 const WINDOWS = [
   ['one_day', '1 day'],

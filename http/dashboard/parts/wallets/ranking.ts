@@ -5,11 +5,11 @@ import { countText, percentText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { RankedWallet } from '../../records.ts'
 import { hrefOf, type PageRoute } from '../../route.ts'
-import { useRequest } from '../asked.ts'
+import { useRequest } from '../request-state.ts'
 import { ChoiceField, changeQuery, chosen } from '../lists/filter-fields.ts'
 import { Empty, Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
-import { nameOf, signedUsdText, wayOf } from './words.ts'
+import { nameOf, signedUsdText, wayOf } from './wallet-texts.ts'
 
 interface Ranking {
   readonly wallets: readonly RankedWallet[]

@@ -26,12 +26,12 @@ import {
   labelledPairOf,
 } from '../../../../engine/matching/offline/labelled-pair.ts'
 import { learnWords, tableOf } from '../../../../engine/matching/offline/learn-words.ts'
-import { pairReport } from '../../../../engine/matching/offline/report.ts'
+import { pairReport } from '../../../../engine/matching/offline/evaluation-report.ts'
 import {
   understandEvent,
   understandMarket,
-} from '../../../../engine/matching/understand/understand.ts'
-import { isOrdinary, weightOf } from '../../../../engine/matching/understand/words.ts'
+} from '../../../../engine/matching/understand/proposition-parser.ts'
+import { isOrdinary, weightOf } from '../../../../engine/matching/understand/text-normalization.ts'
 import { MATCH_SCORE } from '../../../../engine/matching/veto/vetoes.ts'
 import { KALSHI } from '../../../../engine/venues/kalshi/facts.ts'
 import { POLYMARKET } from '../../../../engine/venues/polymarket/facts.ts'

@@ -7,7 +7,7 @@ import {
   type BlockingKeys,
   keysOfEvent,
   keysOfMarket,
-} from '../../../../engine/matching/search/keys.ts'
+} from '../../../../engine/matching/search/blocking-keys.ts'
 import { Postings } from '../../../../engine/matching/search/postings.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'

@@ -7,7 +7,7 @@ import {
   openPairFinder,
   PairFinder,
 } from '../../../../engine/matching/search/pair-finder.ts'
-import type { MatchChanges, MatchTask, PairOverride } from '../../../../engine/matching/task.ts'
+import type { MatchChanges, MatchTask, PairOverride } from '../../../../engine/matching/match-task.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { judgement, subject, wordJudge } from '../../../support/twins/word-judge.ts'
 import { marketA, marketB } from '../subjects.ts'

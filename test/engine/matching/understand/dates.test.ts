@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareDates } from '../../../../engine/matching/compare/when.ts'
+import { compareDates } from '../../../../engine/matching/compare/date-comparison.ts'
 import {
   dateOfTicker,
   datesOf,
@@ -10,8 +10,8 @@ import {
   hourOf,
   windowOf,
 } from '../../../../engine/matching/understand/dates.ts'
-import { understandEvent } from '../../../../engine/matching/understand/understand.ts'
-import { fold } from '../../../../engine/matching/understand/words.ts'
+import { understandEvent } from '../../../../engine/matching/understand/proposition-parser.ts'
+import { fold } from '../../../../engine/matching/understand/text-normalization.ts'
 import { eventA, eventB } from '../subjects.ts'
 
 const day = (text: string): number => dayOf(Date.parse(text))

@@ -8,7 +8,7 @@ import {
   quantityOf,
   relateRanges,
 } from '../../../../engine/matching/understand/quantity.ts'
-import { fold, meanings } from '../../../../engine/matching/understand/words.ts'
+import { fold, meanings } from '../../../../engine/matching/understand/text-normalization.ts'
 
 function range(text: string): string {
   const found = quantityOf(fold(text))

@@ -7,7 +7,7 @@ import type { Proposition } from '../../../../engine/matching/understand/proposi
 import {
   understandEvent,
   understandMarket,
-} from '../../../../engine/matching/understand/understand.ts'
+} from '../../../../engine/matching/understand/proposition-parser.ts'
 import { Families } from '../../../../engine/matching/veto/families.ts'
 import { capOf, MATCH_SCORE, VETOES } from '../../../../engine/matching/veto/vetoes.ts'
 import type { MatchEvent, MatchMarket } from '../../../../engine/subject.ts'

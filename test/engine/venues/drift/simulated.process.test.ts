@@ -6,7 +6,7 @@ import { systemClock } from '../../../../engine/clock.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'
-import { readDrift } from '../../../../engine/venues/drift/report.ts'
+import { readDrift } from '../../../../engine/venues/drift/drift-report.ts'
 import { startSimulator } from '../../../../engine/venues/simulator/simulator.ts'
 import { openVenues } from '../../../../engine/venues/venues.ts'
 

@@ -10,7 +10,7 @@ import { Combos } from '../../../../engine/venues/kalshi/combos.ts'
 import { MarketTerms } from '../../../../engine/venues/kalshi/market-terms.ts'
 import { parsePriceGrid } from '../../../../engine/venues/kalshi/price-grid.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
-import { VenueCounters } from '../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
 function openStream() {

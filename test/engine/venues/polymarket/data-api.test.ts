@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Query } from '../../../../engine/fetch.ts'
-import { SuspectAnswerError } from '../../../../engine/venues/answers.ts'
+import { SuspectAnswerError } from '../../../../engine/venues/answer-checks.ts'
 import { DataApi } from '../../../../engine/venues/polymarket/data-api.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 

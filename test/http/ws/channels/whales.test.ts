@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WhaleLog } from '../../../../actors/whales/log.ts'
+import { WhaleLog } from '../../../../actors/whales/whale-log.ts'
 import { whaleTable } from '../../../../http/ws/channels/whales.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'

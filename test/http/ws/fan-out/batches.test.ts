@@ -7,7 +7,7 @@ import { batchBytesMax, socketBufferBytesSoft } from '../../../../engine/limits.
 import { silentLog } from '../../../../engine/process/log.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import type { BatchedSocket } from '../../../../http/ws/fan-out/batches.ts'
-import type { Form } from '../../../../http/ws/fan-out/lanes.ts'
+import type { Form } from '../../../../http/ws/fan-out/channel-variants.ts'
 import type { Socket } from '../../../../http/ws/fan-out/library.ts'
 import { Hub } from '../../../../http/ws/hub.ts'
 import { Session } from '../../../../http/ws/session/session.ts'

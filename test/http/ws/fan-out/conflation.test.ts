@@ -7,7 +7,7 @@ import { conflationTickCount, streamSliceMs } from '../../../../engine/limits.ts
 import type { MarketRef } from '../../../../engine/market/market.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import { Conflation } from '../../../../http/ws/fan-out/conflation.ts'
-import { ConflationScheduler } from '../../../../http/ws/fan-out/slices.ts'
+import { ConflationScheduler } from '../../../../http/ws/fan-out/conflation-scheduler.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 

@@ -9,7 +9,7 @@ import type {
   WebhookNumber,
 } from '../../../../engine/webhooks/webhook.ts'
 import type { OutboxState, OutboxTable } from '../../../../storage/contract/webhooks.ts'
-import { changedDelivery, withoutBody } from '../../../../storage/records/outbox.ts'
+import { changedDelivery, withoutBody } from '../../../../storage/records/outbox-records.ts'
 
 interface Box {
   /** In order of number. */

@@ -1,5 +1,5 @@
 // A wallet's figures worked out from its whole history in plain loops, big integers and Maps, from the written
-// rules alone: the obviously right twin of engine/wallets/tally.ts. It knows everything from the start, so it
+// rules alone: the obviously right twin of engine/wallets/pnl-state.ts. It knows everything from the start, so it
 // writes losers off where the rule says and takes nothing back.
 
 import { nativeMarketId } from '../../../../engine/ids.ts'

@@ -8,7 +8,7 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { timeMs } from '../../../../../engine/units.ts'
 import { SequenceCheck } from '../../../../../engine/venues/kalshi/book/sequence.ts'
 import { KalshiStream } from '../../../../../engine/venues/kalshi/stream.ts'
-import { VenueCounters } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 const NOW = timeMs(1_790_000_000_000)

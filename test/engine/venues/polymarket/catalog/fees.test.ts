@@ -18,7 +18,7 @@ import {
   priceMicros,
   sizeMicros,
 } from '../../../../../engine/units.ts'
-import { SuspectAnswers } from '../../../../../engine/venues/answers.ts'
+import { SuspectAnswers } from '../../../../../engine/venues/answer-checks.ts'
 import {
   PolymarketFees,
   readClobFees,

@@ -11,7 +11,7 @@ import {
   TradeLedger,
   type TradeRow,
   tradeId,
-} from '../../../../../engine/venues/polymarket/trades/trades.ts'
+} from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 const FIRST_S = 1_795_000_000

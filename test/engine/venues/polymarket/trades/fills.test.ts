@@ -16,7 +16,7 @@ import {
   type LastTrade,
   readTrade,
   type TradeRow,
-} from '../../../../../engine/venues/polymarket/trades/trades.ts'
+} from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
 
 const AT = timeMs(1_795_000_000_000)
 

@@ -16,8 +16,8 @@ import {
   type Fill,
   readTrade,
   type TradeRow,
-} from '../../../../../engine/venues/polymarket/trades/trades.ts'
-import { VenueCounters } from '../../../../../engine/venues/tally.ts'
+} from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
+import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 

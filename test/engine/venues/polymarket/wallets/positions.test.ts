@@ -7,11 +7,11 @@ import { FetchError } from '../../../../../engine/fetch.ts'
 import { walletAddress } from '../../../../../engine/ids.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
-import { SuspectAnswerError } from '../../../../../engine/venues/answers.ts'
+import { SuspectAnswerError } from '../../../../../engine/venues/answer-checks.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { VenueCounters } from '../../../../../engine/venues/tally.ts'
+import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import {
   randomPast,

@@ -11,8 +11,8 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/rows.ts'
-import { VenueCounters } from '../../../../../engine/venues/tally.ts'
+import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
+import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
 const FOLDER = `${process.env.SHARED_DATA ?? '../shared/data'}/fixtures/polymarket-data-v2`

@@ -13,7 +13,7 @@ import {
   BUFFERED_BYTES_MAX,
   type SimSocket,
   SocketGroup,
-} from '../../../../../engine/venues/simulator/polymarket/socket.ts'
+} from '../../../../../engine/venues/simulator/polymarket/sim-socket.ts'
 import { RestServer } from '../../../../../engine/venues/simulator/rest.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
 import { ask, FrameReader, record, records } from '../../../../support/clients/venue-client.ts'

@@ -1,0 +1,142 @@
+// What an operator may say about pairs of markets and of families, as commands of the admin socket; `npm run match` calls them. Arguments
+// are checked here, since a socket brings anything.
+
+import type { Clock } from '../../engine/clock.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import { patternTest } from '../../engine/matching/veto/families.ts'
+import type { StoredOverride } from '../../storage/contract/matches.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
+import type { CatalogView, MarketView } from '../views.ts'
+import type { OverrideResult } from './override-results.ts'
+import { isMatchable } from './matches.ts'
+import { type MatchOverrides, rowOf } from './match-overrides.ts'
+
+/** As engine/admin/admin-socket.ts has them. */
+type Request = Readonly<Record<string, unknown>>
+type Handlers = Readonly<Record<string, (request: Request) => unknown>>
+type Decision = StoredOverride['decision'] | null
+type Listed = Pick<CatalogView, 'find' | 'names' | 'markets' | 'event'>
+
+/** A family as it was given: the markets of a venue that fit a pattern. */
+interface Family {
+  readonly text: string
+  readonly venue: VenueKey
+  readonly pattern: string
+}
+
+const LISTED_MAX = 1_000
+
+/** What a word came to, as a text for the operator. */
+function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
+  if (answer === 'unsaid') return 'there was no verdict on the two'
+  if (answer === 'later') return 'kept; the matcher is busy and carries it out when it comes to it'
+  if (decision === 'rejected') return 'the two are no pair'
+  if (decision === null)
+    return answer === null ? 'the two are no pair' : 'a pair by its score alone'
+  if (answer === null) return 'kept; they are no pair until both markets are open'
+  return answer.inverted === true
+    ? 'a pair that stays inverted as it was read: Yes of one is No of the other, so that it is never in ' +
+        'platforms nor in the consolidated book, and Yes of both is what may earn'
+    : 'a pair: Yes of one is Yes of the other'
+}
+
+/** How many markets that are matched a family has; a piece in each turn of the loop. */
+async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<number> {
+  const isFitting = patternTest(family.pattern)
+  const yielder = new EventLoopYielder(clock)
+  let count = 0
+  for (const market of catalog.markets(family.venue)) {
+    await yielder.yieldIfDue()
+    if (isMatchable(market) && namesOf(market, catalog).some(isFitting)) count += 1
+  }
+  return count
+}
+
+/** The series, event and market as the matching thread reads them of a listing. */
+function namesOf({ ref, summary }: MarketView, { event, names }: Listed): readonly string[] {
+  const handle = names.of(ref.venue).handles === 'slug' ? summary.slug : ref.nativeId
+  const series = summary.event === null ? null : (event(ref.venue, summary.event)?.series ?? null)
+  return [series ?? handle.split('-', 1)[0] ?? '', summary.event ?? '', handle]
+}
+
+/** Null: no family but a market's id. Throws EngineError BAD_REQUEST for an unknown platform. */
+function familyOf(text: unknown, { names }: Listed): Family | null {
+  if (typeof text !== 'string' || !text.includes(':')) return null
+  const [platform = '', pattern = ''] = text.split(':', 2)
+  const venue = names.venue(platform)
+  if (venue !== null) return { text, venue, pattern }
+  throw new EngineError('BAD_REQUEST', `no platform is called ${platform.slice(0, 256)}`)
+}
+
+function marketOf(id: unknown, { find }: Listed): MarketView {
+  const found = typeof id === 'string' ? find(id) : null
+  if (found !== null) return found
+  throw new EngineError('MARKET_NOT_FOUND', `no market has the id ${String(id).slice(0, 256)}`)
+}
+
+/**
+ * The commands `match.confirm`, `match.reject`, `match.forget` (`{one, other}`: market ids, or families as
+ * `<platform>:<pattern>`) and `match.list`, whose rows name both as these take them.
+ */
+export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock: Clock): Handlers {
+  const { names } = catalog
+  const fitting = async (side: Family): Promise<string> => {
+    const count = await countOf(side, catalog, clock)
+    if (count === 0) return `${side.text} fits no market that is open now`
+    return `${side.text} fits ${count} open ${count === 1 ? 'market' : 'markets'}`
+  }
+  const noteOfFamilies = async (
+    decision: Decision,
+    families: readonly Family[],
+  ): Promise<string> => {
+    const [first, second] = [...families].sort((one, other) => (one.venue < other.venue ? -1 : 1))
+    if (first === undefined || second === undefined || first.venue === second.venue) {
+      throw new EngineError('BAD_REQUEST', 'a family of one venue goes with one of the other')
+    }
+    const hadOverride = await overrides.setFamily(first.pattern, second.pattern, decision)
+    if (decision === null && !hadOverride) return 'there was no verdict on these families'
+    const done = decision === null ? 'taken back' : 'kept'
+    const fits = `${await fitting(first)}, ${await fitting(second)}`
+    return `${done}; ${fits}; the pairs of now are judged again at once, then all markets behind them`
+  }
+  const handlerFor = (decision: Decision) => async (request: Request) => {
+    const ids = [request.one, request.other] as const
+    const families = ids.map((id) => familyOf(id, catalog)).filter((side) => side !== null)
+    if (families.length > 0) {
+      return {
+        one: ids[0],
+        other: ids[1],
+        word: decision,
+        note: await noteOfFamilies(decision, families),
+      }
+    }
+    // A verdict outlives its markets, and is taken back by their ids.
+    const keys = ids.map((id) => (typeof id === 'string' ? names.split(id) : null))
+    if (decision === null && ids.some((id, at) => keys[at] != null && !catalog.find(String(id)))) {
+      const hadOverride = await overrides.clear(keys)
+      const note = hadOverride ? 'taken back; one of the two is gone' : noteOf(null, 'unsaid')
+      return { one: ids[0], other: ids[1], word: decision, match: null, note }
+    }
+    const [one, other] = [marketOf(ids[0], catalog), marketOf(ids[1], catalog)]
+    const answer = await overrides.set(one, other, decision)
+    const match = typeof answer === 'string' ? null : answer
+    return {
+      one: one.ref.id,
+      other: other.ref.id,
+      word: decision,
+      match,
+      note: noteOf(decision, answer),
+    }
+  }
+  return {
+    'match.confirm': handlerFor('confirmed'),
+    'match.reject': handlerFor('rejected'),
+    'match.forget': handlerFor(null),
+    /** The newest verdicts. */
+    'match.list': () => {
+      const newest = [...overrides.all()].sort((one, other) => other.atMs - one.atMs)
+      return { words: newest.slice(0, LISTED_MAX).map((override) => rowOf(override, names)) }
+    },
+  }
+}

@@ -1,0 +1,214 @@
+// What people said about pairs: confirmed or rejected, kept on disk by the venues' own ids, so that a word outlives a market
+// that is forgotten and comes back; and about families of markets, by their patterns. An owner, called directly. A market is
+// confirmed with one other at most. Bounded by VERDICTS_MAX and FAMILIES_MAX.
+
+import { EngineError } from '../../engine/errors.ts'
+import type { VenueKey } from '../../engine/ids.ts'
+import type { PairOverride } from '../../engine/matching/match-task.ts'
+import { type FamilyOverride, patternFault } from '../../engine/matching/veto/families.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { VenueTable } from '../../engine/venue-table.ts'
+import type { OverrideKey, OverrideTable, StoredOverride } from '../../storage/contract/matches.ts'
+import type { MarketView } from '../views.ts'
+import type { OverrideResult } from './override-results.ts'
+
+/** Words are typed by hand; further ones are refused. */
+const OVERRIDES_MAX = 100_000
+/** Each market is held against the patterns of all families. */
+const FAMILIES_MAX = 1_000
+
+/** The venues of a verdict's two sides. */
+const VENUES = ['a', 'b'] as const
+const NO_PAIR = 'a pair is a market of each venue'
+
+interface Named {
+  readonly venue: VenueKey
+  readonly native: string
+}
+
+/** What carries verdicts out. */
+export interface OverrideListener {
+  /** Resolves to what became of a word. */
+  applyOverride(override: PairOverride): Promise<OverrideResult>
+  /** A verdict on families was added, changed or taken back. */
+  applyFamilyOverrides(): void
+}
+
+export class MatchOverrides {
+  readonly #table: OverrideTable
+  readonly #find: (venue: 'a' | 'b', nativeId: string) => MarketView | null
+  readonly #nowMs: () => TimeMs
+  readonly #overrides = new Map<string, StoredOverride>()
+  /** Venue and native id → keys of verdicts. */
+  readonly #byMarket = new Map<string, Set<string>>()
+  #listener: OverrideListener | null = null
+  /** Words are stored one after another, so that each is checked against those before it. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: {
+    readonly table: OverrideTable
+    readonly find: (venue: 'a' | 'b', nativeId: string) => MarketView | null
+    readonly nowMs: () => TimeMs
+  }) {
+    this.#table = parts.table
+    this.#find = parts.find
+    this.#nowMs = parts.nowMs
+    for (const override of parts.table.all()) this.#index(override)
+  }
+
+  setListener(listener: OverrideListener): void {
+    this.#listener = listener
+  }
+
+  /** In no promised order. */
+  all(): readonly StoredOverride[] {
+    return [...this.#overrides.values()]
+  }
+
+  /** The verdicts on families, as the matching thread takes them. */
+  families(): readonly FamilyOverride[] {
+    return this.all().flatMap(({ on, a, b, decision }) =>
+      on === 'family' ? [{ a, b, word: decision, why: `${b} with ${a}, ${decision} by hand` }] : [],
+    )
+  }
+
+  /** The words on a market of which the other market is known as well. */
+  overridesOn(market: MarketView): readonly PairOverride[] {
+    const { nativeId, venue } = market.ref
+    const overrides: PairOverride[] = []
+    for (const key of this.#byMarket.get(`${venue}${nativeId}`) ?? []) {
+      const override = this.#overrides.get(key)
+      if (override === undefined) continue
+      const a = venue === 'a' ? market : this.#find('a', override.a)
+      const b = venue === 'b' ? market : this.#find('b', override.b)
+      if (a === null || b === null) continue
+      overrides.push({ a: a.ref.number, b: b.ref.number, decision: override.decision })
+    }
+    return overrides
+  }
+
+  /**
+   * Keeps a word, or takes one back (null), carries it out once it is on disk, and resolves to what became of it;
+   * `unsaid`: there was none to take back.
+   * Throws EngineError BAD_REQUEST when both are of one venue, when one of them is confirmed with another, or
+   * when too many words are kept.
+   */
+  async set(
+    one: MarketView,
+    other: MarketView,
+    decision: PairOverride['decision'],
+  ): Promise<OverrideResult | 'unsaid'> {
+    if (one.ref.venue === other.ref.venue) {
+      throw new EngineError('BAD_REQUEST', NO_PAIR)
+    }
+    const [a, b] = one.ref.venue === 'a' ? [one, other] : [other, one]
+    const of = { on: 'pair', a: a.ref.nativeId, b: b.ref.nativeId } as const
+    if (!(await this.#enqueue(of, decision)) && decision === null) return 'unsaid'
+    const result = this.#listener?.applyOverride({ a: a.ref.number, b: b.ref.number, decision })
+    return result ?? 'later'
+  }
+
+  /**
+   * Keeps a word on all pairs of two families, venue a's pattern and venue b's, or takes it back (null). Resolves once it
+   * is on disk, to whether one was kept before. Throws EngineError BAD_REQUEST for a pattern that is none, or when too many words are kept.
+   */
+  async setFamily(a: string, b: string, decision: PairOverride['decision']): Promise<boolean> {
+    for (const pattern of [a, b]) {
+      const fault = patternFault(pattern)
+      if (fault !== null) throw new EngineError('BAD_REQUEST', `${pattern.slice(0, 256)}: ${fault}`)
+    }
+    const of = { on: 'family', a: a.toLowerCase(), b: b.toLowerCase() } as const
+    const existed = await this.#enqueue(of, decision)
+    if (existed || decision !== null) this.#listener?.applyFamilyOverrides()
+    return existed
+  }
+
+  /** Takes back the word on two markets that need not be known; resolves to whether there was one. */
+  async clear(markets: readonly (Named | null)[]): Promise<boolean> {
+    const [a, b] = VENUES.map((venue) => markets.find((market) => market?.venue === venue))
+    if (a == null || b == null) throw new EngineError('BAD_REQUEST', NO_PAIR)
+    return this.#enqueue({ on: 'pair', a: a.native, b: b.native }, null)
+  }
+
+  /** Resolves to whether a word was kept before. */
+  #enqueue(of: OverrideKey, decision: PairOverride['decision']): Promise<boolean> {
+    const result = this.#last.then(async () => {
+      const existed = this.#overrides.has(keyOf(of))
+      if (existed || decision !== null) await this.#record(of, decision)
+      return existed
+    })
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+
+  async #record(of: OverrideKey, decision: PairOverride['decision']): Promise<void> {
+    if (decision === null) return this.#remove(of)
+    if (of.on === 'pair' && decision === 'confirmed') await this.#refuseSecond(of)
+    const max = of.on === 'pair' ? OVERRIDES_MAX : FAMILIES_MAX
+    const count = of.on === 'pair' ? this.#overrides.size : this.families().length
+    if (count >= max && !this.#overrides.has(keyOf(of))) {
+      throw new EngineError('BAD_REQUEST', `at most ${max} verdicts of the kind are kept`)
+    }
+    const override = { ...of, decision, atMs: this.#nowMs() }
+    await this.#table.put(override)
+    this.#index(override)
+  }
+
+  async #remove(of: OverrideKey): Promise<void> {
+    await this.#table.remove(of)
+    this.#clear(of)
+  }
+
+  /** A slip must not undo a standing word: a market is confirmed with one other. A word on a forgotten market is given up. */
+  async #refuseSecond(pair: OverrideKey): Promise<void> {
+    for (const key of marketsOf(pair).flatMap((market) => [
+      ...(this.#byMarket.get(market) ?? []),
+    ])) {
+      const existing = this.#overrides.get(key)
+      if (existing?.decision !== 'confirmed' || key === keyOf(pair)) continue
+      const [a, b] = [this.#find('a', existing.a), this.#find('b', existing.b)]
+      if (a === null || b === null) {
+        await this.#remove(existing)
+        continue
+      }
+      const ids = `${a.ref.id} ${b.ref.id}`
+      throw new EngineError(
+        'BAD_REQUEST',
+        `${ids} are confirmed as a pair, and a market has one partner: first npm run match -- forget ${ids}`,
+      )
+    }
+  }
+
+  #index(override: StoredOverride): void {
+    const key = keyOf(override)
+    this.#overrides.set(key, override)
+    for (const market of marketsOf(override)) {
+      const keys = this.#byMarket.get(market)
+      if (keys === undefined) this.#byMarket.set(market, new Set([key]))
+      else keys.add(key)
+    }
+  }
+
+  #clear(pair: OverrideKey): void {
+    const key = keyOf(pair)
+    this.#overrides.delete(key)
+    for (const market of marketsOf(pair)) {
+      const keys = this.#byMarket.get(market)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#byMarket.delete(market)
+    }
+  }
+}
+
+/** A verdict as the commands list it: both sides as the commands take them. */
+export function rowOf({ on, a, b, decision, atMs }: StoredOverride, names: VenueTable) {
+  const sign = on === 'family' ? ':' : '_'
+  const [one, other] = [a, b].map(
+    (name, at) => `${names.platform(VENUES[at] ?? 'a')}${sign}${name}`,
+  )
+  return { one, other, word: decision, atMs }
+}
+
+const keyOf = ({ on, a, b }: OverrideKey): string => `${on} ${a} ${b}`
+const marketsOf = ({ on, a, b }: OverrideKey): readonly string[] =>
+  on === 'family' ? [] : [`a${a}`, `b${b}`]

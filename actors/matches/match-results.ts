@@ -1,0 +1,137 @@
+// The findings of the matching thread: pairs are put in memory and on disk, and `matched` and `unmatched` are published
+// when a pair of high confidence begins or ends.
+
+import type { MarketNumber } from '../../engine/market/market.ts'
+import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
+import type { MatchChanges, PairOverride } from '../../engine/matching/match-task.ts'
+import { type Relation, VETOES, type VetoReason } from '../../engine/matching/veto/vetoes.ts'
+import type { Publisher } from '../../engine/publisher.ts'
+import type { TimeMs } from '../../engine/units.ts'
+import type { MatchTable, StoredMatch } from '../../storage/contract/matches.ts'
+import { publishPairing } from '../market/updates.ts'
+import type { MarketView } from '../views.ts'
+import { isConfidentMatch, isMatchable, type Matches } from './matches.ts'
+import type { MatchView } from './views.ts'
+
+export interface ResultParts {
+  readonly matches: Matches
+  readonly table: MatchTable
+  readonly publisher: Publisher
+  readonly market: (number: MarketNumber) => MarketView | null
+  readonly nowMs: () => TimeMs
+}
+
+export class MatchResults {
+  readonly #parts: ResultParts
+  /** First markets of pairs that an earlier run, or a lost thread, found and this one has not. */
+  readonly #unconfirmed = new Set<MarketNumber>()
+
+  constructor(parts: ResultParts) {
+    this.#parts = parts
+  }
+
+  /** Restores the pairs of the last run whose markets are both matchable. Publishes nothing. */
+  restore(): void {
+    const { matches, table, market } = this.#parts
+    for (const stored of [...table.all()]) {
+      const [a, b] = [market(stored.a), market(stored.b)]
+      const pairScore = pairScoreOf(stored)
+      if (a === null || b === null || pairScore === null || !isMatchable(a) || !isMatchable(b)) {
+        table.remove(stored.a)
+        continue
+      }
+      matches.put(a, b, pairScore, stored.matchedAtMs)
+      this.#unconfirmed.add(stored.a)
+    }
+  }
+
+  apply({ begun, ended }: MatchChanges): void {
+    const { matches, market } = this.#parts
+    for (const { a, b } of ended) {
+      const match = matches.matchOfFirst(a)
+      if (match?.b.ref.number === b) this.#end(match)
+    }
+    for (const pair of begun) {
+      const [a, b] = [market(pair.a), market(pair.b)]
+      // A market may have closed while the thread looked at it.
+      if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
+      this.#unconfirmed.delete(pair.a)
+      this.#begin(a, b, pair.pairScore)
+    }
+  }
+
+  /** Ends pairs of an earlier run that were not found again. */
+  endUnfound(numbers: readonly MarketNumber[]): void {
+    for (const number of numbers) {
+      if (!this.#unconfirmed.delete(number)) continue
+      const match = this.#parts.matches.matchOfFirst(number)
+      if (match !== null) this.#end(match)
+    }
+  }
+
+  markAllUnconfirmed(): void {
+    for (const { a } of this.#parts.matches.all()) this.#unconfirmed.add(a.ref.number)
+  }
+
+  /** Ends the pair of a market, if it has one. */
+  endOf(market: MarketView): void {
+    const match = this.#parts.matches.matchOf(market.ref)
+    if (match !== null) this.#end(match)
+  }
+
+  /** Ends a rejected pair at once, before the thread is given the word. */
+  applyOverride({ a, b, decision }: PairOverride): void {
+    const match = this.#parts.matches.matchOfFirst(a)
+    if (decision === 'rejected' && match?.b.ref.number === b) this.#end(match)
+  }
+
+  #begin(a: MarketView, b: MarketView, pairScore: PairScore): void {
+    const { matches, table, nowMs } = this.#parts
+    const before = matches.matchOfFirst(a.ref.number)
+    const isSamePair = before?.b === b
+    for (const other of [before, matches.matchOf(b.ref)]) {
+      if (other !== null && !(other.a === a && other.b === b)) this.#end(other)
+    }
+    const matchedAtMs = isSamePair ? before.matchedAtMs : nowMs()
+    const wasMatched = isSamePair && isConfidentMatch(before.pairScore)
+    matches.put(a, b, pairScore, matchedAtMs)
+    table.put({ a: a.ref.number, b: b.ref.number, matchedAtMs, ...pairScore })
+    if (wasMatched !== isConfidentMatch(pairScore))
+      this.#publishPairings(wasMatched ? 'unmatched' : 'matched', a, b)
+  }
+
+  #end({ a, b, pairScore }: MatchView): void {
+    const { matches, table } = this.#parts
+    this.#unconfirmed.delete(a.ref.number)
+    matches.remove(a.ref)
+    table.remove(a.ref.number)
+    if (isConfidentMatch(pairScore)) this.#publishPairings('unmatched', a, b)
+  }
+
+  /** Publishes an update of each of the two markets. */
+  #publishPairings(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
+    const nowMs = this.#parts.nowMs()
+    const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+    const { publisher } = this.#parts
+    publishPairing(publisher, a.ref, times, { event, facts: a.summary, matchedMarket: b.ref })
+    publishPairing(publisher, b.ref, times, { event, facts: b.summary, matchedMarket: a.ref })
+  }
+}
+
+/** Null for a record with a relation that this program does not know. */
+export function pairScoreOf(stored: StoredMatch): PairScore | null {
+  const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
+  if (!isRelation(relation)) return null
+  const vetoes = stored.vetoes.filter(isVeto)
+  return { score, relation, inverted, outcomeMap, vetoes, reasons, explanation }
+}
+
+const RELATIONS: readonly string[] = ['identical', 'subset', 'superset', 'overlap', 'different']
+
+function isRelation(text: string): text is Relation {
+  return RELATIONS.includes(text)
+}
+
+function isVeto(text: string): text is VetoReason {
+  return Object.hasOwn(VETOES, text)
+}

@@ -1,0 +1,330 @@
+// What the rules of wallets must know of markets, and their names: from the catalogue; else as it was kept for the wallets
+// that touched them; else the venue is asked. The group of a converted market is always the venue's answer: the catalogue
+// drops markets that were settled long ago, and a conversion divided over a part of its group would be wrong.
+
+import type { Clock } from '../../engine/clock.ts'
+import type { NativeMarketId } from '../../engine/ids.ts'
+import { walletMarketsMax } from '../../engine/limits.ts'
+import { CURVE_ZERO, type FeeCurve } from '../../engine/market/fees.ts'
+import type { MarketListing } from '../../engine/market/market.ts'
+import { parseTime, type TimeMs, timeMs } from '../../engine/units.ts'
+import type { CatalogPage } from '../../engine/venues/venue.ts'
+import type { FindWalletMarket, WalletMarket } from '../../engine/wallet.ts'
+import type { StoredWalletMarket, WalletTable } from '../../storage/contract/wallets.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
+import type { MarketView } from '../views.ts'
+
+export interface WalletMarketParts {
+  readonly table: Pick<WalletTable, 'market' | 'putMarket'>
+  /** Of venue a; null where the catalogue does not know it. */
+  readonly view: (id: NativeMarketId) => MarketView | null
+  readonly marketsOfEvent: (event: string) => readonly MarketView[]
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
+  readonly marketsMax?: number
+}
+
+/** Reads single markets; rejects when the venue does not answer. */
+export type FetchMarkets = (
+  ids: readonly NativeMarketId[],
+  signal: AbortSignal,
+) => Promise<CatalogPage>
+
+/** Reads the group of a market, null where the venue knows none; rejects when it does not answer. */
+export type FetchGroup = (
+  id: NativeMarketId,
+  signal: AbortSignal,
+) => Promise<readonly NativeMarketId[] | null>
+
+/** Markets asked for in one call. */
+const FETCH_BATCH = 50
+/** A market that the venue did not know when it was asked for is asked for again after this. */
+const REFETCH_MS = 3_600_000
+/** One that is known and had not paid out: outside the catalogue, as that of migrated positions, nothing else tells its end. */
+const REFETCH_UNRESOLVED_MS = 60_000
+
+type Listed = Pick<
+  MarketListing,
+  | 'nativeId'
+  | 'question'
+  | 'slug'
+  | 'eventSlug'
+  | 'outcomes'
+  | 'status'
+  | 'settlementPrice'
+  | 'closeAtMs'
+  | 'fees'
+>
+
+export class WalletMarkets {
+  readonly #parts: WalletMarketParts
+  readonly #marketsMax: number
+  /** Facts looked up lately, and before that; null: unknown. Two maps are cheaper than moving an entry at each look-up. */
+  #facts = new Map<NativeMarketId, WalletMarket | null>()
+  #olderFacts = new Map<NativeMarketId, WalletMarket | null>()
+  /** Facts that are in the table. */
+  readonly #storedFacts = new WeakSet<WalletMarket>()
+  /** When the venue was asked for a market that the catalogue does not know, or for a group. */
+  readonly #fetchedAtMs = new Map<string, TimeMs>()
+
+  constructor(parts: WalletMarketParts) {
+    this.#parts = parts
+    this.#marketsMax = parts.marketsMax ?? walletMarketsMax
+  }
+
+  view(id: NativeMarketId): MarketView | null {
+    return this.#parts.view(id)
+  }
+
+  /** What is known of a market, without asking the venue; a few hundred µs when it was not looked up lately. */
+  readonly find: FindWalletMarket = (id) => {
+    const cached = this.#facts.get(id)
+    if (cached !== undefined) return cached
+    const older = this.#olderFacts.get(id)
+    const facts = older === undefined ? this.#read(id) : older
+    if (this.#facts.size * 2 >= this.#marketsMax) {
+      this.#olderFacts = this.#facts
+      this.#facts = new Map()
+    }
+    this.#facts.set(id, facts)
+    return facts
+  }
+
+  /** Whether a market has paid out; one look-up. */
+  isResolved(id: NativeMarketId): boolean {
+    const view = this.#parts.view(id)
+    if (view === null) return (this.find(id)?.payout ?? null) !== null
+    return view.summary.status === 'resolved' && view.summary.settlementPrice !== null
+  }
+
+  /** A listing changed: forgets the facts about the market, and those about its event's markets when the event grew. */
+  invalidate({ summary }: Pick<MarketView, 'summary'>): void {
+    if (this.#facts.size + this.#olderFacts.size === 0) return
+    this.#drop(summary.nativeId)
+    // A new market of the event changes the groups of the others.
+    if (summary.event === null || !this.#isGrown(summary.event)) return
+    for (const { ref } of this.#parts.marketsOfEvent(summary.event)) this.#drop(ref.nativeId)
+  }
+
+  /** Whether an event has more markets than a known group of it. */
+  #isGrown(event: string): boolean {
+    const markets = this.#parts.marketsOfEvent(event)
+    const groupOf = (id: NativeMarketId) => this.#facts.get(id) ?? this.#olderFacts.get(id) ?? null
+    return markets.some(({ ref }) => {
+      const group = groupOf(ref.nativeId)?.group ?? null
+      return group !== null && group.length < markets.length
+    })
+  }
+
+  #drop(id: NativeMarketId): void {
+    this.#facts.delete(id)
+    this.#olderFacts.delete(id)
+  }
+
+  /**
+   * Asks the venue for markets that are unknown here, or had not paid out when they were last asked for, a minute ago
+   * or earlier; a market that the venue does not know either, or whose fees it does not say, is asked for again after an
+   * hour. Stores the facts about the others, for when the catalogue
+   * forgets them. Rejects when the venue does not answer.
+   */
+  async learn(
+    ids: Iterable<NativeMarketId>,
+    fetchMarkets: FetchMarkets,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const wanted: NativeMarketId[] = []
+    const yielder = new EventLoopYielder(this.#parts.clock)
+    for (const id of new Set(ids)) {
+      if (this.#isWanted(id)) wanted.push(id)
+      else this.#storeFacts(id)
+      await yielder.yieldIfDue()
+    }
+    for (let from = 0; from < wanted.length; from += FETCH_BATCH) {
+      const batch = wanted.slice(from, from + FETCH_BATCH)
+      const { markets } = await fetchMarkets(batch, signal)
+      this.#storeListings(markets)
+      for (const id of batch) {
+        this.#drop(id)
+        this.#noteFetched(id)
+      }
+    }
+  }
+
+  /** Whether a wallet converted the market and its group is unknown. */
+  lacksGroup(id: NativeMarketId): boolean {
+    const stored = this.#parts.table.market(id)
+    return stored?.isConverted === true && stored.group === null
+  }
+
+  /**
+   * Asks the venue for the groups of markets that wallets converted, each once; from the call on only its answer counts. A
+   * market without a group in the answer is asked for again after an hour. Rejects when the venue does not answer.
+   */
+  async learnGroups(
+    ids: Iterable<NativeMarketId>,
+    { fetchMarkets, fetchGroup }: { fetchMarkets: FetchMarkets; fetchGroup: FetchGroup },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const lacking = [...new Set(ids)].filter((id) => this.#markConverted(id))
+    if (lacking.length === 0) return
+    await this.learn(lacking, fetchMarkets, signal)
+    const members = new Set<NativeMarketId>()
+    for (const id of lacking) {
+      // The answer for another market of the group may have brought it.
+      if (!this.lacksGroup(id) || !this.#isDue(groupKey(id))) continue
+      const group = await fetchGroup(id, signal)
+      this.#noteFetched(groupKey(id))
+      for (const member of group ?? []) {
+        members.add(member)
+        this.#takeGroup(member, group)
+      }
+    }
+    await this.learn(members, fetchMarkets, signal)
+  }
+
+  #markConverted(id: NativeMarketId): boolean {
+    const stored = this.#parts.table.market(id)
+    if (isGroupRequested(stored)) return stored.group === null
+    const facts = stored ?? this.find(id) ?? unknownMarket(id)
+    this.#parts.table.putMarket({ ...facts, group: null, isConverted: true })
+    this.#drop(id)
+    return true
+  }
+
+  #takeGroup(id: NativeMarketId, group: readonly NativeMarketId[] | null): void {
+    const stored = this.#parts.table.market(id)
+    if (stored?.isConverted !== true || stored.group !== null) return
+    this.#parts.table.putMarket({ ...stored, group })
+    this.#drop(id)
+  }
+
+  #isWanted(id: NativeMarketId): boolean {
+    if (this.#parts.view(id) !== null) return false
+    const facts = this.find(id)
+    if (facts === null) return this.#isDue(id)
+    if (facts.payout === null) return this.#isDue(id, REFETCH_UNRESOLVED_MS)
+    return facts.takerFee === null && this.#isDue(id)
+  }
+
+  #isDue(key: string, intervalMs = REFETCH_MS): boolean {
+    const fetchedAtMs = this.#fetchedAtMs.get(key)
+    return fetchedAtMs === undefined || fetchedAtMs < this.#parts.clock.nowMs() - intervalMs
+  }
+
+  #noteFetched(key: string): void {
+    this.#fetchedAtMs.delete(key)
+    this.#fetchedAtMs.set(key, this.#parts.clock.nowMs())
+    if (this.#fetchedAtMs.size > this.#marketsMax) this.#evictOldest()
+  }
+
+  #storeListings(markets: readonly MarketListing[]): void {
+    for (const listing of markets) this.#put(this.#factsOf(listing, listing.native, null))
+  }
+
+  #storeFacts(id: NativeMarketId): void {
+    const facts = this.find(id)
+    if (facts === null || this.#storedFacts.has(facts)) return
+    if (this.#parts.view(id) !== null) this.#put(facts)
+    this.#storedFacts.add(facts)
+  }
+
+  /** Stores facts without their group: the stored group is the venue's answer alone. */
+  #put(facts: WalletMarket): void {
+    const { table } = this.#parts
+    const stored = table.market(facts.nativeId)
+    const isConverted = stored?.isConverted ?? false
+    table.putMarket({ ...mergedFacts(stored, facts), group: stored?.group ?? null, isConverted })
+  }
+
+  #read(id: NativeMarketId): WalletMarket | null {
+    const stored = this.#parts.table.market(id)
+    const view = this.#parts.view(id)
+    if (view === null) return stored
+    const { native } = view.details()
+    const group = isGroupRequested(stored) ? stored.group : this.#groupOf(view, native)
+    const facts = mergedFacts(stored, this.#factsOf(view.summary, native, group))
+    if (facts.payout === null || native.closed === true) return facts
+    // The listing does not say yet when the market closed: the moment at which we learned of the payout stays until then.
+    if (stored?.payout === facts.payout) return { ...facts, resolvedAtMs: stored.resolvedAtMs }
+    this.#put(facts)
+    return facts
+  }
+
+  /** In the order in which the catalogue learned the markets, which is the event's own. */
+  #groupOf(
+    { summary }: MarketView,
+    native: MarketListing['native'],
+  ): readonly NativeMarketId[] | null {
+    if (summary.event === null || !isInGroup(native)) return null
+    const markets = this.#parts.marketsOfEvent(summary.event)
+    const inOrder = markets.toSorted((one, other) => one.ref.number - other.ref.number)
+    return inOrder.map(({ ref }) => ref.nativeId)
+  }
+
+  #factsOf(
+    listed: Listed,
+    native: MarketListing['native'],
+    group: readonly NativeMarketId[] | null,
+  ): WalletMarket {
+    const { nativeId, question, slug, eventSlug, outcomes } = listed
+    const payout = listed.status === 'resolved' ? listed.settlementPrice : null
+    return {
+      ...{ nativeId, question, slug, eventSlug, payout, group },
+      takerFee: takerFeeOf(listed),
+      labels: outcomes.map(({ label }) => label),
+      tokens: outcomes.map(({ id }) => id),
+      resolvedAtMs: payout === null ? null : this.#resolvedAtMs(native, listed.closeAtMs),
+    }
+  }
+
+  /**
+   * When the market closed, as its listing says. A listing that was read before it closed has a planned time at most; then
+   * it is the moment at which we learned of the payout.
+   */
+  #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {
+    const nowMs = this.#parts.clock.nowMs()
+    if (native.closed !== true) return nowMs
+    const closedMs = timeOf(native.closedTime) ?? timeOf(native.umaEndDate) ?? closeAtMs ?? nowMs
+    return timeMs(Math.min(closedMs, nowMs))
+  }
+
+  #evictOldest(): void {
+    for (const id of this.#fetchedAtMs.keys()) {
+      this.#fetchedAtMs.delete(id)
+      return
+    }
+  }
+}
+
+const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
+  now.kind === 'none' ? CURVE_ZERO : now.taker
+
+/** The new facts about a market; a payout, outcomes or fees that only the kept facts have stay. */
+function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
+  if (stored === null) return fresh
+  const { payout, resolvedAtMs } = fresh.payout === null ? stored : fresh
+  const { tokens, labels } = fresh.tokens.length === 0 ? stored : fresh
+  const takerFee = fresh.takerFee ?? stored.takerFee
+  return { ...fresh, payout, resolvedAtMs, tokens, labels, takerFee }
+}
+
+/** Whether the venue's answer on the group is stored or waited for. */
+function isGroupRequested(stored: StoredWalletMarket | null): stored is StoredWalletMarket {
+  return stored !== null && (stored.isConverted || stored.group !== null)
+}
+
+/** A market of which nothing but its id is known. */
+function unknownMarket(nativeId: NativeMarketId): WalletMarket {
+  const names = { question: null, slug: null, eventSlug: null, labels: [] }
+  const unknown = { payout: null, resolvedAtMs: null, takerFee: null, group: null }
+  return { nativeId, ...names, tokens: [], ...unknown }
+}
+
+const groupKey = (id: NativeMarketId): string => `group of ${id}`
+
+function isInGroup(native: MarketListing['native']): boolean {
+  return native.negRisk === true
+}
+
+function timeOf(value: unknown): TimeMs | null {
+  return typeof value === 'string' ? parseTime(value) : null
+}

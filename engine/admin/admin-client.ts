@@ -1,0 +1,88 @@
+// The command's end of the admin socket: asks a running engine, and hands on its refusals as they are.
+
+import { connect, type Socket } from 'node:net'
+import type { Clock } from '../clock.ts'
+import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
+import { readLines } from './read-lines.ts'
+import { type AdminRequest, answerBytesMax, openSocketLocation } from './admin-socket.ts'
+
+/** Longer than the engine takes to give up a command itself. */
+const ANSWER_MS_MAX = 15_000
+
+/** A connection to a running engine. */
+interface AdminClient {
+  /** The result of a command; rejects with the engine's EngineError, or UNAVAILABLE when it is gone. */
+  send(command: string, request: AdminRequest): Promise<unknown>
+  close(): void
+}
+
+/** Connects to the engine of a data folder; null when no engine listens there. */
+export async function connectAdmin(dataDir: string, clock: Clock): Promise<AdminClient | null> {
+  const location = openSocketLocation(dataDir)
+  try {
+    const socket = await connectSocket(location.path)
+    return socket === null ? null : new SocketClient(socket, clock)
+  } finally {
+    location.close()
+  }
+}
+
+function connectSocket(path: string): Promise<Socket | null> {
+  return new Promise((done, fail) => {
+    const socket = connect(path)
+    const refused = (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(null)
+      else fail(new EngineError('UNAVAILABLE', `no way to the engine: ${error.message}`))
+    }
+    socket.once('error', refused)
+    socket.once('connect', () => {
+      socket.off('error', refused)
+      socket.on('error', () => undefined)
+      done(socket)
+    })
+  })
+}
+
+class SocketClient implements AdminClient {
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #lines: AsyncIterator<string>
+
+  constructor(socket: Socket, clock: Clock) {
+    this.#socket = socket
+    this.#clock = clock
+    this.#lines = readLines(socket, answerBytesMax)
+  }
+
+  async send(command: string, request: AdminRequest): Promise<unknown> {
+    const stopTimeout = this.#clock.after(ANSWER_MS_MAX, () => this.#socket.destroy())
+    try {
+      this.#socket.write(`${JSON.stringify({ command, request })}\n`)
+      const next = await this.#lines.next().catch(() => ({ done: true, value: undefined }))
+      if (next.done === true) {
+        const detail = `the engine closed the connection; whether ${command} came about is unknown`
+        throw new EngineError('UNAVAILABLE', detail)
+      }
+      return resultIn(next.value)
+    } finally {
+      stopTimeout()
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+}
+
+function resultIn(line: string | undefined): unknown {
+  const answer: unknown = JSON.parse(line ?? '')
+  if (typeof answer !== 'object' || answer === null) throw new Error('the engine sent no answer')
+  if ('ok' in answer && answer.ok === true && 'result' in answer) return answer.result
+  const code = 'code' in answer ? String(answer.code) : ''
+  const detail = 'detail' in answer ? String(answer.detail) : 'the engine refused without a word'
+  throw new EngineError(isErrorCode(code) ? code : 'INTERNAL', detail)
+}
+
+function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorCatalogue, text)
+}

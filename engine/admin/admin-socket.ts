@@ -1,0 +1,254 @@
+// How commands reach a running engine: a Unix socket in its data folder, mode 600: the user that
+// may read the databases may also send commands. A line of JSON each way, several a connection, one after another.
+// Parts register their commands by name (`account.list`, `match.…`, `wallet.…`).
+
+import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join, resolve } from 'node:path'
+import { type Clock, pause } from '../clock.ts'
+import { EngineError } from '../errors.ts'
+import { isRecord } from '../json-record.ts'
+import type { Log } from '../process/log.ts'
+import { readLines } from './read-lines.ts'
+
+/** The arguments of a command, as they came: each handler checks its own. */
+export type AdminRequest = Readonly<Record<string, unknown>>
+/** Does a command; the result (or what its promise resolves with) is answered as JSON. */
+type AdminHandler = (request: AdminRequest) => unknown
+export type AdminHandlers = Readonly<Record<string, AdminHandler>>
+
+/** Bytes of a request and of an answer, with the newline; longer ones are refused. */
+export const requestBytesMax = 65_536
+export const answerBytesMax = 4_194_304
+/** A connection without a whole request for this long is closed. */
+const IDLE_MS_MAX = 10_000
+/** A command without a result for this long is answered TIMED_OUT; it may still be carried out. */
+const HANDLER_MS_MAX = 5_000
+/** Beyond it a connection is closed at once. */
+const CONNECTIONS_MAX = 16
+const SOCKET_NAME = 'engine.sock'
+/** What fits into `sun_path` beside its last zero byte. Node cuts a longer path without a word. */
+const PATH_BYTES_MAX = process.platform === 'linux' ? 107 : 103
+
+/** Where the socket of a data folder is reached; `close` when it is no longer used. */
+interface SocketLocation {
+  readonly path: string
+  close(): void
+}
+
+/**
+ * The place of a folder's socket. A path longer than the system takes is reached through the open
+ * folder (Linux). Throws EngineError UNAVAILABLE where that cannot be done.
+ */
+export function openSocketLocation(dataDir: string): SocketLocation {
+  const folder = resolve(dataDir)
+  const path = join(folder, SOCKET_NAME)
+  if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return { path, close: () => undefined }
+  if (process.platform !== 'linux') {
+    throw new EngineError(
+      'UNAVAILABLE',
+      `${path} is longer than the ${PATH_BYTES_MAX} bytes that a socket's path may have; set DATA_DIR to a shorter path`,
+    )
+  }
+  const handle = openSync(folder, 'r')
+  return { path: `/proc/self/fd/${handle}/${SOCKET_NAME}`, close: () => closeSync(handle) }
+}
+
+/** The engine's end. The process that starts it holds the data folder's lock. */
+export class AdminSocket {
+  readonly #dataDir: string
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #handlers = new Map<string, AdminHandler>()
+  readonly #connections = new Set<Connection>()
+  #listening: { readonly server: Server; readonly location: SocketLocation } | null = null
+  #isStopping = false
+
+  constructor(parts: { dataDir: string; clock: Clock; log: Log }) {
+    this.#dataDir = parts.dataDir
+    this.#clock = parts.clock
+    this.#log = parts.log
+  }
+
+  /** Adds commands; throws when a name is taken. */
+  register(handlers: AdminHandlers): void {
+    for (const [name, handler] of Object.entries(handlers)) {
+      if (this.#handlers.has(name)) throw new Error(`the admin command ${name} is registered twice`)
+      this.#handlers.set(name, handler)
+    }
+  }
+
+  /** Listens. An engine that cannot have a socket runs on without one, and says why. */
+  async start(): Promise<void> {
+    let location: SocketLocation | null = null
+    try {
+      location = openSocketLocation(this.#dataDir)
+      removeStale(location.path)
+      this.#listening = { server: await this.#listen(location.path), location }
+    } catch (error) {
+      location?.close()
+      this.#log.warn({ err: error }, 'no admin socket: commands work while the engine is stopped')
+    }
+  }
+
+  /** Answers what is under way, closes and removes the socket. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    const listening = this.#listening
+    this.#listening = null
+    if (listening === null) return
+    // Closing removes the file as well, and needs the place for that.
+    const closed = new Promise<void>((done) => listening.server.close(() => done()))
+    for (const connection of this.#connections) connection.finish()
+    await closed
+    listening.location.close()
+  }
+
+  #listen(path: string): Promise<Server> {
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket))
+    return new Promise((done, fail) => {
+      server.once('error', fail)
+      server.once('listening', () => {
+        chmodSync(path, 0o600)
+        server.on('error', (error) => this.#log.error({ err: error }, 'the admin socket failed'))
+        done(server)
+      })
+      // Bound within this call: there is no moment at which another user could connect.
+      const umask = process.umask(0o177)
+      try {
+        server.listen(path)
+      } finally {
+        process.umask(umask)
+      }
+    })
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => undefined)
+    if (this.#isStopping || this.#connections.size >= CONNECTIONS_MAX) {
+      socket.destroy()
+      return
+    }
+    const answer = (line: string) => this.#answer(line)
+    const connection = new Connection({ socket, clock: this.#clock, answer })
+    this.#connections.add(connection)
+    connection.run().finally(() => this.#connections.delete(connection))
+  }
+
+  /** The line that answers a line; never rejects. */
+  async #answer(line: string): Promise<string> {
+    try {
+      const { command, request } = parseRequest(line)
+      const handler = this.#handlers.get(command)
+      if (handler === undefined) {
+        const commands = [...this.#handlers.keys()].sort().join(', ')
+        throw new EngineError('NOT_FOUND', `no command ${command}; this engine knows ${commands}`)
+      }
+      // Without its arguments, which may hold a secret.
+      this.#log.info({ command }, 'admin command')
+      return this.#encode(await this.#withTimeout(async () => handler(request)))
+    } catch (error) {
+      if (error instanceof EngineError) return refusal(error)
+      this.#log.error({ err: error }, 'an admin command failed')
+      return refusal(new EngineError('INTERNAL', 'internal error; the log says more'))
+    }
+  }
+
+  #encode(result: unknown): string {
+    const text = JSON.stringify({ ok: true, result: result ?? null })
+    if (Buffer.byteLength(text) < answerBytesMax) return text
+    return refusal(new EngineError('INTERNAL', `the answer exceeds ${answerBytesMax} bytes`))
+  }
+
+  async #withTimeout(action: () => Promise<unknown>): Promise<unknown> {
+    const finished = new AbortController()
+    const timeout = pause(this.#clock, HANDLER_MS_MAX, finished.signal).then(() => {
+      const detail = `no result in ${HANDLER_MS_MAX / 1_000} s; look whether it came about`
+      throw new EngineError('TIMED_OUT', detail)
+    })
+    // An early end rejects as well, and then no caller waits for it.
+    timeout.catch(() => undefined)
+    try {
+      return await Promise.race([action(), timeout])
+    } finally {
+      finished.abort()
+    }
+  }
+}
+
+/** One client: its requests, one after another. */
+class Connection {
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #answer: (line: string) => Promise<string>
+  #isBusy = false
+  #isEnding = false
+
+  constructor(parts: { socket: Socket; clock: Clock; answer: (line: string) => Promise<string> }) {
+    this.#socket = parts.socket
+    this.#clock = parts.clock
+    this.#answer = parts.answer
+  }
+
+  /** Resolves when the connection is over; never rejects. */
+  async run(): Promise<void> {
+    const disconnect = () => this.#socket.destroy()
+    let stopIdleTimer = this.#clock.after(IDLE_MS_MAX, disconnect)
+    try {
+      for await (const line of readLines(this.#socket, requestBytesMax)) {
+        stopIdleTimer()
+        this.#isBusy = true
+        const answer = await this.#answer(line)
+        this.#isBusy = false
+        this.#socket.write(`${answer}\n`)
+        stopIdleTimer = this.#clock.after(IDLE_MS_MAX, disconnect)
+        if (this.#isEnding) break
+      }
+    } catch (error) {
+      if (error instanceof EngineError) this.#socket.write(`${refusal(error)}\n`)
+    }
+    stopIdleTimer()
+    this.#end()
+  }
+
+  /** Ends it once the request under way is answered. */
+  finish(): void {
+    this.#isEnding = true
+    if (!this.#isBusy) this.#socket.destroy()
+  }
+
+  /** Lets the last answer leave; a peer that does not take it is cut. */
+  #end(): void {
+    if (this.#socket.destroyed) return
+    const stopTimeout = this.#clock.after(IDLE_MS_MAX, () => this.#socket.destroy())
+    this.#socket.once('close', stopTimeout)
+    this.#socket.end(() => this.#socket.destroy())
+  }
+}
+
+function parseRequest(line: string): { command: string; request: AdminRequest } {
+  let value: unknown = null
+  try {
+    value = JSON.parse(line)
+  } catch {
+    // Answered below, like everything else that is no request.
+  }
+  if (isRecord(value)) {
+    const { command, request = {} } = value
+    if (typeof command === 'string' && isRecord(request)) return { command, request }
+  }
+  const form = '{"command":"…","request":{…}}'
+  throw new EngineError('BAD_REQUEST', `a request is a line of JSON: ${form}`)
+}
+
+function refusal({ code, detail }: EngineError): string {
+  return JSON.stringify({ ok: false, code, detail })
+}
+
+/** Removes the socket that a crash left behind, and nothing that is no socket. */
+function removeStale(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (!found.isSocket()) throw new Error(`${path} is in the way: it is no socket`)
+  unlinkSync(path)
+}

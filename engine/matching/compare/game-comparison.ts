@@ -1,0 +1,153 @@
+// Compares two listings of games part by part: teams, day, bet, line, side. Reports how the parts stand; what
+// follows from that is decided in engine/matching/veto/game-vetoes.ts.
+
+import { HOUR_MS } from '../../units.ts'
+import { type Competition, isOtherCompetition } from '../understand/competitions.ts'
+import { isCountry } from '../understand/bet-terms.ts'
+import { isSameKind, OTHER } from '../understand/bets.ts'
+import type { Game, YesOutcome } from '../understand/game.ts'
+import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE } from '../understand/sides.ts'
+
+export type GameComparison = ReturnType<typeof compareGames>
+
+/** Venue a's game against venue b's; what is unknown of one is null. */
+export function compareGames(a: Game, b: Game) {
+  const competition = a.competition.table !== null ? a.competition : b.competition
+  const grades = gradeGame(a, b, competition)
+  const dayGap = a.day === null || b.day === null ? null : Math.abs(a.day - b.day)
+  const isSameBet = isSameKind(a.bet.kind, b.bet.kind) && a.bet.counted === b.bet.counted
+  return {
+    isOtherCompetition: isOtherCompetition(a.competition, b.competition),
+    /** The weaker side's grade under the better orientation, 0 to 1. */
+    game: grades.least,
+    /** Both sides' grades added. */
+    both: grades.both,
+    dayGap,
+    isDayStated: (a.isDayStated && b.isDayStated) || isNearDayStated(a, b, dayGap),
+    startGapHours:
+      a.startMs === null || b.startMs === null ? null : Math.abs(a.startMs - b.startMs) / HOUR_MS,
+    // What may lie between the venues' starts and dates of one game.
+    nearHours: nearHoursOf(a, b),
+    nearDays: nearDaysOf(a, b),
+    isSameBet,
+    isSamePeriod: a.bet.period === b.bet.period,
+    line: relateLines(a, b),
+    side: relateSides(a, b, grades.isSwapped),
+    isSameDetail: isDetailSame(a.detail, b.detail, a.bet.kind, grades.isSwapped),
+  }
+}
+
+/** Trading ends about the day that the other says, in a sport whose teams do not meet again the day after. */
+function isNearDayStated(a: Game, b: Game, dayGap: number | null): boolean {
+  const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
+  return (a.isDayStated || b.isDayStated) && !isDaily && dayGap !== null && dayGap <= 1
+}
+
+/** Days taken from closing times may lie further apart than days stated in texts. */
+function nearDaysOf(a: Game, b: Game): number {
+  return a.isDayStated && b.isDayStated
+    ? Math.min(a.competition.nearDays, b.competition.nearDays)
+    : 3
+}
+
+/** Tennis courts and rain move games within their day; two games on one day differ by their starts. */
+function nearHoursOf(a: Game, b: Game): number {
+  const isDaily = Math.min(a.competition.nearDays, b.competition.nearDays) === 0
+  return isDaily && a.isStartStated && b.isStartStated ? 2.5 : 18
+}
+
+function gradeGame(a: Game, b: Game, competition: Competition) {
+  let best = gradeOrientations(a.sides, b.sides, competition)
+  for (let at = 2; at <= b.run.length - 2; at += 1) {
+    const [one, other] = b.sides
+    const sides = [
+      { ...one, code: b.run.slice(0, at) },
+      { ...other, code: b.run.slice(at) },
+    ] as const
+    const grades = gradeOrientations(a.sides, sides, competition)
+    if (grades.least > best.least || (grades.least === best.least && grades.both > best.both))
+      best = grades
+  }
+  return best
+}
+
+function gradeOrientations(a: Game['sides'], b: Game['sides'], competition: Competition) {
+  const straight = [
+    gradeSides(a[0], b[0], competition),
+    gradeSides(a[1], b[1], competition),
+  ] as const
+  const swapped = [
+    gradeSides(a[0], b[1], competition),
+    gradeSides(a[1], b[0], competition),
+  ] as const
+  const [one, other] = [Math.min(...straight), Math.min(...swapped)]
+  const [sum, sumSwapped] = [straight[0] + straight[1], swapped[0] + swapped[1]]
+  if (one === other && sum === sumSwapped) return { least: one, both: sum, isSwapped: null }
+  const isSwapped = sum === sumSwapped ? other > one : sumSwapped > sum
+  return { least: isSwapped ? other : one, both: isSwapped ? sumSwapped : sum, isSwapped }
+}
+
+const LINED = /^(?:total|teamtotal|spread|prop:)/
+
+/** `unknown` when one of the two names no line and the bet needs one. */
+function relateLines(a: Game, b: Game): 'none' | 'same' | 'other' | 'unknown' {
+  if (!LINED.test(a.bet.kind) && !LINED.test(b.bet.kind)) return 'none'
+  if (a.line === null || b.line === null) return 'unknown'
+  if (Math.abs(a.line - b.line) < 0.01) return 'same'
+  // The favourite's -1.5 is the outsider's +1.5, from the other side.
+  return a.bet.kind === 'spread' && Math.abs(a.line + b.line) < 0.01 ? 'same' : 'other'
+}
+
+/** `opposite`: one's Yes is the other's No. `other`: another outcome of three. */
+function relateSides(
+  a: Game,
+  b: Game,
+  isSwapped: boolean | null,
+): 'same' | 'opposite' | 'other' | 'unknown' {
+  const [one, other] = [a.yesOutcome, b.yesOutcome]
+  if (one === null || other === null) return 'unknown'
+  const isTeam = (yesOutcome: YesOutcome): boolean =>
+    yesOutcome === 'first' || yesOutcome === 'second'
+  if (!isTeam(one) || !isTeam(other)) {
+    if (one === other) return 'same'
+    // Whose first corner it is only one of the two says.
+    if (a.bet.kind.startsWith(OTHER)) return 'unknown'
+    const pair = `${one} ${other}`
+    return pair === 'over under' || pair === 'under over' ? 'opposite' : 'other'
+  }
+  if (isSwapped === null) return 'unknown'
+  const isSame = (one === other) !== isSwapped
+  if (a.bet.kind === 'spread' && a.line !== null && b.line !== null) {
+    const isMirrored = Math.abs(a.line + b.line) < 0.01 && a.line !== b.line
+    if (isSame === isMirrored) return 'other'
+    return isMirrored ? 'opposite' : 'same'
+  }
+  if (isSame) return 'same'
+  // Of bets of no known kind it is not known whether one of the two sides must have it.
+  return a.bet.kind.startsWith(OTHER) || mayDraw(a, b) ? 'other' : 'opposite'
+}
+
+/** A game with a draw has three outcomes; the other side's Yes is then no No. National teams mostly play soccer. */
+function mayDraw(a: Game, b: Game): boolean {
+  const sport =
+    a.competition.sport ?? b.competition.sport ?? (a.sides.every(isCountry) ? 'soccer' : '')
+  return /^[12]h$/.test(a.bet.period) || sport === 'soccer' || sport === 'cricket'
+}
+
+function isDetailSame(
+  one: string,
+  other: string,
+  kind: string,
+  isSwapped: boolean | null,
+): boolean {
+  if (one === '' && other === '') return true
+  if (kind === 'score')
+    return (isSwapped === true ? other.split('-').reverse().join('-') : other) === one
+  return gradeNames(one, other) >= SAME_SIDE
+}
+
+/** Whether two games are surely others, surely one, or neither. */
+export function classifyGames({ game, both }: GameComparison): 'same' | 'other' | 'unclear' {
+  if (game >= SAME_SIDE && both >= 1) return 'same'
+  return game < OTHER_SIDE || both < 0.7 ? 'other' : 'unclear'
+}

@@ -1,0 +1,37 @@
+// The judge of the service with a sentence encoder beside it. A veto stands above every similarity, since it caps the score.
+
+import type { MatchMarket } from '../../subject.ts'
+import { type Comparison, compare } from '../compare/compare.ts'
+import { DEFAULT_SCORER, type PairScorer } from '../compare/pair-scorer.ts'
+import { scoreOf } from '../compare/score.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import type { Families } from '../veto/families.ts'
+import type { Encoder } from './sentence-encoder.ts'
+import type { OpenEncoder } from './encoder-folder.ts'
+
+export function encodedScorer({ encoder, model }: OpenEncoder): PairScorer<Proposition> {
+  const score: PairScorer<Proposition>['scoreMarkets'] = (a, b, from, families) =>
+    scoreOf(compareWith(encoder, a, b, from, families), model)
+  return { ...DEFAULT_SCORER, scoreMarkets: score, scoreEvents: score }
+}
+
+/** Compares two propositions, without an encoder by their words alone. */
+export function compareWith(
+  encoder: Encoder | null,
+  a: Proposition,
+  b: Proposition,
+  from?: number,
+  families?: Families,
+): Comparison {
+  const similarity = encoder === null ? 'not asked' : encoder.similarity(a.sentence, b.sentence)
+  return compare(a, b, from, families, similarity ?? 'not read')
+}
+
+/**
+ * What is to be read before a market, or an event that is known by its markets, is compared. Games are told apart by their
+ * teams: their meaning is not asked.
+ */
+export function textsOf(market: MatchMarket): readonly string[] {
+  const { game, sentence } = DEFAULT_SCORER.readMarket(market)
+  return game === null ? [sentence, market.eventTitle || market.title] : []
+}

@@ -1,0 +1,72 @@
+// Where the matcher is: in a thread of its own, with a sentence encoder where its owner names one. Tasks are carried out in the
+// order in which they are given.
+
+import { EngineError } from '../errors.ts'
+import { isRecord } from '../json-record.ts'
+import { openPool } from '../pool.ts'
+import type { Metrics } from '../process/metrics.ts'
+import { type EncoderCounts, TEXT_OUTCOMES } from './encoder/sentence-encoder.ts'
+import type { RefusedEncoder } from './encoder/encoder-folder.ts'
+import type { MatchResult, MatchTask } from './match-task.ts'
+import type { ThreadAnswer, ThreadTask } from './worker.ts'
+
+export interface MatchPort {
+  /** Rejects with EngineError only: the thread is down, or a task took too long and ended it. */
+  run(task: MatchTask): Promise<MatchResult>
+  close(): Promise<void>
+}
+
+/**
+ * One thread that is started now and kept, since it holds the index. A task takes some ten milliseconds of an idle core;
+ * its one user gives it a task at a time, and more are refused.
+ */
+const MATCH_POOL = { threads: 1, isPersistent: true, queueMax: 2, timeoutMs: 120_000 } as const
+
+const openThread = () =>
+  openPool<ThreadTask, ThreadAnswer>({
+    ...MATCH_POOL,
+    worker: new URL('./worker.ts', import.meta.url),
+    isResult: (value): value is ThreadAnswer => isRecord(value) && 'kind' in value,
+  })
+
+/** A thread that compares words alone. */
+export function openMatchThread(): MatchPort {
+  return portOf(openThread(), null, () => undefined)
+}
+
+/** Starts the thread and opens the encoder of a folder in it; a folder that cannot be used leaves no thread. */
+export async function openEncodingThread(
+  folder: string,
+  metrics: Metrics,
+): Promise<{ readonly kind: 'open'; readonly port: MatchPort } | RefusedEncoder> {
+  const pool = openThread()
+  const opened = await pool.run({ folder, task: null })
+  if (opened.kind === 'refused') {
+    await pool.close()
+    return opened
+  }
+  const means = 'Texts by what the sentence encoder made of them, and those dropped for others.'
+  const counts = TEXT_OUTCOMES.map((outcome) => {
+    return [outcome, metrics.count('match_encoder_texts_total', means, { outcome })] as const
+  })
+  const port = portOf(pool, folder, (texts) => {
+    for (const [outcome, count] of counts) count.inc(texts[outcome])
+  })
+  return { kind: 'open', port }
+}
+
+function portOf(
+  pool: ReturnType<typeof openThread>,
+  folder: string | null,
+  onTexts: (counts: EncoderCounts) => void,
+): MatchPort {
+  return {
+    async run(task) {
+      const answer = await pool.run({ folder, task })
+      if (answer.kind === 'refused') throw new EngineError('UNAVAILABLE', answer.reason)
+      if (answer.counts !== null) onTexts(answer.counts)
+      return answer.result
+    },
+    close: pool.close,
+  }
+}

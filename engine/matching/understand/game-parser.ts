@@ -1,0 +1,276 @@
+// Reads games from listings: slugs ("epl-ars-tot-2025-11-23-draw") and tickers
+// ("KXEPLGAME-25NOV23ARSTOT-TIE") with their titles. Any league is read; known ones are read better.
+
+import { easternDate, easternMs } from '../../sports/eastern-date.ts'
+import { leagueOfSeries } from '../../sports/leagues.ts'
+import {
+  competitionOfLeague,
+  competitionOfSeries,
+  competitionOfSlug,
+  NO_COMPETITION,
+} from './competitions.ts'
+import { betTermsOf, withoutLine } from './bet-terms.ts'
+import { betOf } from './bets.ts'
+import { dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
+import { type Game, type NamedPair, pairOfTitle, plainName } from './game.ts'
+import { gradeCodeInName, gradeNames, leagueOfTeams, SAME_SIDE, type Side } from './sides.ts'
+import type { Listed } from './listing-texts.ts'
+import { fold } from './text-normalization.ts'
+
+const SLUG = /^([a-z0-9]+)-(.+?)-(20\d\d)-(\d\d)-(\d\d)(?:-(.+))?$/
+const VERSUS = / vs?\.? | versus |^exact score/
+const SCOPE =
+  /(?:1H|2H|F5|[1-4]Q)?(?:GAME|MATCH|FIGHT|BOUT|SPREAD|TOTALMAPS|TEAMTOTAL|TOTAL|BTTS|SERIESSCORE|SCORE|MAP|SETWINNER|ADVANCE|PTS|REB|AST|3PT|HR|KS|TB|MOV|2D|3D|EXTRAS|RFI|SIX|CORNERS|SERIES|WINNER|1H|2H|F5)$/
+
+/** The game of a listing; null: it is of none. Without a slug or a ticker titles alone are read. */
+export function gameOf(listed: Listed): Game | null {
+  const isOfTicker = listed.handles === 'ticker' && listed.handle !== ''
+  return isOfTicker ? gameOfTicker(listed) : gameOfSlug(listed)
+}
+
+function gameOfSlug(facts: Listed): Game | null {
+  const { handles } = facts
+  const slug = readSlug(facts.handle) ?? readSlug(facts.eventKey ?? '')
+  const title = fold(facts.title)
+  const eventTitle = fold(facts.eventTitle)
+  const subtitle = handles === 'ticker' ? fold(facts.subtitle) : ''
+  const isVersus = VERSUS.test(title) || VERSUS.test(eventTitle)
+  // "Houston at Miami" is a game where a side or a bet is asked for.
+  const isAt = !isVersus && handles === 'ticker' && !/^(?:what|who|how|when|where)\b/.test(title)
+  if (slug === null && !isVersus && !isAt) return null
+  const ownPair = pairOfTitle(title, isAt)
+  const named = ownPair ?? pairOfTitle(eventTitle, isAt)
+  if (isAt && (named === null || !hasBetOrSide(named, subtitle))) return null
+  const codes = slug === null ? null : codesOfSlug(slug[2] ?? '', named)
+  const sides = sidesOf(facts, named, codes)
+  const statedCompetition = competitionOfSlug(
+    slug?.[1] ?? '',
+    `${tagsOf(facts)} ${title} ${eventTitle}`,
+  )
+  const league = statedCompetition === NO_COMPETITION ? leagueOfTeams(...sides) : null
+  const competition = league === null ? statedCompetition : competitionOfLeague(league)
+  if (named === null && (codes === null || competition.sport === null)) {
+    if (codes === null || !/^(?:draw|btts|spread|total)/.test(slug?.[6] ?? '')) return null
+  }
+  const { day, isDayStated } = dayOfSlug(slug, facts)
+  const tail = (slug?.[6] ?? '').replaceAll('-', ' ')
+  const rest = ownPair === null ? title : restOf(ownPair, title)
+  const betText = codes !== null && named === null ? '' : withoutSides(rest, sides)
+  const bet = betOf(betText, statedWith(tail, facts), '', '')
+  const startMs = facts.startMs
+  return {
+    ...{ competition, sides, run: '', day, isDayStated, bet, startMs },
+    isStartStated: handles === 'slug' && startMs !== null,
+    ...betTermsOf({
+      listed: facts,
+      competition,
+      sides,
+      tail,
+      title,
+      rest,
+      subtitle,
+      suffix: '',
+      bet,
+    }),
+  }
+}
+
+const tagsOf = ({ tags }: Listed): string => fold(tags.join(' | '))
+
+/** A slug's end behind the venue's own word on the bet, such as "first_half_totals" or "Point Total". */
+function statedWith(tail: string, { betType }: Listed): string {
+  return `${fold(betType).replaceAll('_', ' ')} ${tail}`.trim()
+}
+
+/** The parts of a slug with a day; null for the others, which are no game's. */
+function readSlug(slug: string): RegExpExecArray | null {
+  return /20\d\d-\d\d-\d\d/.test(slug) ? SLUG.exec(slug.toLowerCase()) : null
+}
+
+function withoutSides(text: string, sides: readonly Side[]): string {
+  return sides.reduce((rest, { name }) => (name === '' ? rest : rest.replaceAll(name, ' ')), text)
+}
+
+/** The bracket "(-1.5)" was cut with the names and says the bet. */
+function restOf(named: NamedPair, title: string): string {
+  const bracket = /\([-+]\d+(?:\.\d+)?\)/.exec(title)?.[0] ?? ''
+  return `${named.rest} ${bracket}`
+}
+
+/** Whether a bet or one of the two sides is asked for, by what stands behind the pair or is said of Yes. */
+function hasBetOrSide(named: NamedPair, subtitle: string): boolean {
+  const yes = plainName(subtitle)
+  const grades = [named.first, named.second].map((side) => gradeNames(side, yes))
+  return /\p{L}/u.test(named.after) || (yes !== '' && Math.max(...grades) >= SAME_SIDE)
+}
+
+function gameOfTicker(facts: Listed): Game | null {
+  const series = facts.handle.toUpperCase().split('-')[0] ?? ''
+  const scope = scopeOf(series)
+  const { dated, number, suffix } = partsOfTicker(facts, scope)
+  const date = dateOfTicker(dated)
+  if (date === null || !/^[A-Z0-9&'.]{4,}$/.test(date.rest)) return null
+  const title = fold(facts.title)
+  if (/^what will\b|\bcommentators? say\b/.test(title)) return null
+  const eventTitle = fold(facts.eventTitle)
+  const ofEvent = pairOfTitle(eventTitle, true)
+  const named = pairOfTitle(title, true) ?? ofEvent ?? pairOfTitle(fold(facts.subtitle), true)
+  if (named === null && (scope === '' || date.grain !== 'day')) return null
+  // "At 4pm" is no side.
+  if (/^\d{1,2}(?: ?\d\d)? ?[ap]m\b/.test(named?.second ?? '')) return null
+  const competition = competitionOfSeries(series, `${tagsOf(facts)} ${title} ${eventTitle}`)
+  // The second game of a day has a number behind the codes; elsewhere a digit is a code's ("nrgc9").
+  const ordinal =
+    competition.table?.hasDoubleheaders === true ? /(?<=[a-z]{4})g?\d$/ : /(?<=[a-z]{4})g\d$/
+  const run = date.rest.toLowerCase().replace(ordinal, '')
+  const codes = codesOfRun(run, named, suffix, facts.eventSubtitle)
+  const sides = sidesOf(facts, named, codes)
+  const cut =
+    named === null ? '' : `${named.rest} ${eventTitle === title ? '' : (ofEvent?.rest ?? '')}`
+  const [statedText, after] = [cut, named?.after ?? ''].map((text) => withoutSides(text, sides))
+  const bet = betOf(statedText ?? '', statedWith('', facts), scope, number, after)
+  const subtitle = fold(facts.subtitle)
+  const clockMs = date.hour === null ? null : easternMs(isoDay(date.first), date.hour * 60)
+  const isDayStated = date.grain === 'day'
+  return {
+    ...{ competition, sides, run: codes === null ? run : '', bet },
+    ...{ day: isDayStated ? date.first : null, isDayStated },
+    // The clock in a ticker is the start; the listing's own time is about the end.
+    ...{ startMs: clockMs ?? facts.startMs, isStartStated: clockMs !== null },
+    ...betTermsOf({
+      listed: facts,
+      competition,
+      sides,
+      tail: '',
+      title,
+      rest: cut,
+      subtitle,
+      suffix,
+      bet,
+    }),
+  }
+}
+
+/** "1HBTTS" of KXMLS1HBTTS as `1h btts`; '' when the series ends in no scope we know. */
+function scopeOf(series: string): string {
+  const seriesScope = leagueOfSeries(series)?.scope
+  const scope =
+    seriesScope && SCOPE.test(seriesScope) ? seriesScope : (SCOPE.exec(series)?.[0] ?? '')
+  return scope
+    .toLowerCase()
+    .replace(/^(1h|2h|f5|[1-4]q)(?=.)/, '$1 ')
+    .replace('totalmaps', 'total maps')
+    .replace('setwinner', 'set winner')
+    .replace('seriesscore', 'series score')
+}
+
+/**
+ * The event's part with its date and the codes of both sides; the map or set, '' where there is none; the market's own end.
+ * A hyphen may part a code ("AL-NAL-H"): what is the event's and what the market's own is told by the event's ticker.
+ */
+function partsOfTicker({ handle, eventKey }: Listed, scope: string) {
+  const ticker = handle.toUpperCase()
+  const key = (eventKey ?? '').toUpperCase()
+  const isOfEvent = key.includes('-') && `${ticker}-`.startsWith(`${key}-`)
+  const event = isOfEvent ? key : ticker.split('-').slice(0, 2).join('-')
+  const [, dated = '', ...more] = event.split('-')
+  const own = ticker.slice(event.length + 1).split('-')
+  const isNumber = (part = ''): boolean => /^\d$/.test(part)
+  let number = ''
+  if (isNumber(more.at(-1))) number = more.pop() ?? ''
+  // An event of a map or a set ends in its number.
+  else if (isNumber(own[0]) && (own.length > 1 || /map|set/.test(scope))) number = own.shift() ?? ''
+  const line = own.findIndex((part, index) => index > 0 && /^\d/.test(part))
+  const suffix = (line < 0 ? own : own.slice(0, line)).join('').toLowerCase()
+  const isDay = dateOfTicker(dated)?.grain === 'day'
+  return { dated: isDay ? dated + more.join('') : dated, number, suffix }
+}
+
+function sidesOf(
+  { venue, handles }: Listed,
+  named: NamedPair | null,
+  codes: Codes | null,
+): readonly [Side, Side] {
+  return [
+    { venue, handles, name: named?.first ?? '', code: codes?.[0] ?? '' },
+    { venue, handles, name: named?.second ?? '', code: codes?.[1] ?? '' },
+  ]
+}
+
+type Codes = readonly [string, string]
+
+/** Two codes: one hyphen, `-vs-`, or the cut that the names confirm. */
+function codesOfSlug(middle: string, named: NamedPair | null): Codes | null {
+  const parts = middle.split(middle.includes('-vs-') ? '-vs-' : '-')
+  if (parts.length === 2) return [parts[0] ?? '', parts[1] ?? '']
+  return named === null ? null : bestCut(parts, named)
+}
+
+/** Codes of a run from "HOU at MIA (Aug 4)", the market's end, or the names; null: unknown. */
+function codesOfRun(
+  run: string,
+  named: NamedPair | null,
+  suffix: string,
+  subtitle: string,
+): Codes | null {
+  const match = /^(\S+)\s+(?:at|vs\.?|v\.?)\s+(\S+)/i.exec(subtitle.toLowerCase())
+  const [, first = '', second = ''] = match ?? []
+  if (first !== '' && first + second === run) return [first, second]
+  for (const code of withoutLine(suffix)) {
+    if (code.length < 2 || code === 'tie' || code.length >= run.length) continue
+    const [isStart, isEnd] = [run.startsWith(code), run.endsWith(code)]
+    if (isStart === isEnd) continue
+    const codes: Codes = isStart
+      ? [code, run.slice(code.length)]
+      : [run.slice(0, -code.length), code]
+    // They need not stand in the order of the title's names.
+    return named === null ? codes : (bestCut(codes, named) ?? codes)
+  }
+  if (named === null) return run.length === 6 ? [run.slice(0, 3), run.slice(3)] : null
+  return bestCut([...run], named)
+}
+
+/** Of the cuts between parts the one whose halves best shorten the two names, in either order. */
+function bestCut(parts: readonly string[], named: NamedPair): Codes | null {
+  let best: Codes | null = null
+  let bestGrade = 0.5
+  for (let at = 1; at < parts.length; at += 1) {
+    const [one, other] = [parts.slice(0, at).join(''), parts.slice(at).join('')]
+    const straight = gradeCodeInName(one, named.first) + gradeCodeInName(other, named.second)
+    const swapped = gradeCodeInName(one, named.second) + gradeCodeInName(other, named.first)
+    if (straight > bestGrade) {
+      bestGrade = straight
+      best = [one, other]
+    }
+    // The run may be in the other order than the title: sides keep the title's order.
+    if (swapped > bestGrade + 0.2) {
+      bestGrade = swapped
+      best = [other, one]
+    }
+  }
+  return best
+}
+
+/** A slug's date; else one in the texts; else, beside slugs, the Eastern day of the start; else the closing day, which only hints. */
+function dayOfSlug(slug: RegExpExecArray | null, facts: Listed): Pick<Game, 'day' | 'isDayStated'> {
+  if (slug !== null) {
+    const day = dayOfDate(Number(slug[3]), Number(slug[4]), Number(slug[5]))
+    if (day !== null) return { day, isDayStated: true }
+  }
+  const hintMs = facts.startMs ?? facts.closeMs
+  const hint = hintMs === null ? null : dayOf(hintMs)
+  const { title, subtitle, eventTitle, eventSubtitle, samples } = facts
+  const worded = (facts.handle || (facts.eventKey ?? '')).replaceAll('-', ' ')
+  for (const text of [title, subtitle, eventTitle, eventSubtitle, worded, ...samples]) {
+    const date = datesOf(fold(text), hint).find(
+      ({ grain, role }) => grain === 'day' && role === 'on',
+    )
+    // Without a year and an end of trading it is a day of any year.
+    if (date !== undefined && (hint !== null || /20\d\d/.test(text)))
+      return { day: date.first, isDayStated: true }
+  }
+  if (facts.handles === 'slug' && facts.startMs !== null) {
+    return { day: dayOf(Date.parse(easternDate(facts.startMs))), isDayStated: true }
+  }
+  return { day: hint, isDayStated: false }
+}

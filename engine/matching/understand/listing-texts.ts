@@ -1,0 +1,110 @@
+// The texts of a listing, each folded and read once: dates are cut out first, then the range, then what remains is words.
+
+import { leagueOfSeries } from '../../sports/leagues.ts'
+import type { MatchMarket } from '../../subject.ts'
+import {
+  type DateMention,
+  type Day,
+  dateOfTicker,
+  datesOf,
+  dayOf,
+  type TickerDate,
+  withoutDates,
+} from './dates.ts'
+import { type Quantity, quantityOf } from './quantity.ts'
+import { fold, type Spelling, spellingsOf, TITLE_CHARACTERS_MAX } from './text-normalization.ts'
+
+/** A market, or an event in the form of one; `samples` are the titles of an event's markets. */
+export interface Listed extends Omit<MatchMarket, 'category'> {
+  readonly samples: readonly string[]
+  readonly isExclusive: boolean | null
+}
+
+interface ReadText {
+  readonly folded: string
+  /** Without dates and range. */
+  readonly rest: string
+  readonly words: readonly string[]
+  readonly spelled: readonly Spelling[]
+  readonly dates: readonly DateMention[]
+  readonly quantity: Quantity | null
+}
+
+/** What a listing says: in its title, of what Yes stands for, and around both. */
+export interface Texts {
+  readonly listed: Listed
+  readonly title: ReadText
+  readonly answer: ReadText
+  readonly context: ReadText
+  /** The date in a ticker. */
+  readonly ticker: TickerDate | null
+}
+
+export function textsOf(listed: Listed): Texts {
+  const ticker = listed.handles === 'ticker' ? tickerDateOf(listed.handle) : null
+  const anchor = anchorOf(listed, ticker)
+  return {
+    ...{ listed, ticker },
+    title: readText(listed.title, anchor),
+    answer: readText(answerText(listed), anchor),
+    context: readText(contextText(listed), anchor),
+  }
+}
+
+/** A list that grew has room for a dozen more, and many readings are kept. */
+export const trimmed = <Item>(list: readonly Item[]): readonly Item[] => list.slice()
+
+/** Dates, then the range, then words: each reads what the one before left. */
+function readText(text: string, anchor: Day | null): ReadText {
+  const folded = fold(text)
+  const dates = datesOf(folded, anchor)
+  const dateless = withoutDates(folded, dates, GAP)
+  const quantity = quantityOf(dateless)
+  const rest = withoutDates(dateless, quantity === null ? [] : [quantity], GAP).replace(
+    /\b\d{1,2}(?::\d\d)?\s?[ap]m\b|\b(?:et|edt|est|utc)\b|\bthis (?:week|month|year|season)\b/g,
+    ' ',
+  )
+  const spelled = trimmed(spellingsOf(rest))
+  const words = trimmed(spelled.flatMap(({ meaning }) => (meaning === '' ? [] : [meaning])))
+  return { folded, rest, words, spelled, dates, quantity }
+}
+
+/** No phrase goes on behind it. */
+const GAP = ' | '
+
+/** The short title, unless it only says Yes. */
+export function answerText({ subtitle, title }: Listed): string {
+  const short = subtitle.trim()
+  return /^(?:yes|no)?$/i.test(short) || short === title ? '' : short
+}
+
+function contextText({ handles, handle, eventTitle, eventSubtitle }: Listed): string {
+  const league = handles === 'ticker' ? leagueOfSeries(handle.split('-')[0] ?? '') : null
+  const eventText = `${eventTitle} ${eventSubtitle}`.trim()
+  const parts = [eventText, league?.league.name ?? ''].filter((part) => part !== '')
+  return parts.join(' | ').slice(0, TITLE_CHARACTERS_MAX)
+}
+
+/** A day in a slug; "2026-52-53f" is a year and a range. */
+export const ISO_DAY = /20\d\d-(?:0\d|1[0-2])-[0-3]\d(?![a-z\d])/
+
+function anchorOf(
+  { handles, handle, startMs, closeMs }: Listed,
+  ticker: TickerDate | null,
+): Day | null {
+  if (ticker !== null && ticker.grain !== 'year') return ticker.first
+  const isoMs = Date.parse(ISO_DAY.exec(handle)?.[0] ?? '')
+  if (Number.isFinite(isoMs)) return dayOf(isoMs)
+  const atMs = closeMs ?? startMs
+  if (atMs !== null) return dayOf(atMs)
+  const year = handles === 'slug' ? /-(20\d\d)(?:-|$)/.exec(handle)?.[1] : undefined
+  return year === undefined ? null : dayOf(Date.UTC(Number(year), 6, 1))
+}
+
+function tickerDateOf(handle: string): TickerDate | null {
+  for (const part of handle.toUpperCase().split('-').slice(1, 3)) {
+    const date = dateOfTicker(part)
+    if (date !== null) return date
+  }
+  return null
+}

@@ -1,0 +1,294 @@
+// Vetoes of everything but games: asset, hour, range, date, marks, answer, form, roles. Each function looks at
+// one conflict.
+
+import { type DateComparison, isMissedByMarkets } from '../compare/date-comparison.ts'
+import { areNamesakes, NAME_WEIGHT, type WordComparison, WordMatcher } from '../compare/word-comparison.ts'
+import type { Contrasts } from '../understand/contrasts.ts'
+import { isIdentity, isSoftWord } from '../understand/lexicon.ts'
+import { conflictsOf, isWinQuestion } from '../understand/marks.ts'
+import { wordSet } from '../understand/phrases.ts'
+import type { Proposition } from '../understand/proposition.ts'
+import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
+import { isOrdinary } from '../understand/text-normalization.ts'
+import { counted, type Veto, veto } from './vetoes.ts'
+
+/** Classes whose conflict may be a matter of wording when all else agrees. */
+const SOFT_MARKS = new Set(['work', 'edition', 'measure'])
+
+/** Words of both sides compared. */
+export interface ComparedWords {
+  readonly ofA: WordComparison
+  readonly ofB: WordComparison
+  readonly wordsA: WordMatcher
+  /** Words of venue b's that venue a has in a shorter form. */
+  readonly shortB: ReadonlySet<string>
+}
+
+/** Conflicts that show before words are compared. */
+export function plainVetoes(
+  a: Proposition,
+  b: Proposition,
+  dates: DateComparison,
+): readonly Veto[] {
+  const found = [...kindVetoes(a, b), ...assetVetoes(a, b), ...markVetoes(a, b)]
+  if (dates.result !== 'other') return found
+  return [...found, veto('other_date', `${counted(dates.gap, 'day')} apart`)]
+}
+
+/** All others of the questions; what a range has or an event lists is compared where both have it. */
+export function wordedVetoes(
+  a: Proposition,
+  b: Proposition,
+  dates: DateComparison,
+  words: ComparedWords,
+): readonly Veto[] {
+  const isMarket = a.grain === 'market'
+  const isOne = isMarket || (a.children().length <= 1 && b.children().length <= 1)
+  return [
+    ...(isOne ? rangeVetoes(a, b) : []),
+    ...subjectVetoes(a, b, words),
+    ...occasionVetoes(a, b, dates),
+    ...(isMarket
+      ? [...answerVetoes(a, b, words), ...polarityVetoes(a, b)]
+      : [...formVetoes(a, b), ...levelVetoes(a, b), ...yearVetoes(a, b)]),
+    ...[hourVetoes, touchVetoes, roleVetoes].flatMap((of) => of(a, b)),
+  ]
+}
+
+function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if ((a.kind === 'speech') === (b.kind === 'speech')) return []
+  const other = a.kind === 'speech' ? b : a
+  return other.kind === 'price' || other.kind === 'quantity' || isWinQuestion(other.marks)
+    ? [veto('other_kind', `${a.kind} against ${b.kind}`)]
+    : []
+}
+
+function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const isOther = a.asset !== null && b.asset !== null && a.asset !== b.asset
+  return isOther ? [veto('other_asset', `${a.asset} against ${b.asset}`)] : []
+}
+
+/** Hours are compared only for prices at an hour, and only when both venues name one. */
+function hourVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.isUpDown && b.isUpDown && a.minutes !== b.minutes) {
+    const [one, other] = [a.minutes, b.minutes].map((minutes) =>
+      minutes === null ? 'not said' : counted(minutes, 'minute'),
+    )
+    return [veto('other_hour', `${one} against ${other}`)]
+  }
+  if (a.hour === null || b.hour === null || Math.abs(a.hour - b.hour) < 0.01) return []
+  // Midnight ends one day and begins the next.
+  const isMidnight = Math.abs(a.hour - b.hour) === 24
+  return isMidnight ? [] : [veto('other_hour', `${clockOf(a.hour)} against ${clockOf(b.hour)} ET`)]
+}
+
+/** Tickers count back over midnight. */
+function clockOf(hour: number): string {
+  const minutes = Math.round((hour < 0 ? hour + 24 : hour) * 60)
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
+  return [hours, rest].map((part) => String(part).padStart(2, '0')).join(':')
+}
+
+/** How the two ranges stand; null where one has none. */
+export function rangeRelation(a: Proposition, b: Proposition): RangeRelation | null {
+  return a.quantity === null || b.quantity === null ? null : relateRanges(a.quantity, b.quantity)
+}
+
+function rangeVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const relation = rangeRelation(a, b)
+  if (relation === null || relation === 'same') return []
+  if (relation === 'boundary') return isCounted(a) && isCounted(b) ? [veto('boundary')] : []
+  if (relation === 'complement') return [veto('opposite_side', 'one begins where the other ends')]
+  if (relation === 'apart' || relation === 'overlap') return [veto('other_range')]
+  return relation === 'inside'
+    ? [veto('containment', 'the first range lies in the second', 'subset')]
+    : [veto('containment', 'the second range lies in the first', 'superset')]
+}
+
+/** Counts and published percentages often equal their threshold exactly; prices are taken never to. */
+function isCounted({ quantity, asset }: Proposition): boolean {
+  if (quantity === null || asset !== null || quantity.unit === '$') return false
+  if (quantity.unit === '%') return true
+  return [quantity.low, quantity.high].every(
+    (end) => !Number.isFinite(end) || Number.isInteger(end),
+  )
+}
+
+function touchVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.asset === null || b.asset === null) return []
+  if (a.isUpDown !== b.isUpDown) return [veto('other_kind', 'direction against level')]
+  return a.isTouch === b.isTouch ? [] : [veto('touch_or_close')]
+}
+
+function markVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  return conflictsOf(a.marks, b.marks)
+    .filter((name) => !SOFT_MARKS.has(name))
+    .map((name) => {
+      const [one, other] = [a.marks.get(name), b.marks.get(name)].map((values) =>
+        [...(values ?? [])].join('/'),
+      )
+      return veto('other_mark', `${name} ${one} against ${other}`)
+    })
+}
+
+/** Venue b's answer, word for word in venue a's question; names are graded as names. */
+function answerVetoes(
+  a: Proposition,
+  b: Proposition,
+  { wordsA: wordsOfA, shortB: shortened }: ComparedWords,
+): readonly Veto[] {
+  if (a.isPlaceholder || b.isPlaceholder) {
+    return [veto('other_answer', 'a placeholder, for whom nobody stands')]
+  }
+  // Beside a range an ordinary word is its unit, and beside a telling one that is known a soft one tells nothing.
+  const hasRanges = a.quantity !== null && b.quantity !== null
+  const isUnit = (word: string): boolean => hasRanges && isOrdinary(word) && !isIdentity(word)
+  const hasDistinctiveMatch =
+    hasRanges || b.answer.some((word) => wordsOfA.has(word) && !isSoftWord(word))
+  const isMissing = (word: string): boolean => !wordsOfA.has(word) && !shortened.has(word)
+  const missing = b.answer.filter(
+    (word) => isMissing(word) && !isUnit(word) && !(hasDistinctiveMatch && isSoftWord(word)),
+  )
+  return missing.length === 0 ? [] : [veto('other_answer', missing.join(' '))]
+}
+
+/** Days within which two questions on "this week" close when they mean the same one. */
+const OCCASION_DAYS = 1
+
+/** "His next video" is a new one each week: the occasion is the same where days are equal or both close together. */
+function occasionVetoes(a: Proposition, b: Proposition, dates: DateComparison): readonly Veto[] {
+  if ((!a.isRelative && !b.isRelative) || dates.result === 'same') return []
+  const isNear = dates.closeGap !== null && dates.closeGap <= OCCASION_DAYS
+  return isNear && dates.result !== 'other' ? [] : [veto('other_occasion')]
+}
+
+function polarityVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  return a.isNegated === b.isNegated ? [] : [veto('opposite_side', 'one asks for the contrary')]
+}
+
+/** Sets of which each says other values, one of the two in its title or answer. */
+export function contraries(a: Contrasts, b: Contrasts): readonly Veto[] {
+  return [...a.all].flatMap(([set, one]) => {
+    const other = b.all.get(set)
+    const isOther = other !== undefined && ![...one].some((value) => other.has(value))
+    if (!isOther || !(a.said.has(set) || b.said.has(set))) return []
+    return [veto('other_mark', `${set} ${[...one].join('/')} against ${[...other].join('/')}`)]
+  })
+}
+
+/** "Kansas Senate Election Winner" is that of 2026 where each of its markets says so. */
+function yearVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const isOther = isMissedByMarkets(a, b) || isMissedByMarkets(b, a)
+  return isOther ? [veto('other_date', 'the markets of one say another year')] : []
+}
+
+function levelVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.asset === null || a.asset !== b.asset || a.isUpDown || b.isUpDown) return []
+  const [isOne, isOther] = [a.quantity !== null, b.quantity !== null]
+  if (isOne === isOther) return []
+  return [veto('containment', 'one level of several', isOne ? 'subset' : 'superset')]
+}
+
+function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (a.form === b.form) return []
+  if ([a.form, b.form].every((form) => form === 'when' || form === 'open')) {
+    return isPlainOpen(a) || isPlainOpen(b) ? [] : [veto('other_form', 'when against which')]
+  }
+  if ([a, b].some(({ form }) => form === 'count') && [a, b].some(isWhichQuestion)) {
+    return [veto('other_form', 'how many against which')]
+  }
+  if ((a.form === 'closed') === (b.form === 'closed')) return []
+  const [whether, other] = a.form === 'closed' ? [a, b] : [b, a]
+  // One market alone in its event is one of the other's answers.
+  if (whether.children().length === 1 && /^(?:who|which)$/.test(other.opening)) {
+    return [veto('containment', 'one answer of several', whether === a ? 'subset' : 'superset')]
+  }
+  // A heading asks which, whether or when: only words that ask are another form.
+  const isQuestionOpening = /^(?:will|is|does|do|did|can|has|have|any)\b/.test(whether.opening)
+  return isPlainOpen(other) || (other.form === 'open' && !isQuestionOpening)
+    ? []
+    : [veto('other_form')]
+}
+
+const isWhichQuestion = ({ form, opening }: Proposition): boolean =>
+  form === 'open' && /^(?:who|which)$/.test(opening)
+
+/** An event of several markets whose title is a heading: what it lists is not said. */
+function isPlainOpen({ form, opening }: Proposition): boolean {
+  return form === 'open' && !/^(?:who|which|what|where)$/.test(opening)
+}
+
+function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  const [speakers, others] = [speakersOf(a), speakersOf(b)]
+  // "Zelensky" and "Zelenskyy".
+  const otherSpeakers = new WordMatcher(others)
+  if (
+    speakers.length > 0 &&
+    others.length > 0 &&
+    !speakers.some((name) => otherSpeakers.has(name))
+  ) {
+    return [veto('other_roles', `${speakers.join(' ')} speaks, or ${others.join(' ')}`)]
+  }
+  for (const name of [...a.names].filter((each) => b.names.has(each))) {
+    const [one, other] = [verbRoleOf(a, name), verbRoleOf(b, name)]
+    if (one !== null && other !== null && one !== other) return [veto('other_roles', name)]
+  }
+  return []
+}
+
+function speakersOf({ words, names }: Proposition): readonly string[] {
+  return words.slice(0, Math.max(0, words.indexOf('sayx'))).filter((word) => names.has(word))
+}
+
+const TRANSITIVE_VERBS = wordSet(
+  'endorse sue arrest pardon fire beat defeat replace attack invade extradit acquire',
+)
+
+/** Words before a verb that turn it: who stands before it suffers it ("receive a pardon", "be endorsed"). */
+const PASSIVE_MARKER = /^(?:be|been|being|is|was|were|get|gets|got|receive|receives|granted|given)$/
+const PASSIVE_WORDS_MAX = 3
+const REFLEXIVE = /^(?:him|her|them|it)sel(?:f|ves)$/
+
+/** Whether a name does or suffers the only verb of two places, by the words' order. */
+function verbRoleOf(one: Proposition, name: string): 'does' | 'suffers' | null {
+  const { spelled } = one
+  const verb = spelled.findIndex(
+    ({ word, meaning }) => TRANSITIVE_VERBS.has(meaning) && !/^merg/.test(word),
+  )
+  // A winner that Yes stands for beats, and is not beaten.
+  if (verb < 0 && isWinQuestion(one.marks) && one.answer.includes(name)) return 'does'
+  const at = spelled.findIndex(({ meaning }) => meaning === name)
+  if (verb < 0 || at < 0 || spelled.some(({ word }) => REFLEXIVE.test(word))) return null
+  const before = spelled.slice(Math.max(0, verb - PASSIVE_WORDS_MAX), verb)
+  // "Doe arrested by June?" is a heading's passive.
+  const isPassive =
+    /ed$/.test(spelled[verb]?.word ?? '') || before.some(({ word }) => PASSIVE_MARKER.test(word))
+  return at < verb === isPassive ? 'suffers' : 'does'
+}
+
+/** Each of the two has a name that the other lacks, or two teams of one nickname are meant. */
+export function subjectVetoes(
+  a: Proposition,
+  b: Proposition,
+  { ofA, ofB }: Record<'ofA' | 'ofB', WordComparison>,
+): readonly Veto[] {
+  if (areNamesakes(a, b)) return [veto('other_subject', 'two teams of one nickname')]
+  if (isOtherCup(a, b) || isOtherCup(b, a)) return [veto('other_subject', 'two competitions')]
+  if (Math.min(ofA.missedName, ofB.missedName) < NAME_WEIGHT) return []
+  return [veto('other_subject', `${ofA.missing.join(' ')} against ${ofB.missing.join(' ')}`)]
+}
+
+const COMPETITIONS = wordSet('championship cup classic open master trophy invitational tournament')
+
+/** "PGA Tour: Truist Championship" has all words of "PGA Championship", which has none before the kind of competition. */
+function isOtherCup(own: Proposition, other: Proposition): boolean {
+  const isMentioned = ({ words, context }: Proposition, word: string): boolean =>
+    words.includes(word) || context.includes(word)
+  return own.runs.some((run) => {
+    const [kind = '', ...distinctive] = COMPETITIONS.has(run.at(-1) ?? '') ? run.toReversed() : []
+    if (distinctive.length === 0 || distinctive.some((word) => isMentioned(other, word)))
+      return false
+    const isCup = (of: readonly string[]): boolean => of.length > 1 && of.at(-1) === kind
+    return other.runs.some((of) => isCup(of) && of.every((word) => isMentioned(own, word)))
+  })
+}

@@ -1,0 +1,186 @@
+// Rows and messages judged by their shares: a single odd one is no finding, more than a hundredth of its kind is, and so is
+// a field that a whole page lacks, or has in another type.
+
+import { isRecord } from '../../json-record.ts'
+import type { DriftNotes } from './drift-notes.ts'
+
+export type FieldType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'any'
+
+/** What rows of a list have. */
+export interface RowShape {
+  /** The list, in the words of findings, as `data.trades`. */
+  readonly kind: string
+  /** Fields that every row has and the code reads. */
+  readonly needed: Readonly<Record<string, FieldType>>
+  /** All further fields of such rows; null: they are too many to be listed, and new ones are no finding. */
+  readonly further: ReadonlySet<string> | null
+}
+
+/** Names needed fields that no row of the page has, or that all have in another type, and fields that are new. */
+export function checkRows(shape: RowShape, rows: readonly unknown[], drift: DriftNotes): void {
+  const records = rows.filter(isRecord)
+  const [first] = records
+  if (first === undefined) {
+    if (rows.length > 0) drift.note(`${shape.kind}.row`, 'no object', rows[0])
+    return
+  }
+  checkFields(shape, records, drift)
+  const { further } = shape
+  if (further === null) return
+  const fresh = new Set<string>()
+  for (const row of records) {
+    for (const field of Object.keys(row)) {
+      if (!(field in shape.needed || further.has(field))) fresh.add(field)
+    }
+  }
+  for (const field of fresh) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
+}
+
+/** Names fields that none of the rows has, or that all have in another type. */
+export function checkFields(
+  { kind, needed }: Pick<RowShape, 'kind' | 'needed'>,
+  records: readonly Readonly<Record<string, unknown>>[],
+  drift: DriftNotes,
+): void {
+  const [first] = records
+  for (const [field, type] of Object.entries(needed)) {
+    const mismatch = fieldMismatch(records, field, type)
+    if (mismatch === 'missing') drift.note(`${kind}.field`, `${field} missing`, first)
+    else if (mismatch !== null) drift.note(`${kind}.field`, `${field} is ${mismatch}`, first)
+  }
+}
+
+/** What is odd about a field of all these rows: nothing as soon as one has it as it should be, which the first mostly has. */
+function fieldMismatch(
+  records: readonly Readonly<Record<string, unknown>>[],
+  field: string,
+  type: FieldType,
+): FieldType | 'missing' | null {
+  let isPresent = false
+  let other: FieldType | null = null
+  for (const { [field]: value } of records) {
+    if (value === undefined) continue
+    isPresent = true
+    if (value === null) continue
+    const found = typeOf(value)
+    if (type === 'any' || found === type) return null
+    other ??= found
+  }
+  return isPresent ? other : 'missing'
+}
+
+function typeOf(value: unknown): FieldType {
+  if (Array.isArray(value)) return 'list'
+  switch (typeof value) {
+    case 'string':
+      return 'text'
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'flag'
+    default:
+      return 'object'
+  }
+}
+
+/** The kind under which rows of the catalogue are counted. */
+export const ROW = 'row'
+const SHARE_MAX = 0.01
+const COUNT_MIN = 3
+const UNREAD_MAX = 200
+
+interface Refused {
+  readonly reason: string
+  readonly kind: string
+  readonly sample: string
+  count: number
+}
+
+/** How often a field was said and left unsaid. */
+interface FieldCounts {
+  readonly kind: string
+  readonly name: string
+  present: number
+  absent: number
+  /** Of the first that left it unsaid. */
+  sample: string
+}
+
+/** What was read and what was refused since the last judgement, by kind. Kinds and reasons are fixed sets. */
+export class Shares {
+  readonly #read = new Map<string, number>()
+  readonly #refused = new Map<string, Refused>()
+  readonly #fieldCounts = new Map<string, FieldCounts>()
+  readonly #unread = new Map<string, string>()
+  readonly #unreadCounts = new Map<string, number>()
+
+  /** Rows of the catalogue that could not be read, each with its reason: the first few hundred. */
+  get unread(): ReadonlyMap<string, string> {
+    return this.#unread
+  }
+
+  /** How many rows of the catalogue could not be read, by reason; a row that is read twice counts twice. */
+  get unreadCounts(): ReadonlyMap<string, number> {
+    return this.#unreadCounts
+  }
+
+  read(kind: string): void {
+    this.#read.set(kind, (this.#read.get(kind) ?? 0) + 1)
+  }
+
+  /** `kind` null: what it was cannot be said, so that it is held against all messages. */
+  refused(reason: string, sample: string, kind: string | null): void {
+    const existing = this.#refused.get(reason)
+    if (existing === undefined) {
+      this.#refused.set(reason, { reason, kind: kind ?? ANY, sample, count: 1 })
+    } else existing.count += 1
+    if (kind !== ROW) return
+    this.#unreadCounts.set(reason, (this.#unreadCounts.get(reason) ?? 0) + 1)
+    if (this.#unread.size < UNREAD_MAX) this.#unread.set(sample.slice(0, 200), reason)
+  }
+
+  /** Something was read, and said a field or left it unsaid: what goes unsaid too often is found under `kind` and `name`. */
+  noteField(
+    finding: { readonly kind: string; readonly name: string },
+    isPresent: boolean,
+    sample: string,
+  ) {
+    const key = `${finding.kind}=${finding.name}`
+    let counts = this.#fieldCounts.get(key)
+    if (counts === undefined) {
+      counts = { ...finding, present: 0, absent: 0, sample: '' }
+      this.#fieldCounts.set(key, counts)
+    }
+    if (isPresent) counts.present += 1
+    else {
+      counts.absent += 1
+      counts.sample ||= sample
+    }
+  }
+
+  /** Names each reason that cost, and each field that went unsaid in, more than a hundredth of its kind, and begins anew. */
+  report(drift: DriftNotes): void {
+    for (const { kind, name, present, absent, sample } of this.#fieldCounts.values()) {
+      if (absent < COUNT_MIN || absent / (present + absent) <= SHARE_MAX) continue
+      drift.note(kind, name, sample)
+    }
+    this.#fieldCounts.clear()
+    for (const { reason, kind, sample, count } of this.#refused.values()) {
+      const ofKind = [...this.#refused.values()].filter((each) => each.kind === kind)
+      const total = this.#readOf(kind) + ofKind.reduce((sum, each) => sum + each.count, 0)
+      if (count < COUNT_MIN || count / total <= SHARE_MAX) continue
+      drift.note(kind === ROW ? 'rows.refused' : 'messages.refused', reason, sample)
+    }
+    this.#read.clear()
+    this.#refused.clear()
+  }
+
+  #readOf(kind: string): number {
+    if (kind !== ANY) return this.#read.get(kind) ?? 0
+    let total = 0
+    for (const [of, count] of this.#read) if (of !== ROW) total += count
+    return total
+  }
+}
+
+const ANY = 'any'

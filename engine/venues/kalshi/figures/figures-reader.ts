@@ -1,0 +1,145 @@
+// Trading figures over REST, a batch of markets at a time: those with most trades since they were read come first. With a
+// key the stream has all but the figures of the day; without one it is the only source between two crawls.
+
+import { pause } from '../../../clock.ts'
+import type { HttpClient } from '../../../fetch.ts'
+import { outcomeId } from '../../../ids.ts'
+import { isRecord } from '../../../json-record.ts'
+import { listIn, SuspectAnswerError } from '../../answer-checks.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
+import type { Readable, VenueParts } from '../../venue.ts'
+import { tradingFigures } from '../catalog/listing.ts'
+import { idOf } from '../parse.ts'
+
+/** One request of the eight a second that go without a key, every other second. */
+const EVERY_MS = 2_000
+const BATCH_TICKERS_MAX = 100
+/** Markets that wait; beyond it the one that traded longest ago waits for the crawl. */
+const WAITING_MAX = 20_000
+/** A market is read again after this long at the earliest, by whether a stream has most of its figures. */
+const AGAIN_MS = { streamed: 300_000, polled: 15_000 }
+
+interface ReaderParts extends Pick<VenueParts, 'clock' | 'emit'> {
+  readonly http: HttpClient
+  readonly counters: VenueCounters
+  readonly source: keyof typeof AGAIN_MS
+  readonly isWatched: (ticker: string) => boolean
+}
+
+interface Waiting {
+  trades: number
+  readAtMs: number
+}
+
+/** Reads the figures of markets that trade. */
+export class FiguresReader {
+  readonly #parts: ReaderParts
+  readonly #againMs: number
+  readonly #stopping = new AbortController()
+  /** Markets that traded, in the order in which they first did since they were read last. */
+  readonly #waiting = new Map<string, Waiting>()
+  #task: Promise<void> = Promise.resolve()
+  #isStarted = false
+  #isPaused = false
+
+  constructor(parts: ReaderParts) {
+    this.#parts = parts
+    this.#againMs = AGAIN_MS[parts.source]
+  }
+
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#task = this.#loop()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#task
+  }
+
+  read(what: Readable): void {
+    this.#isPaused = what !== 'all'
+  }
+
+  /** A watched market traded. */
+  noteTrade(ticker: string): void {
+    const existing = this.#waiting.get(ticker)
+    if (existing !== undefined) {
+      existing.trades += 1
+      return
+    }
+    if (this.#waiting.size >= WAITING_MAX) {
+      const [oldest] = this.#waiting.keys()
+      if (oldest !== undefined) this.#waiting.delete(oldest)
+    }
+    this.#waiting.set(ticker, { trades: 1, readAtMs: Number.NEGATIVE_INFINITY })
+  }
+
+  remove(tickers: readonly string[]): void {
+    for (const ticker of tickers) this.#waiting.delete(ticker)
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await pause(this.#parts.clock, EVERY_MS, signal)
+      const batch = signal.aborted || this.#isPaused ? [] : this.#nextBatch()
+      if (batch.length === 0) continue
+      try {
+        await this.#readBatch(batch)
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof SuspectAnswerError) this.#parts.counters.suspectAnswers.note(error)
+        else this.#parts.counters.trouble('figures', { err: error })
+      }
+    }
+  }
+
+  /** The most traded of those that are due. */
+  #nextBatch(): readonly string[] {
+    const dueMs = this.#parts.clock.monotonicMs() - this.#againMs
+    const due: { readonly ticker: string; readonly trades: number }[] = []
+    for (const [ticker, { trades, readAtMs }] of this.#waiting) {
+      if (readAtMs > dueMs) continue
+      if (trades > 0) due.push({ ticker, trades })
+      else this.#waiting.delete(ticker)
+    }
+    due.sort((one, other) => other.trades - one.trades)
+    return due.slice(0, BATCH_TICKERS_MAX).map(({ ticker }) => ticker)
+  }
+
+  async #readBatch(tickers: readonly string[]): Promise<void> {
+    const { http, clock } = this.#parts
+    const readAtMs = clock.monotonicMs()
+    // Trades from now on may be missing in the answer: they count towards the next one.
+    for (const ticker of tickers) this.#waiting.set(ticker, { trades: 0, readAtMs })
+    const options = { signal: this.#stopping.signal }
+    const query = { tickers: tickers.join(','), limit: BATCH_TICKERS_MAX }
+    try {
+      const requestedAtMs = clock.nowMs()
+      const rows = listIn(await http.getJson('/markets', query, options), 'markets', 'market')
+      if (rows.length === 0) throw new SuspectAnswerError('market', 'empty', `of ${tickers.length}`)
+      for (const row of rows) this.#take(row, requestedAtMs)
+    } catch (error) {
+      for (const ticker of tickers) this.noteTrade(ticker)
+      throw error
+    }
+  }
+
+  #take(row: unknown, requestedAtMs: ReturnType<VenueParts['clock']['nowMs']>): void {
+    if (!isRecord(row)) return
+    const ticker = idOf(row.ticker)
+    if (ticker === null || !this.#parts.isWatched(ticker)) return
+    const receivedAtMs = this.#parts.clock.nowMs()
+    this.#parts.emit({
+      kind: 'figures',
+      venue: 'b',
+      venueTimeMs: requestedAtMs,
+      receivedAtMs,
+      outcome: outcomeId(ticker),
+      tradesToMs: receivedAtMs,
+      ...tradingFigures(row),
+    })
+  }
+}

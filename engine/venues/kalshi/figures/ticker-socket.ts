@@ -1,0 +1,159 @@
+// The connection for tickers: volume, open interest and last price of every market. Apart from the trades', which must
+// not wait behind quotes, and no part of the feed's health: without it figures are read over REST (figures-reader.ts).
+
+import type { StopTimer } from '../../../clock.ts'
+import type { FiguresEvent, VenueEvent } from '../../../events.ts'
+import type { OutcomeId } from '../../../ids.ts'
+import type { SocketFeed } from '../../socket-feed.ts'
+import type { VenueParts } from '../../venue.ts'
+import { REPLY_TIMEOUT_MS } from '../book/subscriptions.ts'
+import type { DataMessage, Reply, TickerMessage } from '../messages.ts'
+import { kalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
+import { codeName, KalshiStream } from '../stream.ts'
+
+const NO_DATA_AFTER_MS = 30_000
+/** A trade changes its market's figures; so much later the ticker should have come. */
+const TRADE_WITHOUT_TICKER_MS = 5_000
+/** Of several tickers of a market within this time the newest is emitted. */
+const FLUSH_EVERY_MS = 100
+const CHECK_EVERY_MS = 1_000
+const CHANNEL = 'ticker'
+
+/** Unchanged figures are emitted so often, for the time that they are of. */
+const CONFIRM_EVERY_MS = 60_000
+
+/** Figures of the newest emitted ticker of a market, as text, and when they came. */
+interface Seen {
+  readonly message: TickerMessage
+  readonly atMs: number
+}
+
+/** Connection 0 of the stream `tickers`. */
+export class TickerSocket {
+  readonly #parts: VenueParts
+  readonly #access: SocketAccess
+  readonly #isWatched: (ticker: string) => boolean
+  readonly socket: SocketFeed
+  readonly #stream: KalshiStream
+  readonly #stopTimers: StopTimer[] = []
+  /** By ticker; bounded by the watched markets. */
+  readonly #seen = new Map<string, Seen>()
+  /** What the next flush emits. */
+  readonly #pending = new Map<OutcomeId, FiguresEvent>()
+  #isConfirmed = false
+  #subscribedAtMs = 0
+  #lastTradeAtMs = 0
+
+  constructor(parts: VenueParts, access: SocketAccess, isWatched: (ticker: string) => boolean) {
+    this.#parts = parts
+    this.#access = access
+    this.#isWatched = isWatched
+    this.#stream = new KalshiStream(
+      {
+        emit: (event) => this.#take(event),
+        combos: access.combos,
+        accepts: (message) => this.#isChanged(message),
+        onReply: (reply) => this.#replied(reply),
+        onGap: () => undefined,
+        onLost: () => undefined,
+      },
+      access.counters,
+    )
+    this.socket = kalshiSocket(parts, access, this.#stream, {
+      stream: 'tickers',
+      connection: 0,
+      noDataAfterMs: NO_DATA_AFTER_MS,
+      onOpen: () => this.#opened(),
+      onDown: () => undefined,
+      onSilence: () => this.#checkSilence(),
+    })
+  }
+
+  start(): void {
+    const { clock } = this.#parts
+    this.socket.start()
+    this.#stopTimers.push(
+      clock.every(FLUSH_EVERY_MS, () => this.#flush()),
+      clock.every(CHECK_EVERY_MS, () => this.#checkReply()),
+    )
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stopTimers) stop()
+    this.#pending.clear()
+    await this.socket.stop()
+  }
+
+  /** A watched market traded. */
+  noteTrade(receivedAtMs: number): void {
+    this.#lastTradeAtMs = receivedAtMs
+  }
+
+  remove(tickers: readonly string[]): void {
+    for (const ticker of tickers) this.#seen.delete(ticker)
+  }
+
+  #opened(): void {
+    this.#stream.restart()
+    this.#isConfirmed = false
+    this.#subscribe()
+  }
+
+  #subscribe(): void {
+    this.#subscribedAtMs = this.#parts.clock.monotonicMs()
+    const params = { channels: [CHANNEL] }
+    this.socket.send(JSON.stringify({ id: 1, cmd: 'subscribe', params }))
+  }
+
+  #replied(reply: Reply): void {
+    if (reply.kind !== 'error') {
+      this.#isConfirmed ||= reply.kind !== 'unsubscribed'
+      return
+    }
+    const { code, text, sid } = reply
+    this.#access.counters.trouble(`command_error_${codeName(code)}`, { text, sid })
+    this.#isConfirmed = false
+  }
+
+  /** Refused, ended or unanswered: the subscription is asked for again, and a ticker proves it. */
+  #checkReply(): void {
+    if (!this.socket.isOpen || this.#isConfirmed) return
+    if (this.#parts.clock.monotonicMs() - this.#subscribedAtMs < REPLY_TIMEOUT_MS) return
+    this.#access.counters.drift.note('ws.unacknowledged', CHANNEL, '', 'notice')
+    this.#subscribe()
+  }
+
+  /** Most tickers come for a moved quote, which the book has: they end here. */
+  #isChanged(message: DataMessage): boolean {
+    if (message.kind !== 'ticker' || !this.#isWatched(message.ticker)) return false
+    this.#isConfirmed = true
+    const atMs = this.#parts.clock.monotonicMs()
+    const seen = this.#seen.get(message.ticker)
+    const isSeen =
+      seen !== undefined &&
+      seen.message.volume === message.volume &&
+      seen.message.openInterest === message.openInterest &&
+      seen.message.price === message.price &&
+      atMs - seen.atMs < CONFIRM_EVERY_MS
+    if (isSeen) return false
+    this.#seen.set(message.ticker, { message, atMs })
+    return true
+  }
+
+  #take(event: VenueEvent): void {
+    if (event.kind === 'figures') this.#pending.set(event.outcome, event)
+  }
+
+  #flush(): void {
+    if (this.#pending.size === 0) return
+    for (const event of this.#pending.values()) this.#parts.emit(event)
+    this.#pending.clear()
+  }
+
+  #checkSilence(): void {
+    const dataAtMs = this.socket.lastDataAtMs ?? 0
+    if (this.#lastTradeAtMs <= dataAtMs + TRADE_WITHOUT_TICKER_MS) return
+    this.#access.counters.drift.note('ws.silent', CHANNEL, '', 'notice')
+    this.socket.reconnect('silent while markets trade')
+  }
+}

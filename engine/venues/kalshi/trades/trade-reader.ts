@@ -1,0 +1,216 @@
+// Kalshi's trades over REST: pages of `/markets/trades`, newest first, for back-fills, histories and
+// the mode without a key. Times in queries are whole seconds, so pages are asked for a little wider
+// and cut to the millisecond here. A range of the whole venue is believed when the pages reach back behind
+// it, asked without a beginning where they do not.
+
+import type { Clock } from '../../../clock.ts'
+import type { TradeEvent } from '../../../events.ts'
+import type { HttpClient, Query } from '../../../fetch.ts'
+import { isRecord } from '../../../json-record.ts'
+import { runInSlices, type SlicedWork } from '../../../time-slices.ts'
+import { type TimeMs, timeMs, toSeconds } from '../../../units.ts'
+import {
+  listIn,
+  pagesOf,
+  reachesBack,
+  SuspectAnswerError,
+  type SuspectReason,
+} from '../../answer-checks.ts'
+import type { FrameTap } from '../../socket-feed.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
+import type { TradesRead } from '../../venue.ts'
+import { cursorOf, parseTradeRow } from '../catalog/rest-rows.ts'
+import type { Combos } from '../combos.ts'
+import { noteBlock } from '../drift-checks.ts'
+import { mapTrade } from '../map.ts'
+
+const PATH = '/markets/trades'
+const PAGE_ROWS = 1_000
+/** Before a range, for a trade that shows that it is whole. */
+const LEAD_MS = 5_000
+/** Pages without a beginning are shorter: they are asked for when there was little. */
+const WALK_ROWS = 200
+/** Pages of one answer: above it the oldest part of the range is given up and said to be lost. */
+const PAGES_MAX = 200
+/** The venue keeps about three months in the live tables; a younger range is not checked against the cutoff. */
+const ALWAYS_LIVE_MS = 30 * 86_400_000
+
+interface TradeRange {
+  readonly ticker: string | null
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  readonly source: TradeEvent['source']
+}
+
+/** All trades of a range, oldest first. */
+interface TradeAnswer extends TradesRead {
+  readonly trades: readonly TradeEvent[]
+}
+
+/** What has been read of a range: newest first, each trade once, and when the oldest row of any kind was. */
+class Walk {
+  readonly trades = new Map<string, TradeEvent>()
+  readonly range: TradeRange
+  oldestMs = Number.POSITIVE_INFINITY
+  newestMs: TimeMs | null = null
+
+  constructor(range: TradeRange) {
+    this.range = range
+  }
+
+  get isComplete(): boolean {
+    return reachesBack([this.oldestMs], this.range.fromMs)
+  }
+}
+
+export class TradeReader {
+  readonly #http: HttpClient
+  readonly #counters: VenueCounters
+  readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
+  readonly #combos: Pick<Combos, 'has'>
+  readonly #tap: FrameTap | undefined
+
+  constructor(parts: {
+    http: HttpClient
+    counters: VenueCounters
+    combos: Pick<Combos, 'has'>
+    clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
+    /** Sees the pages of live trades, so that a recording has what the stream missed. */
+    tap?: FrameTap | undefined
+  }) {
+    this.#http = parts.http
+    this.#counters = parts.counters
+    this.#combos = parts.combos
+    this.#clock = parts.clock
+    this.#tap = parts.tap
+  }
+
+  /** Rejects with FetchError or AnswerDoubt when the venue does not answer. */
+  async fetchRange(range: TradeRange, signal?: AbortSignal): Promise<TradeAnswer> {
+    const walk = new Walk(range)
+    const isOfVenue = range.ticker === null
+    const leadMs = isOfVenue ? LEAD_MS : 0
+    const since = { limit: PAGE_ROWS, min_ts: toSeconds(timeMs(range.fromMs - leadMs)) }
+    let ending = await this.#readPages(walk, since, signal)
+    if (isOfVenue && ending === 'end' && !walk.isComplete) {
+      const { size } = walk.trades
+      const reason = size === 0 ? 'empty' : 'shorter'
+      ending = await this.#readPages(walk, { limit: WALK_ROWS }, signal)
+      if (ending === 'end' && !walk.isComplete) ending = reason
+      else if (walk.trades.size > size) {
+        this.#counters.suspectAnswers.note(
+          new SuspectAnswerError('trades', reason, `since ${range.fromMs}`),
+        )
+      }
+    }
+    const isCut = ending === 'cut'
+    const suspectReason = ending === 'cut' || ending === 'end' ? null : ending
+    // Rows come newest first; turned round, the stable sort keeps the order within a millisecond.
+    const trades = [...walk.trades.values()].reverse()
+    trades.sort((one, other) => one.venueTimeMs - other.venueTimeMs)
+    const oldestMs = trades[0]?.venueTimeMs ?? range.toMs
+    const completeFromMs = isCut ? oldestMs : await this.#liveFromMs(range, signal)
+    const { newestMs } = walk
+    return {
+      trades,
+      completeFromMs: timeMs(Math.min(completeFromMs, range.toMs)),
+      suspectReason,
+      newestMs,
+    }
+  }
+
+  /**
+   * Reads pages until the list ends or is behind the range. 'cut': there were too many, what is older
+   * than the last row is given up; or why their end is not believed.
+   */
+  async #readPages(
+    walk: Walk,
+    query: Query,
+    signal?: AbortSignal,
+  ): Promise<'end' | 'cut' | SuspectReason> {
+    const { range } = walk
+    const options = signal === undefined ? {} : { signal }
+    const fetchPage = async (cursor?: string) => {
+      const pageQuery = {
+        ...query,
+        max_ts: toSeconds(range.toMs) + 1,
+        ticker: range.ticker ?? undefined,
+        cursor,
+      }
+      const answer = await this.#http.getJson(PATH, pageQuery, options)
+      if (this.#tap !== undefined && range.source !== 'history') {
+        const frame = {
+          connection: 0,
+          receivedAtMs: this.#clock.nowMs(),
+          text: JSON.stringify(answer),
+        }
+        this.#tap(frame, 'b', 'rest_trades')
+      }
+      return { rows: listIn(answer, 'trades', 'trades'), next: cursorOf(answer) }
+    }
+    const list = { kind: 'trades', name: PATH, pagesMax: PAGES_MAX + 1 } as const
+    let pageCount = 0
+    try {
+      for await (const rows of pagesOf(fetchPage, list)) {
+        await runInSlices(this.#clock, this.#readPage(rows, walk))
+        pageCount += 1
+        if (walk.isComplete) return 'end'
+        if (pageCount === PAGES_MAX) return 'cut'
+      }
+      return 'end'
+    } catch (error) {
+      // What was read before is good.
+      if (error instanceof SuspectAnswerError && pageCount > 0) return error.reason
+      throw error
+    }
+  }
+
+  /** The venue time of the newest trade anywhere; null when there is none. */
+  async fetchNewestMs(): Promise<TimeMs | null> {
+    const answer = await this.#http.getJson(PATH, { limit: 20 })
+    let newestMs: TimeMs | null = null
+    for (const row of listIn(answer, 'trades', 'trades')) {
+      const trade = parseTradeRow(row)
+      if (trade.kind !== 'trade' || this.#combos.has(trade.ticker)) continue
+      newestMs = timeMs(Math.max(trade.timeMs, newestMs ?? 0))
+    }
+    return newestMs
+  }
+
+  *#readPage(rows: readonly unknown[], walk: Walk): SlicedWork<void> {
+    const { range, trades } = walk
+    const receivedAtMs = this.#clock.nowMs()
+    for (const row of rows) {
+      yield
+      const message = parseTradeRow(row)
+      if (message.kind === 'rejected') {
+        this.#counters.rejected(message.reason, JSON.stringify(row) ?? '')
+        continue
+      }
+      walk.oldestMs = Math.min(walk.oldestMs, message.timeMs)
+      walk.newestMs = timeMs(Math.max(walk.newestMs ?? message.timeMs, message.timeMs))
+      if (this.#combos.has(message.ticker)) continue
+      if (message.timeMs < range.fromMs || message.timeMs > range.toMs) continue
+      const trade = mapTrade(message, receivedAtMs, range.source)
+      if (trade.kind === 'trade') {
+        noteBlock(message, this.#counters.drift)
+        trades.set(trade.nativeId, trade)
+      } else this.#counters.refused(trade, JSON.stringify(row) ?? '')
+    }
+  }
+
+  /** Where the live tables begin, asked only for ranges that may reach below. */
+  async #liveFromMs(range: TradeRange, signal?: AbortSignal): Promise<TimeMs> {
+    if (range.fromMs > this.#clock.nowMs() - ALWAYS_LIVE_MS) return range.fromMs
+    try {
+      const options = signal === undefined ? {} : { signal }
+      const answer = await this.#http.getJson('/historical/cutoff', {}, options)
+      const text = isRecord(answer) ? answer.trades_created_ts : undefined
+      const cutoffMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
+      return Number.isNaN(cutoffMs) ? range.fromMs : timeMs(Math.max(range.fromMs, cutoffMs))
+    } catch {
+      this.#counters.trouble('historical_cutoff')
+      return range.fromMs
+    }
+  }
+}

@@ -1,0 +1,275 @@
+// The activity stream (RTDS): every fill of the venue and its participants over one unfiltered
+// socket. Fills of unwatched and unknown markets go out like the rest.
+
+import type { StopTimer } from '../../../clock.ts'
+import type { VenueEvent } from '../../../events.ts'
+import { type TimeMs, timeMs } from '../../../units.ts'
+import { type FrameTap, feedEvent, type RawFrame, SocketFeed } from '../../socket-feed.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
+import type { VenueParts } from '../../venue.ts'
+import { parseActivity } from '../parse.ts'
+import type { FollowedWallets } from '../wallets/followed-wallets.ts'
+import type { LastTrades } from './last-trades.ts'
+import { readTrade, type TradeLedger } from './trade-ledger.ts'
+import { type DecidedRows, type UnnamedRow, UnnamedRows } from './unnamed-rows.ts'
+
+/** The connection number of the activity stream; the books' sockets count from 1. */
+const ACTIVITY_CONNECTION = 0
+
+interface ActivityParts {
+  readonly venue: VenueParts
+  readonly url: string
+  readonly tap: FrameTap | null
+  readonly counters: VenueCounters
+  readonly ledger: TradeLedger
+  readonly followed: FollowedWallets
+  readonly lastTrades: LastTrades
+  readonly emit: (event: VenueEvent) => void
+  readonly noDataAfterMs: number
+}
+
+const SUBSCRIBE = JSON.stringify({
+  action: 'subscribe',
+  subscriptions: [{ topic: 'activity', type: '*' }],
+})
+const PING_EVERY_MS = 5_000
+const DEAD_AFTER_MS = 30_000
+/** Fills reach the stream, and their seconds round down, this much after they happened. */
+const OVERLAP_MS = 5_000
+/** While the stream counts as ended, it is asked again at most this often. */
+const RECONNECT_EVERY_MS = 300_000
+/** What comes is counted for so long, and compared. */
+const COUNTED_MS = 60_000
+/** So many frames of one kind in that time without one of another. */
+const ONE_SIDED_MIN = 20
+/** How often unnamed rows are decided. */
+const DECIDED_EVERY_MS = 250
+/** Gaps that the stream itself reports are at most one in this time; their beginnings are joined. */
+const GAPS_APART_MS = 60_000
+
+/** One socket that keeps itself alive, and what it means for the venue's trades. */
+export class ActivityFeed {
+  readonly #parts: ActivityParts
+  readonly #socket: SocketFeed
+  #lostSinceMs: TimeMs | null = null
+  #reconnectedAtMs = 0
+  readonly #unnamed = new UnnamedRows()
+  #counts = { matched: 0, participant: 0, other: 0 }
+  #stopTimers: readonly StopTimer[] = []
+  #gapSinceMs: TimeMs | null = null
+  #gapAllowedAtMs = 0
+  #stopGapTimer: StopTimer | null = null
+
+  constructor(parts: ActivityParts) {
+    this.#parts = parts
+    const { clock, random, log, metrics } = parts.venue
+    this.#socket = new SocketFeed({
+      venue: 'a',
+      stream: 'trades',
+      connection: ACTIVITY_CONNECTION,
+      url: () => parts.url,
+      onOpen: () => this.#opened(),
+      onFrame: (frame) => this.#received(frame),
+      onDown: (reason) => this.#down(reason),
+      onSilence: () => this.#reconnectEnded(),
+      pingText: 'PING',
+      pingEveryMs: PING_EVERY_MS,
+      noDataAfterMs: parts.noDataAfterMs,
+      deadAfterMs: DEAD_AFTER_MS,
+      ...(parts.tap === null ? {} : { tap: parts.tap }),
+      drift: parts.counters.drift,
+      clock,
+      random,
+      log,
+      metrics,
+    })
+  }
+
+  get socket(): SocketFeed {
+    return this.#socket
+  }
+
+  start(): void {
+    const { clock } = this.#parts.venue
+    if (this.#stopTimers.length === 0) {
+      this.#stopTimers = [
+        clock.every(COUNTED_MS, () => this.#compareCounts()),
+        clock.every(DECIDED_EVERY_MS, () => this.#decideUnnamed()),
+      ]
+    }
+    this.#socket.start()
+  }
+
+  stop(): Promise<void> {
+    for (const stop of this.#stopTimers) stop()
+    this.#stopTimers = []
+    this.#stopGapTimer?.()
+    this.#stopGapTimer = null
+    return this.#socket.stop()
+  }
+
+  /** Trades since then may be missing: emits a gap at once, or extends the next one. */
+  reportGap(sinceMs: TimeMs, reason: string): void {
+    this.#parts.counters.trouble('trades_in_doubt', { detail: reason })
+    this.#gapSinceMs = this.#gapSinceMs === null ? sinceMs : least(this.#gapSinceMs, sinceMs)
+    const waitMs = this.#gapAllowedAtMs - this.#parts.venue.clock.monotonicMs()
+    if (waitMs <= 0) this.#emitGap(reason)
+    else this.#stopGapTimer ??= this.#parts.venue.clock.after(waitMs, () => this.#emitGap(reason))
+  }
+
+  #emitGap(reason: string): void {
+    this.#stopGapTimer?.()
+    this.#stopGapTimer = null
+    const sinceMs = this.#gapSinceMs
+    if (sinceMs === null) return
+    this.#gapSinceMs = null
+    this.#gapAllowedAtMs = this.#parts.venue.clock.monotonicMs() + GAPS_APART_MS
+    this.#emitFeedEvent('feedGap', reason, sinceMs)
+  }
+
+  /** Trades of that time come again over REST, and those to come from another source: no outage any more. */
+  takenOver(reason: string, sinceMs: TimeMs): void {
+    const lostMs = this.#lostSinceMs
+    this.#lostSinceMs = null
+    const fromMs = lostMs === null ? sinceMs : least(lostMs, sinceMs)
+    this.#emitFeedEvent('feedUp', reason, timeMs(fromMs - OVERLAP_MS))
+  }
+
+  get #isEnded(): boolean {
+    return this.#parts.lastTrades.source !== 'activity'
+  }
+
+  #opened(): void {
+    this.#socket.send(SUBSCRIBE)
+    const sinceMs = this.#lostSinceMs
+    this.#lostSinceMs = null
+    if (!this.#isEnded) this.#emitFeedEvent('feedUp', 'connected', sinceMs)
+  }
+
+  #down(reason: string): void {
+    const { lastDataAtMs, lateSinceMs } = this.#socket
+    const lastMs = lastDataAtMs ?? this.#parts.venue.clock.nowMs()
+    const sinceMs = timeMs(Math.min(lastMs, lateSinceMs ?? lastMs) - OVERLAP_MS)
+    if (this.#isEnded) return
+    this.#lostSinceMs = this.#lostSinceMs === null ? sinceMs : least(this.#lostSinceMs, sinceMs)
+    this.#emitFeedEvent('feedDown', reason, this.#lostSinceMs)
+  }
+
+  #emitFeedEvent(
+    kind: 'feedUp' | 'feedDown' | 'feedGap',
+    reason: string,
+    sinceMs: TimeMs | null,
+  ): void {
+    this.#parts.emit(
+      feedEvent(this.#parts.venue.clock.nowMs(), {
+        kind,
+        venue: 'a',
+        stream: 'trades',
+        connection: ACTIVITY_CONNECTION,
+        outcomes: [],
+        reason,
+        sinceMs,
+      }),
+    )
+  }
+
+  #received(frame: RawFrame): 'data' | 'sign' {
+    const { counters, lastTrades } = this.#parts
+    const parsed = parseActivity(frame.text)
+    switch (parsed.kind) {
+      case 'sign':
+        return 'sign'
+      case 'other':
+        counters.ignored('other_topic')
+        this.#counts.other += 1
+        counters.drift.note('rtds.type', parsed.name, frame.text, 'notice')
+        return 'sign'
+      case 'refused':
+        counters.drift.note('rtds', 'subscription refused', frame.text)
+        lastTrades.refused()
+        return 'sign'
+      case 'rejected':
+        counters.rejected(parsed.reason, frame.text)
+        this.reportGap(timeMs(frame.receivedAtMs - OVERLAP_MS), parsed.reason)
+        return 'data'
+      case 'activity': {
+        const { kind, row: wire } = parsed.message
+        const row = readTrade(wire)
+        if (typeof row === 'string') {
+          // The Data API would give the same row: a back-fill could not help.
+          counters.rejected(row, frame.text, kind)
+          return 'data'
+        }
+        counters.mapped(kind)
+        const given = { row, wire, receivedAtMs: frame.receivedAtMs }
+        if (kind === 'matched') this.#takeMatched(given)
+        else if (kind === 'participant') this.#takeParticipant(given)
+        else {
+          counters.drift.note('rtds.type', 'no topic and type', frame.text, 'notice')
+          this.#unnamed.add(given, this.#parts.venue.clock.monotonicMs())
+        }
+        return 'data'
+      }
+    }
+  }
+
+  #takeMatched({ row, receivedAtMs }: UnnamedRow): void {
+    this.#counts.matched += 1
+    this.#parts.lastTrades.matched(row, receivedAtMs)
+  }
+
+  #takeParticipant({ row, wire, receivedAtMs }: UnnamedRow): void {
+    this.#counts.participant += 1
+    this.#parts.lastTrades.part(row)
+    this.#parts.ledger.addParticipant(row, receivedAtMs)
+    const fill = this.#parts.followed.fill(row, wire, receivedAtMs)
+    if (fill !== null) this.#parts.emit(fill)
+  }
+
+  #decideUnnamed(): void {
+    const nowMs = this.#parts.venue.clock.monotonicMs()
+    const tradeOf = (txHash: string) => this.#parts.lastTrades.tradeOf(txHash)
+    for (const decided of this.#unnamed.takeDue(nowMs, tradeOf)) this.#takeDecided(decided)
+  }
+
+  /** Each wallet takes part once: the taker by its match where that is its only row, else by its parts. */
+  #takeDecided({ taker, others }: DecidedRows): void {
+    this.#takeMatched(taker)
+    const hasParts = others.some(({ row }) => row.wallet === taker.row.wallet)
+    for (const part of hasParts ? others : [taker, ...others]) this.#takeParticipant(part)
+  }
+
+  /** Another connection: the stream is silent while trades flow elsewhere. */
+  reconnect(reason: string): void {
+    this.#socket.reconnect(reason)
+  }
+
+  /** The socket lives and says nothing. While the stream counts as ended, a new one may bring it back. */
+  #reconnectEnded(): void {
+    if (!this.#isEnded) return
+    const nowMs = this.#parts.venue.clock.monotonicMs()
+    if (nowMs - this.#reconnectedAtMs < RECONNECT_EVERY_MS) return
+    this.#reconnectedAtMs = nowMs
+    this.#socket.reconnect('the ended stream is asked again')
+  }
+
+  /** Each match has rows of its participants: one type without the other is a change of the venue's. */
+  #compareCounts(): void {
+    const { matched, participant, other } = this.#counts
+    this.#counts = { matched: 0, participant: 0, other: 0 }
+    const { drift } = this.#parts.counters
+    if (other >= ONE_SIDED_MIN && matched + participant === 0) {
+      drift.note('rtds', 'no rows, other frames > 0', `${other} in a minute`)
+    }
+    if (matched >= ONE_SIDED_MIN && participant === 0) {
+      drift.note('rtds', 'trades 0, orders_matched > 0', `${matched} in a minute`)
+    }
+    if (participant >= ONE_SIDED_MIN && matched === 0) {
+      drift.note('rtds', 'orders_matched 0, trades > 0', `${participant} in a minute`)
+    }
+  }
+}
+
+function least(one: TimeMs, other: TimeMs): TimeMs {
+  return one < other ? one : other
+}

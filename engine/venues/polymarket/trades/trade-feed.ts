@@ -1,0 +1,133 @@
+// Venue a's trades, put together: the activity stream, `last_trade_price` when it has ended, the ledger that gives them
+// identity, the check of doubtful rows and the back-fill.
+
+import type { TradesSource, VenueEvent } from '../../../events.ts'
+import type { WalletAddress } from '../../../ids.ts'
+import type { TimeMs } from '../../../units.ts'
+import type { FrameTap, SocketFeed } from '../../socket-feed.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
+import type { TradesRange, TradesRead, VenueParts } from '../../venue.ts'
+import type { DataApi } from '../data-api.ts'
+import { FollowedWallets } from '../wallets/followed-wallets.ts'
+import { ActivityFeed } from './activity-feed.ts'
+import { BackFill } from './back-fill.ts'
+import { TradeCheck } from './trade-check.ts'
+import { LastTrades } from './last-trades.ts'
+import { type LastTrade, TradeLedger } from './trade-ledger.ts'
+import { TradeWalk } from './trade-walk.ts'
+
+interface TradeFeedParts {
+  readonly venue: VenueParts
+  readonly data: Pick<DataApi, 'page'>
+  readonly url: string
+  readonly tap: FrameTap | null
+  readonly counters: VenueCounters
+  readonly emit: (event: VenueEvent) => void
+  readonly noDataAfterMs: number
+  /** Whether the market channel has the fills of this token now. */
+  readonly isStreamed: (token: string) => boolean
+  /** Ends every back-fill under way. */
+  readonly signal: AbortSignal
+}
+
+const TRADE_INCOMPLETE = { kind: 'ws.last_trade_price', name: 'no whole trade' }
+
+/** All trades of the venue, streamed, checked and back-filled. */
+export class TradeFeed {
+  readonly #activity: ActivityFeed
+  readonly #backFill: BackFill
+  readonly #check: TradeCheck
+  readonly #followed: FollowedWallets
+  readonly #lastTrades: LastTrades
+  readonly #drift: VenueCounters['drift']
+
+  constructor(parts: TradeFeedParts) {
+    const { venue, counters, emit, signal } = parts
+    const { clock } = venue
+    this.#drift = counters.drift
+    const walk = new TradeWalk({
+      data: parts.data,
+      clock,
+      suspectAnswers: counters.suspectAnswers,
+      drift: counters.drift,
+      onRejected: (reason, row) => {
+        if (reason === 'combo_trade') counters.ignored(reason)
+        else counters.rejected(reason, JSON.stringify(row) ?? '')
+      },
+      onCut: (pages) => counters.trouble('trades_beyond_limit', { detail: `${pages} pages` }),
+    })
+    const ledger = new TradeLedger({
+      emit,
+      onSuspicion: (suspicion) => this.#check.add(suspicion),
+      fillsOf: (row) => this.#lastTrades.fillsOf(row),
+    })
+    const onGivenUp = (sinceMs: TimeMs, reason: string) => this.#activity.reportGap(sinceMs, reason)
+    const onChecked = (outcome: string) => counters.ignored(outcome)
+    const followed = new FollowedWallets({ counters, roleOf: (row) => ledger.roleOf(row) })
+    this.#followed = followed
+    this.#lastTrades = new LastTrades({
+      ...{ clock, counters, ledger, emit, isStreamed: parts.isStreamed },
+      noDataAfterMs: parts.noDataAfterMs,
+      onNoRows: (reason) => this.#activity.reconnect(reason),
+      onSource: (source, reason, sinceMs) => {
+        counters.trouble('trades_source', { source, reason })
+        venue.log.warn({ source, reason }, 'trades come from another source')
+        this.#activity.takenOver(reason, sinceMs)
+      },
+    })
+    this.#activity = new ActivityFeed({ ...parts, ledger, followed, lastTrades: this.#lastTrades })
+    this.#check = new TradeCheck({ clock, walk, onGivenUp, onChecked }, ledger)
+    this.#backFill = new BackFill({ clock, walk, ledger, counters, emit, onGivenUp, signal })
+  }
+
+  get socket(): SocketFeed {
+    return this.#activity.socket
+  }
+
+  start(): void {
+    this.#activity.start()
+    this.#check.start()
+    this.#lastTrades.start()
+  }
+
+  stop(): Promise<void> {
+    this.#check.stop()
+    this.#lastTrades.stop()
+    return this.#activity.stop()
+  }
+
+  get source(): TradesSource {
+    return this.#lastTrades.source
+  }
+
+  /** Of the two sources, the stream alone is paused: the other comes with the books. */
+  pause(isPaused: boolean): void {
+    this.#lastTrades.pause(isPaused)
+    this.#activity.socket.pause(isPaused)
+  }
+
+  /** One `last_trade_price` of the market channel; null: it does not tell its trade whole. */
+  lastTrade(trade: LastTrade | null, receivedAtMs: TimeMs): void {
+    this.#drift.shares.noteField(TRADE_INCOMPLETE, trade !== null, '')
+    if (trade !== null) this.#lastTrades.take(trade, receivedAtMs)
+  }
+
+  /** The market channel is back after a loss: what it lacked matters when trades come from it. */
+  marketChannelUp(sinceMs: TimeMs): void {
+    if (this.source === 'activity') return
+    this.#activity.reportGap(sinceMs, 'the market channel was down')
+  }
+
+  fetch(range: TradesRange): Promise<TradesRead> {
+    return this.#backFill.fetch(range)
+  }
+
+  /** From now on the wallet's fills are emitted as `walletFill`. */
+  follow(address: WalletAddress): void {
+    this.#followed.follow(address)
+  }
+
+  unfollow(address: WalletAddress): void {
+    this.#followed.unfollow(address)
+  }
+}

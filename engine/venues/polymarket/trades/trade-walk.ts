@@ -1,0 +1,252 @@
+// The Data API's trades of a time range, oldest first. `/v2/trades` knows no times without a wallet: it is walked from the
+// newest trade back to the range's beginning, page by page. A cursor holds its position, so trades that come meanwhile
+// move no row. Where a walk has been, later ones for older times begin there.
+// The first page may be a copy that an edge kept for five minutes: what it lacks is proven absent only up to
+// `provenToMs`. Trades below 0.01 contracts are never listed: the stream alone has them.
+
+import type { Clock } from '../../../clock.ts'
+import type { NativeMarketId } from '../../../ids.ts'
+import { runInSlices, type SlicedWork } from '../../../time-slices.ts'
+import { type TimeMs, timeMs } from '../../../units.ts'
+import {
+  pagesOf,
+  SuspectAnswerError,
+  type SuspectAnswers,
+  type SuspectReason,
+} from '../../answer-checks.ts'
+import type { DriftNotes } from '../../drift/drift.ts'
+import type { TradesRead } from '../../venue.ts'
+import { DATA_ROWS_MAX, type DataApi } from '../data-api.ts'
+import { readDataTrade } from '../messages.ts'
+import { readTrade, type TradeReason, type TradeRow } from './trade-ledger.ts'
+
+interface WalkParts {
+  readonly data: Pick<DataApi, 'page'>
+  readonly clock: Clock
+  readonly suspectAnswers: SuspectAnswers
+  readonly drift: DriftNotes
+  readonly onRejected: (reason: TradeReason | 'bad_trade' | 'combo_trade', row: unknown) => void
+  /** A walk was cut before it reached its beginning. */
+  readonly onCut: (pages: number) => void
+}
+
+export interface WalkRange {
+  /** Null: all markets. */
+  readonly market: NativeMarketId | null
+  readonly fromMs: TimeMs
+  readonly toMs: TimeMs
+  /** How often the same was asked before: another page size makes another URL, of which no edge has a copy yet. */
+  readonly attempt?: number
+  /** Rows of a page. */
+  readonly rowsMax?: number
+  /** False: the rows of makers too, one for each of their orders. */
+  readonly isTakerOnly?: boolean
+}
+
+/** What a walk found out. */
+export interface WalkResult extends TradesRead {
+  /** A trade from before this that the answer lacks does not exist. */
+  readonly provenToMs: TimeMs
+}
+
+const PATH = '/v2/trades'
+/** An edge keeps a first page so long. */
+const EDGE_MS = 300_000
+/** Trades are listed within this time. */
+const LISTED_LATE_MS = 30_000
+/** A venue that trades all the time and shows nothing younger than this gave a copy. */
+const FRESH_MS = 15_000
+/** A page of trades is younger than its newest row, but for rows of that block that were listed later. */
+const BLOCK_MS = 5_000
+/** At 20 trades a second 30 hours; a walk beyond it is cut. */
+const PAGES_MAX = 2_160
+/** Places of earlier walks that are remembered, the newest of the whole venue: about 300 bytes each. */
+const POSITIONS_MAX = 4_096
+/** Further page sizes that make further URLs. */
+const SIZES = 50
+
+/** Where a walk was: rows behind the cursor are of that second or older. */
+interface WalkPosition {
+  readonly second: number
+  readonly cursor: string
+}
+
+/** What a walk has gathered. */
+interface WalkState {
+  readonly rows: TradeRow[]
+  oldest: number
+  newest: number
+  isReached: boolean
+  pages: number
+}
+
+/** Walks; one instance serves any number at once. */
+export class TradeWalk {
+  readonly #parts: WalkParts
+  /** Newest first. A cursor is of a list with its filters. */
+  readonly #positions: WalkPosition[] = []
+  readonly #positionsWithMakers: WalkPosition[] = []
+
+  constructor(parts: WalkParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Hands over the range's rows, oldest first; equal ones are distinct fills. Resolves to what may be missing all the
+   * same; rejects with FetchError or AnswerDoubt.
+   */
+  async read(
+    range: WalkRange,
+    onRows: (rows: readonly TradeRow[]) => void | Promise<void>,
+    signal: AbortSignal,
+  ): Promise<WalkResult> {
+    const requestedAtMs = this.#parts.clock.nowMs()
+    const from = Math.floor(range.fromMs / 1_000)
+    const to = Math.floor(range.toMs / 1_000)
+    const position = range.market === null ? this.#positionBefore(range, to) : null
+    let walked = await this.#walk(range, position, signal)
+    const isOld = range.market === null && position === null && this.#isOld(walked, to)
+    if (isOld || isSuspect(range, walked)) walked = await this.#walkAgain(range, walked, signal)
+    const { rows, oldest, newest } = walked
+    const isCut = isCutOff(walked)
+    if (isCut) this.#parts.onCut(walked.pages)
+    const complete = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
+    // The venue's newest first, turned round: within a second the earlier fill comes first.
+    await onRows(complete.reverse().sort((one, other) => one.timeMs - other.timeMs))
+    const seenMs = Math.max(newest, position?.second ?? 0) * 1_000 - BLOCK_MS
+    return {
+      completeFromMs: isCut ? timeMs(Math.max(from, oldest + 1) * 1_000) : range.fromMs,
+      suspectReason: isSuspect(range, walked) ? suspectReasonOf(walked) : null,
+      newestMs: newest === Number.NEGATIVE_INFINITY ? null : timeMs(newest * 1_000),
+      provenToMs: timeMs(Math.max(seenMs, requestedAtMs - EDGE_MS - LISTED_LATE_MS)),
+    }
+  }
+
+  /** Walks once more, by another URL: the better of both walks counts. */
+  async #walkAgain(range: WalkRange, first: WalkState, signal: AbortSignal): Promise<WalkState> {
+    const again = await this.#walk({ ...range, attempt: (range.attempt ?? 0) + 1 }, null, signal)
+    if (again.newest < first.newest) return first
+    const isBetter = !isSuspect(range, again) || again.rows.length > first.rows.length
+    if (isSuspect(range, first) && isBetter) {
+      const detail = `trades from ${range.fromMs} on`
+      this.#parts.suspectAnswers.note(
+        new SuspectAnswerError('trades', suspectReasonOf(first), detail),
+      )
+    }
+    return again
+  }
+
+  /** Whether the first page of the whole venue is a copy from before. */
+  #isOld({ newest }: WalkState, to: number): boolean {
+    const nowS = this.#parts.clock.nowMs() / 1_000
+    return newest < Math.min(to, nowS) - FRESH_MS / 1_000
+  }
+
+  async #walk(
+    range: WalkRange,
+    position: WalkPosition | null,
+    signal: AbortSignal,
+  ): Promise<WalkState> {
+    const from = Math.floor(range.fromMs / 1_000)
+    const to = Math.floor(range.toMs / 1_000)
+    const gathered: WalkState = {
+      rows: [],
+      oldest: Number.POSITIVE_INFINITY,
+      newest: Number.NEGATIVE_INFINITY,
+      isReached: false,
+      pages: 0,
+    }
+    const { market, attempt = 0, rowsMax = DATA_ROWS_MAX, isTakerOnly = true } = range
+    const query = {
+      taker_only: isTakerOnly,
+      limit: rowsMax - (attempt % SIZES),
+      ...(market === null ? {} : { condition: market }),
+    }
+    let next: string | null = null
+    const fetchPage = async (cursor = position?.cursor) => {
+      const request = { path: PATH, query, kind: 'trades' } as const
+      const page = await this.#parts.data.page(request, cursor, { signal })
+      next = page.next
+      return page
+    }
+    const list = { kind: 'trades', name: PATH, pagesMax: PAGES_MAX + 1 } as const
+    try {
+      for await (const rows of pagesOf(fetchPage, list)) {
+        gathered.pages += 1
+        // A page has a thousand rows, and a walk some of them: judged and read in one turn each held the loop for too long.
+        await runInSlices(this.#parts.clock, this.#take(rows, { from, to }, gathered))
+        if (gathered.isReached || gathered.pages === PAGES_MAX) break
+        if (market === null) this.#store(range, { second: gathered.oldest, cursor: next })
+      }
+    } catch (error) {
+      // A cursor may be what failed: the next walk begins at the newest trade.
+      const isBehindCursor = position !== null || gathered.pages > 0
+      if (market === null && isBehindCursor) this.#positionsOf(range).length = 0
+      if (error instanceof SuspectAnswerError && error.reason !== 'shape') {
+        this.#parts.drift.note('data.pages', `${PATH} ${error.reason}`, error.message)
+      }
+      throw error
+    }
+    return gathered
+  }
+
+  *#take(
+    page: readonly unknown[],
+    { from, to }: { readonly from: number; readonly to: number },
+    gathered: WalkState,
+  ): SlicedWork<void> {
+    const before = gathered.oldest
+    for (const value of page) {
+      yield
+      const wire = readDataTrade(value)
+      const row = typeof wire === 'string' ? wire : readTrade(wire)
+      if (typeof row === 'string') {
+        this.#parts.onRejected(row, value)
+        continue
+      }
+      const second = Math.floor(row.timeMs / 1_000)
+      // A page that begins after the end of the one before is no continuation of it.
+      if (second > before) {
+        throw new SuspectAnswerError('trades', 'cursor', 'a page of trades went back')
+      }
+      gathered.oldest = Math.min(gathered.oldest, second)
+      gathered.newest = Math.max(gathered.newest, second)
+      if (second < from) gathered.isReached = true
+      else if (second <= to) gathered.rows.push(row)
+    }
+  }
+
+  /** The place nearest to a second that has all of that second behind it. */
+  #positionBefore(range: WalkRange, second: number): WalkPosition | null {
+    return this.#positionsOf(range).findLast((position) => position.second > second) ?? null
+  }
+
+  #positionsOf({ isTakerOnly = true }: WalkRange): WalkPosition[] {
+    return isTakerOnly ? this.#positions : this.#positionsWithMakers
+  }
+
+  #store(
+    range: WalkRange,
+    { second, cursor }: { readonly second: number; readonly cursor: string | null },
+  ): void {
+    if (cursor === null || !Number.isFinite(second)) return
+    const positions = this.#positionsOf(range)
+    const position = { second, cursor }
+    const at = positions.findIndex((other) => other.second <= second)
+    if (at < 0) positions.push(position)
+    else if (positions[at]?.second === second) return
+    else positions.splice(at, 0, position)
+    if (positions.length > POSITIONS_MAX) positions.pop()
+  }
+}
+
+const isCutOff = ({ isReached, pages }: WalkState): boolean => !isReached && pages >= PAGES_MAX
+
+/** Whether a walk over all markets ended before it was behind its range; of one market nothing older need exist. */
+function isSuspect({ market }: WalkRange, walked: WalkState): boolean {
+  return market === null && !walked.isReached && !isCutOff(walked)
+}
+
+function suspectReasonOf({ rows }: WalkState): SuspectReason {
+  return rows.length === 0 ? 'empty' : 'shorter'
+}

@@ -1,0 +1,262 @@
+// Rows of a wallet's activity, of the Data API v2 and the stream, as wallet events (README.md, Wallets).
+
+import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
+import { isRecord } from '../../../json-record.ts'
+import { marketOfPosition, migratedMarket, positionOf } from '../../../position-ids.ts'
+import {
+  MICROS,
+  notionalMicros,
+  priceMicros,
+  roundSize,
+  roundUsd,
+  SIZE_ZERO,
+  type TimeMs,
+  timeMs,
+  USD_ZERO,
+  type UsdMicros,
+  usdMicros,
+} from '../../../units.ts'
+import type { ComboEventKind, WalletEvent, WalletEventKind, WalletRole } from '../../../wallet.ts'
+import { conditionId } from '../condition-id.ts'
+import { isTrade, type Json, type WireTrade } from '../messages.ts'
+import { readTrade, type TradeReason, type TradeRow } from '../trades/trade-ledger.ts'
+import { roleKey } from './roles.ts'
+
+/** Why a row was refused; a fixed set, so that it can label a counter. */
+type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade' | 'bad_migration'
+
+/** A row of the activity whose second is known: all that paging needs. */
+export interface TimedRow {
+  /** Unix seconds. */
+  readonly second: number
+  readonly wire: Json
+}
+
+/** What a row became. `key`: of a fill, by which the list of takers is asked for it; null for all else. */
+export type ReadRow =
+  | { readonly kind: 'event'; readonly event: WalletEvent; readonly key: string | null }
+  /** Understood, and of no matter to trading or income. */
+  | { readonly kind: 'ignored'; readonly reason: 'wallet_cash_moved' | 'wallet_no_dollars' }
+  | { readonly kind: 'rejected'; readonly reason: WalletRowReason }
+
+/** Cash that enters, leaves or changes hands; none of it was earned by trading, nor paid by the venue. */
+const CASH_MOVES: ReadonlySet<string> = new Set(['DEPOSIT', 'WITHDRAWAL', 'TIP'])
+const MARKET_KINDS: ReadonlyMap<string, WalletEventKind> = new Map([
+  ['SPLIT', 'split'],
+  ['MERGE', 'merge'],
+  ['REDEEM', 'redeem'],
+  ['CONVERSION', 'conversion'],
+])
+const SECOND_LOW = 1_577_836_800
+const SECOND_HIGH = 4_102_444_800
+
+/** What the venue pays beside trading. */
+const INCOMES: ReadonlySet<string> = new Set([
+  ...['REWARD', 'YIELD', 'MAKER_REBATE', 'TAKER_REBATE', 'REFERRAL_REWARD'],
+])
+
+/** Whether a row is of a documented kind; what another one means is not known, and its dollars may be no income. */
+export function isKnownKind({ type }: Json): boolean {
+  if (typeof type !== 'string' || type === 'TRADE' || type === 'MIGRATION') return true
+  return MARKET_KINDS.has(type) || CASH_MOVES.has(type) || INCOMES.has(type)
+}
+
+/** A row with its second; null when it has none, or belongs to another wallet than `address`. */
+export function readTimedRow(wire: unknown, address: string): TimedRow | null {
+  if (!isRecord(wire) || typeof wire.proxy_wallet !== 'string') return null
+  if (wire.proxy_wallet.toLowerCase() !== address) return null
+  const second = Math.floor(figure(wire.timestamp))
+  return second >= SECOND_LOW && second <= SECOND_HIGH ? { second, wire } : null
+}
+
+/**
+ * One row of `/v2/activity` as an event. A conversion comes with its one market. Kinds that are new to us are income
+ * where they carry dollars. Bets on several markets at once (combos) have events of their own.
+ */
+export function readActivity({ second, wire }: TimedRow): ReadRow {
+  const type = typeof wire.type === 'string' ? wire.type : ''
+  if (type === '') return { kind: 'rejected', reason: 'bad_wallet_row' }
+  const at = timeMs(second * 1_000)
+  if (wire.is_combo === true || isComboId(marketOf(wire))) return readCombo(wire, type, at)
+  if (type === 'TRADE') return readFill(wire)
+  const kind = MARKET_KINDS.get(type)
+  if (kind !== undefined) return readMarketRow(wire, kind, at)
+  if (type === 'MIGRATION') return readMigration(wire, at)
+  return CASH_MOVES.has(type)
+    ? { kind: 'ignored', reason: 'wallet_cash_moved' }
+    : readIncome(wire, at)
+}
+
+/**
+ * A fill of one wallet. The venue's `usdc_size` is what was paid or received, the fee included: what it differs
+ * from price × size is the fee. The stream has none, hence no fee.
+ */
+export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole): WalletEvent {
+  const { usd, fee } = dollarsOf(row, wire)
+  return {
+    kind: row.side,
+    timeMs: row.timeMs,
+    txHash: row.txHash,
+    market: row.market,
+    token: outcomeId(row.asset),
+    size: row.size,
+    price: row.price,
+    usd,
+    fee,
+    role,
+    converted: [],
+  }
+}
+
+/** What the Data API has more than the stream. */
+interface Paid {
+  readonly usdcSize?: unknown
+}
+
+/** The v2 row in the words of the stream, whose reader has the same checks. */
+function readFill(wire: Json): ReadRow {
+  const fill: Json = {
+    proxyWallet: wire.proxy_wallet,
+    asset: wire.token_id,
+    conditionId: marketOf(wire),
+    side: wire.side,
+    size: wire.size,
+    price: wire.price,
+    timestamp: wire.timestamp,
+    transactionHash: wire.transaction_hash,
+    usdcSize: wire.usdc_size,
+  }
+  if (!isTrade(fill)) return { kind: 'rejected', reason: 'bad_wallet_trade' }
+  const row = readTrade(fill)
+  if (typeof row === 'string') return { kind: 'rejected', reason: row }
+  return { kind: 'event', event: fillOf(row, fill, null), key: roleKey(wire) }
+}
+
+/**
+ * Contracts of a v1 market that became positions of protocol v2. Such rows were not recorded: the new position is taken
+ * from the token, from a market of protocol v2 with the outcome, or from the old market with the outcome.
+ */
+function readMigration(wire: Json, at: TimeMs): ReadRow {
+  const size = roundSize(figure(wire.size))
+  const token = newPosition(wire)
+  const market = token === null ? null : marketOfPosition(token)
+  if (size === null || token === null || market === null) {
+    return { kind: 'rejected', reason: 'bad_migration' }
+  }
+  return {
+    kind: 'event',
+    event: { ...bare(wire, 'migration', at), market, token, size },
+    key: null,
+  }
+}
+
+function newPosition(wire: Json): OutcomeId | null {
+  const token = tokenOf(wire)
+  if (token !== null && marketOfPosition(token) !== null) return token
+  const outcome = wire.outcome_index
+  const market = marketOf(wire)
+  if ((outcome !== 0 && outcome !== 1) || market === '') return null
+  return positionOf(market, outcome) ?? positionOf(migratedMarket(market), outcome)
+}
+
+/** Dollars a contract that a shown price may be beside the true one; fees are far above it. */
+const PRICE_NOISE = 2e-9
+
+function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee: UsdMicros } {
+  // A rounded price times a large size would be dollars off: the venue's own float is multiplied.
+  const product = Number(wire.price) * Number(wire.size)
+  const usd = roundUsd(product) ?? notionalMicros(row)
+  const paid = roundUsd(figure(wire.usdcSize))
+  if (paid === null) return { usd, fee: USD_ZERO }
+  // Paid to the micro without a fee, but for the last digits of the price's float, which is an average of several.
+  const noise = 1 + row.size * PRICE_NOISE
+  if (Math.abs(paid - product * MICROS) <= noise) return { usd: paid, fee: USD_ZERO }
+  const fee = row.side === 'buy' ? paid - usd : usd - paid
+  return { usd, fee: fee > 0 ? usdMicros(fee) : USD_ZERO }
+}
+
+function readMarketRow(wire: Json, kind: WalletEventKind, at: TimeMs): ReadRow {
+  const market = marketOf(wire)
+  const size = roundSize(figure(wire.size))
+  const usd = roundUsd(figure(wire.usdc_size))
+  if (market === '' || size === null || usd === null || usd < 0) {
+    return { kind: 'rejected', reason: 'bad_wallet_row' }
+  }
+  const converted = kind === 'conversion' ? [market] : []
+  const token = kind === 'redeem' ? tokenOf(wire) : null
+  const event = { ...bare(wire, kind, at), market, token, size, usd, converted }
+  return { kind: 'event', event, key: null }
+}
+
+function readIncome(wire: Json, at: TimeMs): ReadRow {
+  const dollars = figure(wire.usdc_size ?? wire.size)
+  const usd = roundUsd(dollars)
+  const size = roundSize(dollars)
+  if (usd === 0) return { kind: 'ignored', reason: 'wallet_no_dollars' }
+  if (usd === null || size === null) return { kind: 'rejected', reason: 'bad_wallet_row' }
+  const event = { ...bare(wire, 'income', at), market: marketOf(wire), size, usd }
+  return { kind: 'event', event, key: null }
+}
+
+function bare(wire: Json, kind: WalletEventKind, at: TimeMs): WalletEvent {
+  return {
+    kind,
+    timeMs: at,
+    txHash: typeof wire.transaction_hash === 'string' ? wire.transaction_hash.toLowerCase() : '',
+    market: NO_MARKET,
+    token: null,
+    size: SIZE_ZERO,
+    price: NO_PRICE,
+    usd: USD_ZERO,
+    fee: USD_ZERO,
+    role: null,
+    converted: [],
+  }
+}
+
+const NO_MARKET = nativeMarketId('')
+const NO_PRICE = priceMicros(0)
+
+function marketOf(wire: Json): NativeMarketId {
+  const { condition_id: id } = wire
+  return typeof id === 'string' && id !== '' ? conditionId(id) : NO_MARKET
+}
+
+/** Null for '', by which the venue says that there is none. */
+function tokenOf({ token_id: token }: Json): OutcomeId | null {
+  return typeof token === 'string' && token !== '' ? outcomeId(token) : null
+}
+
+/**
+ * What was done with a combo. Its dollars are those that changed hands, the fee included: they are all that says what it
+ * brought. A row that does not say contracts and dollars, or is of another kind, leaves the result unknown.
+ */
+function readCombo(wire: Json, type: string, at: TimeMs): ReadRow {
+  if (INCOMES.has(type)) return readIncome(wire, at)
+  const size = roundSize(figure(wire.size))
+  const usd = roundUsd(figure(wire.usdc_size))
+  const kind = COMBO_KINDS.get(type === 'TRADE' ? `${type} ${wire.side}` : type)
+  const isComplete = kind !== undefined && size !== null && usd !== null && usd >= 0
+  const fields = isComplete ? { kind, size, usd } : { kind: 'comboOther' as const }
+  const event = { ...bare(wire, fields.kind, at), market: marketOf(wire), token: tokenOf(wire) }
+  return { kind: 'event', event: { ...event, ...fields }, key: null }
+}
+
+const COMBO_KINDS: ReadonlyMap<string, ComboEventKind> = new Map([
+  ['TRADE BUY', 'comboBuy'],
+  ['TRADE SELL', 'comboSell'],
+  ['REDEEM', 'comboRedeem'],
+])
+
+/** Whether an id is of a combo: their module is the first byte of their ids. */
+export function isComboId(market: NativeMarketId): boolean {
+  return COMBO.test(market)
+}
+
+const COMBO = /^0x03[0-9a-f]{32}.*0{8}$/
+
+/** A JSON number, or text of one; NaN for all else, which the rounding of units.ts refuses. */
+function figure(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
+}

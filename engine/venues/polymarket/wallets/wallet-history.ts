@@ -1,0 +1,354 @@
+// Everything a wallet did from some second on, oldest first, whole seconds at a time, by the cursors of `/v2/activity`. A
+// second is handed over once a later one was seen. The end is believed when a further walk from the last second on shows
+// just that second as it was; a walk that does not fit its question is begun again where the last one got to. What the
+// venue withholds, repeats or mixes up makes the reading incomplete, never silently shorter.
+
+import { type Clock, pause } from '../../../clock.ts'
+import { FetchError } from '../../../fetch.ts'
+import type { WalletAddress } from '../../../ids.ts'
+import { MINUTE_MS, type TimeMs, timeMs, toSeconds } from '../../../units.ts'
+import type { HistoryCoverage, WalletEvent } from '../../../wallet.ts'
+import { type CursorPage, pagesOf, SuspectAnswerError } from '../../answer-checks.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
+import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
+import { type FoundEvent, inOrder } from './event-order.ts'
+import { hasDone } from './profile.ts'
+import { readRoles } from './roles.ts'
+import { isKnownKind, readActivity, readTimedRow, type TimedRow } from './activity-rows.ts'
+
+interface WalletHistoryParts {
+  readonly clock: Clock
+  readonly data: DataApi
+  readonly counters: VenueCounters
+}
+
+interface WalletHistoryRequest {
+  readonly address: WalletAddress
+  /** A whole second. */
+  readonly fromMs: TimeMs
+  /** Of the last event known already; null: none is. */
+  readonly lastMs?: TimeMs | null
+}
+
+type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
+
+const PATH = '/v2/activity'
+/**
+ * The Data API shows a row some seconds after the chain has it; how late the last ones come is not documented. The
+ * stream's check (engine/venues/polymarket/trades/trade-check.ts) waits about as long for a row: younger seconds may still gain some.
+ */
+const INDEXED_AFTER_MS = MINUTE_MS
+/** A walk that does not fit its question is begun again, after a pause, this often in all. */
+const TRIES = 3
+const TRY_AGAIN_MS = 500
+/** Ten million rows at full pages; a venue that caps them at one row is given up after 10,000 of its rows. */
+const PAGES_MAX = 10_000
+/** The venue's edge may answer a list of trades with a copy that is so many seconds old. */
+const TRADES_AGE_S = 300
+
+/** Reads `asked` to the end; see VenueWallets.history. Rejects with FetchError. */
+export function readWalletHistory(
+  parts: WalletHistoryParts,
+  request: WalletHistoryRequest,
+  onEvents: OnWalletEvents,
+  signal: AbortSignal,
+): Promise<HistoryCoverage> {
+  return new HistoryReader(parts, request, onEvents, signal).run()
+}
+
+class HistoryReader {
+  readonly #parts: WalletHistoryParts
+  readonly #request: WalletHistoryRequest
+  readonly #onEvents: OnWalletEvents
+  readonly #signal: AbortSignal
+  readonly #fromS: number
+  readonly #endS: number
+  readonly #settledS: number
+  /** Every earlier second was handed over, or is ready to be. */
+  #nextS: number
+  /** Rows of whole seconds; a call for their roles costs a request. */
+  #ready: TimedRow[] = []
+  /** Rows of the last second before, and what a walk has shown of the next: a later walk must show them too. */
+  #guard: readonly TimedRow[] = []
+  #border: readonly TimedRow[] = []
+  #pageCount = 0
+  /** Rows without a second, or of another wallet. */
+  #unreadableCount = 0
+  #isComplete = true
+  #isTailComplete = true
+  /** Of the last event known, until it was seen again: an answer without it proves nothing. */
+  #lastS: number | null
+  #isLastListed = true
+  #hasRows = false
+
+  constructor(
+    parts: WalletHistoryParts,
+    request: WalletHistoryRequest,
+    onEvents: OnWalletEvents,
+    signal: AbortSignal,
+  ) {
+    this.#parts = parts
+    this.#request = request
+    this.#onEvents = onEvents
+    this.#signal = signal
+    this.#fromS = toSeconds(request.fromMs)
+    const lastMs = request.lastMs ?? null
+    this.#lastS = lastMs === null ? null : toSeconds(lastMs)
+    // By the clock at the beginning: pages of a long reading are older than its end.
+    this.#settledS = Math.floor((parts.clock.nowMs() - INDEXED_AFTER_MS) / 1_000)
+    this.#endS = toSeconds(parts.clock.nowMs())
+    // 0 means three years back to the venue.
+    this.#nextS = Math.max(1, Math.min(this.#fromS, this.#lastS ?? this.#fromS))
+  }
+
+  async run(): Promise<HistoryCoverage> {
+    let settledS = this.#settledS
+    if (!(await this.#readToEnd())) {
+      this.#parts.counters.trouble('wallet_history_stuck', { second: this.#nextS })
+      this.#isTailComplete = false
+      settledS = Math.min(settledS, this.#nextS)
+    }
+    await this.#handOver()
+    // The place of a row without a second is not known.
+    if (this.#unreadableCount > 0) this.#isComplete = false
+    if (!this.#hasRows && this.#fromS === 0 && (await this.#hasPast())) {
+      this.#parts.counters.trouble('wallet_history_empty', { wallet: this.#request.address })
+      this.#isTailComplete = false
+      settledS = 0
+    }
+    const settledToMs = timeMs(Math.max(0, settledS) * 1_000)
+    return {
+      ...{ settledToMs, isComplete: this.#isComplete },
+      ...{ isTailComplete: this.#isTailComplete, isLastListed: this.#isLastListed },
+    }
+  }
+
+  /** Walks until one shows nothing new; false: the walks do not fit, or do not end. */
+  async #readToEnd(): Promise<boolean> {
+    let failed = 0
+    let walked = 0
+    while (this.#pageCount < PAGES_MAX) {
+      const fromS = this.#nextS
+      // Another start is another question to every cache on the way.
+      const guardS = this.#guard[0]?.second ?? this.#nextS
+      const startS = Math.max(1, guardS - (walked % 2) - failed)
+      walked += 1
+      const became = await this.#walk(startS)
+      if (became === 'nothing new' && walked > 1) {
+        this.#ready.push(...this.#border)
+        return true
+      }
+      if (became !== 'unfit') failed = 0
+      else if (this.#nextS > fromS) failed = 1
+      else failed += 1
+      if (failed >= TRIES) return false
+      if (failed > 0) await pause(this.#parts.clock, TRY_AGAIN_MS * failed, this.#signal)
+    }
+    return false
+  }
+
+  /**
+   * From `startS` to the end by cursors; rows before the next second are passed over. 'unfit': the answers do not fit the
+   * question or each other; what was handed over before is good.
+   */
+  async #walk(startS: number): Promise<'more' | 'nothing new' | 'unfit'> {
+    const border = this.#border
+    const due = [...this.#guard, ...border]
+    /** Of the next second on; and all until what is due was shown. */
+    let pending: TimedRow[] = []
+    const shown: TimedRow[] = []
+    let isAhead = false
+    try {
+      for await (const rows of this.#pagesFrom(startS)) {
+        if (!isAhead) shown.push(...rows)
+        for (const row of rows) if (row.second >= this.#nextS) pending.push(row)
+        const lastS = pending.at(-1)?.second ?? this.#nextS
+        if (lastS === this.#nextS) continue
+        if (!isAhead && !holds(shown, due)) return this.#unfit('known rows are missing')
+        isAhead = true
+        this.#border = []
+        const complete = pending.filter(({ second }) => second < lastS)
+        const completeS = complete.at(-1)?.second
+        if (completeS !== undefined)
+          this.#guard = complete.filter(({ second }) => second === completeS)
+        pending = pending.filter(({ second }) => second === lastS)
+        this.#nextS = lastS
+        this.#ready.push(...complete)
+        if (this.#ready.length >= DATA_ROWS_MAX) await this.#handOver()
+      }
+    } catch (error) {
+      if (!(error instanceof SuspectAnswerError)) throw error
+      this.#parts.counters.suspectAnswers.note(error)
+      // What was shown of the next second must be shown again.
+      if (isAhead || holds(shown, due)) this.#border = pending
+      return 'unfit'
+    }
+    if (!isAhead && !holds(shown, due)) return this.#unfit('known rows are missing')
+    this.#border = pending
+    return isAhead || pending.length > border.length ? 'more' : 'nothing new'
+  }
+
+  /** The rows of each page, in order; AnswerDoubt where a page does not fit. */
+  async *#pagesFrom(startS: number): AsyncGenerator<readonly TimedRow[]> {
+    const query = {
+      user: this.#request.address,
+      limit: DATA_ROWS_MAX,
+      start: startS,
+      end: this.#endS,
+    }
+    // No `type`: the venue then tells every kind but tips, also those it invents later.
+    const sorted = { ...query, sort_by: 'TIMESTAMP', sort_direction: 'ASC' }
+    const request: DataRequest = { path: PATH, query: sorted, kind: 'wallet' }
+    let lastS = startS
+    let before = ''
+    let isFirst = true
+    const pages = pagesOf((cursor) => this.#page(request, cursor), {
+      ...{ kind: 'wallet', name: PATH, pagesMax: PAGES_MAX - this.#pageCount },
+    })
+    for await (const wires of pages) {
+      const rows = this.#timedRows(wires)
+      const print = rows.map(keyOf).join()
+      for (const { second } of rows) {
+        if (second < lastS) throw this.#suspectAnswer('seconds fall')
+        lastS = second
+      }
+      if (print !== '' && print === before) throw this.#suspectAnswer('a page came twice')
+      before = print
+      if (isFirst && !this.#provesLast(rows))
+        throw this.#suspectAnswer('the last known event is missing')
+      isFirst = false
+      yield rows
+    }
+  }
+
+  async #page(request: DataRequest, cursor: string | undefined): Promise<CursorPage> {
+    this.#pageCount += 1
+    try {
+      const page = await this.#parts.data.page(request, cursor, { signal: this.#signal })
+      if (page.rows.length === 0 && page.next !== null)
+        throw this.#suspectAnswer('an empty page before others')
+      return page
+    } catch (error) {
+      // A cursor that the venue no longer takes: the walk begins again where it was.
+      const isRefused = error instanceof FetchError && error.status === 400 && cursor !== undefined
+      if (!isRefused) throw error
+      this.#parts.counters.drift.note('data.pages', `${PATH} cursor refused`, error.message)
+      throw this.#suspectAnswer('a cursor was refused')
+    }
+  }
+
+  #timedRows(wires: readonly unknown[]): readonly TimedRow[] {
+    const rows: TimedRow[] = []
+    for (const wire of wires) {
+      const row = readTimedRow(wire, this.#request.address)
+      if (row !== null) rows.push(row)
+      else {
+        this.#unreadableCount += 1
+        this.#parts.counters.rejected('bad_wallet_row', JSON.stringify(wire) ?? '')
+      }
+    }
+    return rows
+  }
+
+  #unfit(reason: string): 'unfit' {
+    this.#parts.counters.suspectAnswers.note(this.#suspectAnswer(reason))
+    return 'unfit'
+  }
+
+  #suspectAnswer(detail: string): SuspectAnswerError {
+    return new SuspectAnswerError('wallet', 'shorter', `${detail}, second ${this.#nextS}`)
+  }
+
+  /** Whether the last event known is told again, by the first page of a walk. */
+  #provesLast(rows: readonly TimedRow[]): boolean {
+    const isSeen = this.#lastS === null || rows.some(({ second }) => second === this.#lastS)
+    if (isSeen) this.#lastS = null
+    this.#isLastListed = isSeen
+    return isSeen
+  }
+
+  /** Something of this second may be missing: for good where it becomes settled, else until it is read again. */
+  #miss(second: number): void {
+    if (second < this.#settledS) this.#isComplete = false
+    else this.#isTailComplete = false
+  }
+
+  /**
+   * Whether the venue knows of anything that the wallet did, or gives no answer that can be believed: a history of nothing is
+   * not believed then.
+   */
+  async #hasPast(): Promise<boolean> {
+    try {
+      return await this.#hasDoneOrHeld()
+    } catch (error) {
+      if (error instanceof SuspectAnswerError) return true
+      throw error
+    }
+  }
+
+  async #hasDoneOrHeld(): Promise<boolean> {
+    const { data } = this.#parts
+    const user = this.#request.address
+    if (await hasDone(data, user, this.#signal)) return true
+    const query = { user, filter_amount: 0, limit: 1 }
+    const request: DataRequest = { path: '/v2/positions', query, kind: 'wallet' }
+    const { rows } = await data.page(request, undefined, { signal: this.#signal })
+    return rows.length > 0
+  }
+
+  async #handOver(): Promise<void> {
+    const { counters } = this.#parts
+    const rows = this.#ready
+    this.#ready = []
+    const found: FoundEvent[] = []
+    if (rows.length > 0) this.#hasRows = true
+    for (const row of rows) {
+      if (row.second < this.#fromS) continue
+      const read = readActivity(row)
+      if (!isKnownKind(row.wire)) counters.drift.note('activity.type', row.wire.type, row.wire)
+      if (read.kind === 'event') found.push(read)
+      else if (read.kind === 'ignored') counters.ignored(read.reason)
+      else {
+        this.#miss(row.second)
+        counters.rejected(read.reason, JSON.stringify(row.wire))
+        counters.drift.note('activity.row', read.reason, row.wire)
+      }
+    }
+    if (found.length === 0) return
+    await this.#onEvents(await this.#withRoles(inOrder(found)))
+  }
+
+  async #withRoles(found: readonly FoundEvent[]): Promise<readonly WalletEvent[]> {
+    const fills = found.flatMap(({ event, key }) => (key === null ? [] : [{ event, key }]))
+    const [first, last] = [fills[0], fills.at(-1)]
+    if (first === undefined || last === undefined) return found.map(({ event }) => event)
+    const lastS = toSeconds(last.event.timeMs)
+    const request = {
+      address: this.#request.address,
+      startS: toSeconds(first.event.timeMs),
+      // Of a young range the edge's copy may be older than the fills: another end is another question.
+      endS: lastS > this.#endS - 2 * TRADES_AGE_S ? Math.max(lastS, this.#endS) : lastS,
+      keys: new Set(fills.map(({ key }) => key)),
+    }
+    const roleOf = await readRoles(this.#parts, request, this.#signal)
+    return found.map(({ event, key }) => (key === null ? event : { ...event, role: roleOf(key) }))
+  }
+}
+
+/** Whether rows have all that are due, equal ones as often. */
+function holds(rows: readonly TimedRow[], due: readonly TimedRow[]): boolean {
+  if (due.length === 0) return true
+  const counts = new Map<string, number>()
+  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1)
+  return due.every((row) => {
+    const left = (counts.get(keyOf(row)) ?? 0) - 1
+    counts.set(keyOf(row), left)
+    return left >= 0
+  })
+}
+
+/** What tells a row from others of its wallet; equal for rows that differ in nothing we read. */
+function keyOf({ second, wire }: TimedRow): string {
+  const { transaction_hash, type, condition_id, token_id, side, size, usdc_size, price } = wire
+  return `${second} ${transaction_hash} ${type} ${condition_id} ${token_id} ${side} ${size} ${usdc_size} ${price};`
+}

@@ -1,0 +1,398 @@
+// The life of a socket, written once for every venue: connect, stamp, listen, notice death, come back.
+// What differs per venue (URL, subscribe frames, heartbeat text) comes in as options; what a frame
+// means is parse.ts and map.ts. While reading is paused the kernel's buffers fill and TCP holds the venue back: its
+// pings wait too, and a venue that closes us for that is noticed when reading goes on, as a loss that began with
+// the pause.
+
+import { type RawData, WebSocket } from 'ws'
+import type { Clock, StopTimer } from '../clock.ts'
+import type { FeedEvent } from '../events.ts'
+import type { VenueKey } from '../ids.ts'
+import { readCharsPerTickMax } from '../limits.ts'
+import type { Log } from '../process/log.ts'
+import type { Count, Metrics } from '../process/metrics.ts'
+import type { Random } from '../random.ts'
+import { type TimeMs, timeMs } from '../units.ts'
+import type { DriftNotes } from './drift/drift-notes.ts'
+
+/** One message as it came off the wire; stamped here and nowhere else. */
+export interface RawFrame {
+  /** Number of the connection among its venue's, fixed over reconnects. */
+  readonly connection: number
+  readonly receivedAtMs: TimeMs
+  readonly text: string
+}
+
+/** Sees every frame before it is read, for recording; must not keep the process busy. */
+export type FrameTap = (frame: RawFrame, venue: VenueKey, stream: string) => void
+
+/** What happened to a connection, by our clock: the venue gives no time of it. */
+export function feedEvent(
+  nowMs: TimeMs,
+  about: Omit<FeedEvent, 'venueTimeMs' | 'receivedAtMs'>,
+): FeedEvent {
+  return { ...about, venueTimeMs: nowMs, receivedAtMs: nowMs }
+}
+
+export interface SocketOptions {
+  readonly venue: VenueKey
+  /** Names the socket's purpose in metrics, logs and recordings; from a small fixed set. */
+  readonly stream: string
+  readonly connection: number
+  /** Asked before each attempt, so that a moved or signed URL is fresh. */
+  readonly url: () => string
+  readonly headers?: () => Record<string, string>
+  /** The handshake is done: subscribe now. */
+  readonly onOpen: (socket: SocketFeed) => void
+  /** 'sign' for a heartbeat: it keeps the socket alive but ends no silence. */
+  readonly onFrame: (frame: RawFrame) => 'data' | 'sign'
+  /** The open socket was lost; called once per loss, never for an attempt that did not open. */
+  readonly onDown: (reason: string) => void
+  /** No data for another `silentAfterMs` while the socket is open. */
+  readonly onSilence?: () => void
+  /** A text the venue wants as heartbeat; without it, protocol pings are sent every `pingEveryMs`. */
+  readonly pingText?: string
+  readonly pingEveryMs?: number
+  readonly noDataAfterMs: number
+  /** No sign at all for this long: the peer is dead, reconnect. */
+  readonly deadAfterMs: number
+  readonly tap?: FrameTap
+  /** Where a refused handshake is named. */
+  readonly drift?: DriftNotes
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+const BACKOFF_FIRST_MS = 250
+const BACKOFF_MAX_MS = 30_000
+/** A connection that lived this long was a good one: the next failure starts the back-off anew. */
+const LIFE_GOOD_MS = 30_000
+const HANDSHAKE_MS = 10_000
+const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
+/** Commands waiting for the kernel; above it `send` refuses, and the caller must reconnect or wait. */
+const OUTGOING_BYTES_MAX = 8 * 1024 * 1024
+/** The check of a socket's life that comes later by this much says that nothing was read meanwhile. */
+const STALL_MS = 1_000
+/** For so long after a pause or a stall, what is read may have been sent before or during it. */
+const CATCH_UP_MS = 10_000
+
+/** A socket that keeps itself connected from `start()` to `stop()`. */
+export class SocketFeed {
+  readonly #options: SocketOptions
+  readonly #frames: Count
+  readonly #bytes: Count
+  readonly #opens: Count
+  readonly #losses: Count
+  readonly #failedAttempts: Count
+  readonly #bugs: Count
+  #isStarted = false
+  #socket: WebSocket | null = null
+  #stopTimers: StopTimer[] = []
+  #stopRetry: StopTimer | null = null
+  #isOpen = false
+  #hasData = false
+  #openedAtMonotonicMs = 0
+  #consecutiveFailures = 0
+  #lastDataAtMs: TimeMs | null = null
+  #lastSignAtMs: TimeMs | null = null
+  #lastDataMonotonicMs = 0
+  #lastSignMonotonicMs = 0
+  #silenceCount = 0
+  #isPaused = false
+  /** Characters read in this turn of the loop. */
+  #tickChars = 0
+  #checkedAtMonotonicMs = 0
+  #lateSinceMs: TimeMs | null = null
+  #lateUntilMonotonicMs = 0
+
+  constructor(options: SocketOptions) {
+    this.#options = options
+    const { metrics, venue, stream } = options
+    const labels = { venue, stream }
+    this.#frames = metrics.count('venue_frames_total', 'Frames received', labels)
+    this.#bytes = metrics.count('venue_frame_chars_total', 'Characters received', labels)
+    this.#opens = metrics.count('venue_socket_opens_total', 'Sockets opened', labels)
+    this.#losses = metrics.count('venue_socket_losses_total', 'Open sockets lost', labels)
+    this.#failedAttempts = metrics.count(
+      'venue_socket_failed_attempts_total',
+      'Connection attempts that did not open',
+      labels,
+    )
+    this.#bugs = metrics.count('venue_socket_bugs_total', 'Throws inside our callbacks', labels)
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Whether it is open and data has come since it opened: a socket may answer heartbeats and deliver nothing. */
+  get isDelivering(): boolean {
+    return this.#isOpen && this.#hasData
+  }
+
+  /** Whether its owner has paused its reading. */
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  /** Calendar time of the last data frame; null before the first. */
+  get lastDataAtMs(): TimeMs | null {
+    return this.#lastDataAtMs
+  }
+
+  /** Calendar time of the last frame, ping or pong; null before the first. */
+  get lastSignAtMs(): TimeMs | null {
+    return this.#lastSignAtMs
+  }
+
+  /**
+   * Since when what is read may have been sent earlier: reading was paused, or the loop stood still, until lately.
+   * A connection lost meanwhile may have lost messages since then. Null while reading keeps up.
+   */
+  get lateSinceMs(): TimeMs | null {
+    return this.#lateSinceMs
+  }
+
+  /**
+   * Reads nothing more (true; what has been read already still comes), or reads on. The
+   * silence of a pause does not count as the venue's.
+   */
+  pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return
+    this.#isPaused = isPaused
+    if (isPaused) {
+      this.#lateSinceMs ??= this.#options.clock.nowMs()
+      this.#socket?.pause()
+      return
+    }
+    const nowMs = this.#options.clock.monotonicMs()
+    this.#lateUntilMonotonicMs = nowMs + CATCH_UP_MS
+    this.#lastDataMonotonicMs = nowMs
+    this.#lastSignMonotonicMs = nowMs
+    this.#silenceCount = 0
+    this.#socket?.resume()
+  }
+
+  /** Begins to connect; repeats are ignored. */
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#connect()
+  }
+
+  /** Closes for good; no callback runs afterwards. Resolves when the socket is gone. */
+  stop(): Promise<void> {
+    this.#isStarted = false
+    this.#stopRetry?.()
+    this.#stopRetry = null
+    const socket = this.#detach()
+    if (socket === null || socket.readyState === WebSocket.CLOSED) return Promise.resolve()
+    return new Promise((resolve) => {
+      socket.once('close', () => resolve())
+      discard(socket)
+    })
+  }
+
+  /** False when the socket is not open or its outgoing buffer is full: the text was not sent. */
+  send(text: string): boolean {
+    const socket = this.#socket
+    if (socket === null || !this.#isOpen || socket.bufferedAmount > OUTGOING_BYTES_MAX) return false
+    socket.send(text)
+    return true
+  }
+
+  /** Drops the present connection and makes a new one after the back-off. */
+  reconnect(reason: string): void {
+    if (!this.#isStarted || this.#socket === null) return
+    this.#lose(reason)
+  }
+
+  #connect(): void {
+    this.#stopRetry = null
+    const { url, headers, clock } = this.#options
+    let socket: WebSocket
+    try {
+      socket = new WebSocket(url(), {
+        headers: headers?.() ?? {},
+        maxPayload: PAYLOAD_BYTES_MAX,
+        perMessageDeflate: false,
+        // A broken character must cost one message (parse.ts counts it), not the connection.
+        skipUTF8Validation: true,
+      })
+    } catch (error) {
+      this.#failedAttempts.inc()
+      this.#options.log.error({ err: error }, 'socket could not be made')
+      this.#retryLater()
+      return
+    }
+    this.#socket = socket
+    // Every handler asks whether its socket is still the present one: a discarded socket is mute.
+    const isPresent = () => this.#socket === socket
+    socket.on('open', () => isPresent() && this.#opened(socket))
+    socket.on('message', (data) => isPresent() && this.#received(data))
+    socket.on('ping', () => isPresent() && this.#noteSign())
+    socket.on('pong', () => isPresent() && this.#noteSign())
+    socket.on('error', (error) => isPresent() && this.#lose(error.message))
+    socket.on('close', (code) => isPresent() && this.#lose(`closed with ${code}`))
+    this.#stopTimers.push(
+      clock.after(HANDSHAKE_MS, () => {
+        if (isPresent() && !this.#isOpen) this.#lose('handshake timed out')
+      }),
+    )
+  }
+
+  #opened(socket: WebSocket): void {
+    const { clock, pingEveryMs, pingText, noDataAfterMs, deadAfterMs } = this.#options
+    this.#opens.inc()
+    this.#isOpen = true
+    this.#hasData = false
+    this.#openedAtMonotonicMs = clock.monotonicMs()
+    this.#lastDataMonotonicMs = this.#openedAtMonotonicMs
+    this.#lastSignMonotonicMs = this.#openedAtMonotonicMs
+    this.#silenceCount = 0
+    this.#checkedAtMonotonicMs = this.#openedAtMonotonicMs
+    const checkEveryMs = Math.max(50, Math.min(1_000, Math.min(noDataAfterMs, deadAfterMs) / 4))
+    this.#stopTimers.push(clock.every(checkEveryMs, () => this.#checkLife(checkEveryMs)))
+    if (pingEveryMs !== undefined) {
+      const ping = () => (pingText === undefined ? socket.ping() : this.send(pingText))
+      this.#stopTimers.push(clock.every(pingEveryMs, ping))
+    }
+    this.#lateSinceMs = null
+    this.#guard(() => this.#options.onOpen(this))
+    if (this.#isPaused) socket.pause()
+  }
+
+  #received(data: RawData): void {
+    const { clock, connection, tap, venue, stream, onFrame } = this.#options
+    const frame: RawFrame = { connection, receivedAtMs: clock.nowMs(), text: textOf(data) }
+    this.#frames.inc()
+    this.#bytes.inc(frame.text.length)
+    this.#pauseAfter(frame.text.length)
+    this.#noteSign()
+    try {
+      tap?.(frame, venue, stream)
+      if (onFrame(frame) === 'sign') return
+    } catch (error) {
+      this.#noteBug(error)
+    }
+    this.#hasData = true
+    this.#lastDataAtMs = frame.receivedAtMs
+    this.#lastDataMonotonicMs = this.#lastSignMonotonicMs
+    this.#silenceCount = 0
+  }
+
+  /** Reads on in the next turn of the loop once so much was read in this one. */
+  #pauseAfter(chars: number): void {
+    if (this.#tickChars === 0) {
+      setImmediate(() => {
+        if (this.#tickChars > readCharsPerTickMax && !this.#isPaused) this.#socket?.resume()
+        this.#tickChars = 0
+      })
+    }
+    const before = this.#tickChars
+    this.#tickChars += Math.max(chars, 1)
+    if (before <= readCharsPerTickMax && this.#tickChars > readCharsPerTickMax)
+      this.#socket?.pause()
+  }
+
+  #noteSign(): void {
+    this.#lastSignAtMs = this.#options.clock.nowMs()
+    this.#lastSignMonotonicMs = this.#options.clock.monotonicMs()
+  }
+
+  #checkLife(everyMs: number): void {
+    const { clock, noDataAfterMs, deadAfterMs, onSilence } = this.#options
+    const nowMs = clock.monotonicMs()
+    this.#noteStall(nowMs, everyMs)
+    if (this.#isPaused) return
+    if (nowMs - this.#lastSignMonotonicMs >= deadAfterMs) {
+      this.#lose('no sign of life')
+      return
+    }
+    const periods = Math.floor((nowMs - this.#lastDataMonotonicMs) / noDataAfterMs)
+    if (periods <= this.#silenceCount) return
+    this.#silenceCount = periods
+    if (onSilence !== undefined) this.#guard(onSilence)
+  }
+
+  /** Timers run before sockets are read: a late check comes before what has been waiting since the one before. */
+  #noteStall(nowMs: number, everyMs: number): void {
+    const lateMs = nowMs - this.#checkedAtMonotonicMs - everyMs
+    this.#checkedAtMonotonicMs = nowMs
+    if (lateMs >= STALL_MS) {
+      this.#lateSinceMs ??= timeMs(this.#options.clock.nowMs() - Math.ceil(lateMs + everyMs))
+      this.#lateUntilMonotonicMs = nowMs + CATCH_UP_MS
+    } else if (!this.#isPaused && nowMs >= this.#lateUntilMonotonicMs) this.#lateSinceMs = null
+  }
+
+  #lose(reason: string): void {
+    const { clock, log, onDown, stream, connection } = this.#options
+    const wasOpen = this.#isOpen
+    const lifeMs = wasOpen ? clock.monotonicMs() - this.#openedAtMonotonicMs : 0
+    const socket = this.#detach()
+    if (socket !== null) discard(socket)
+    if (lifeMs >= LIFE_GOOD_MS) this.#consecutiveFailures = 0
+    const counted = wasOpen ? this.#losses : this.#failedAttempts
+    counted.inc()
+    if (wasOpen) log.warn({ stream, connection, reason, lifeMs: Math.round(lifeMs) }, 'socket lost')
+    else log.warn({ stream, reason, unreachableHost: hostOf(socket) }, 'no connection')
+    const refused = /server response: ([1-4]\d\d)/.exec(reason)?.[1]
+    if (refused !== undefined && refused !== '429') {
+      this.#options.drift?.note('ws.upgrade', `${stream} ${refused}`, hostOf(socket))
+    }
+    if (wasOpen) this.#guard(() => onDown(reason))
+    this.#retryLater()
+  }
+
+  /** Full jitter: many clients cut off together must not come back together. */
+  #retryLater(): void {
+    if (!this.#isStarted || this.#stopRetry !== null || this.#socket !== null) return
+    const exponent = Math.min(this.#consecutiveFailures, 20)
+    const ceilingMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** exponent)
+    this.#consecutiveFailures += 1
+    const delayMs = this.#options.random.next() * ceilingMs
+    this.#stopRetry = this.#options.clock.after(delayMs, () => this.#connect())
+  }
+
+  #detach(): WebSocket | null {
+    const socket = this.#socket
+    this.#socket = null
+    this.#isOpen = false
+    for (const stop of this.#stopTimers) stop()
+    this.#stopTimers = []
+    return socket
+  }
+
+  #guard(callback: () => void): void {
+    try {
+      callback()
+    } catch (error) {
+      this.#noteBug(error)
+    }
+  }
+
+  /** A throw in a callback is our bug; it may cost a message but never the process. */
+  #noteBug(error: unknown): void {
+    this.#bugs.inc()
+    this.#options.log.error({ err: error, stream: this.#options.stream }, 'socket callback threw')
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString('utf8')
+  return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString('utf8')
+}
+
+/** Without path and query, which may be signed. */
+function hostOf(socket: WebSocket | null): string {
+  return socket === null ? 'unknown' : new URL(socket.url).host
+}
+
+/** Says goodbye if it can and drops the connection at once; late errors go nowhere. */
+function discard(socket: WebSocket): void {
+  socket.on('error', () => {})
+  if (socket.readyState === WebSocket.OPEN) socket.close(1000)
+  socket.terminate()
+}

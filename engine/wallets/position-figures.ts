@@ -1,0 +1,95 @@
+// How a wallet stands: the figures of what it holds, read off its rows. Nothing here changes anything.
+
+import { type NativeMarketId, outcomeId } from '../ids.ts'
+import { sizeMicros, timeMs, usdMicros } from '../units.ts'
+import type { PnlPosition, WalletTotals } from './wallet-figures.ts'
+import { type Holdings, LACKED } from './holdings.ts'
+
+const SECOND_MS = 1_000
+
+/** A position as it stands; losers must be written off. */
+export function positionFigures(held: Holdings, index: number): PnlPosition {
+  const { position } = held
+  const updatedSecond = Math.max(position.updatedSecond.at(index), position.lostSecond.at(index))
+  return {
+    token: outcomeId(held.tokens.text(index)),
+    market: held.marketId(position.market.at(index)),
+    outcomeIndex: position.outcome.at(index) - 1,
+    balance: sizeMicros(position.balance.at(index)),
+    amount: sizeMicros(position.amount.at(index)),
+    cost: usdMicros(position.cost.at(index)),
+    realized: usdMicros(position.realized.at(index)),
+    bought: sizeMicros(position.bought.at(index)),
+    boughtUsd: usdMicros(position.boughtUsd.at(index)),
+    sold: sizeMicros(position.sold.at(index)),
+    soldUsd: usdMicros(position.soldUsd.at(index)),
+    fees: usdMicros(position.fees.at(index)),
+    openedAtMs: timeMs(position.openedSecond.at(index) * SECOND_MS),
+    updatedAtMs: timeMs(updatedSecond * SECOND_MS),
+    isCostKnown: position.isCostUnknown.at(index) === 0,
+    lost: usdMicros(position.lostCost.at(index)),
+  }
+}
+
+/** Positions with something in them that is not realised yet; losers must be written off. Some 50 ns a position. */
+export function* openPositions(
+  held: Holdings,
+): Iterable<Pick<PnlPosition, 'market' | 'outcomeIndex' | 'amount' | 'cost'>> {
+  const { position, tokens } = held
+  for (let row = 0; row < tokens.count; row += 1) {
+    const [amount, cost] = [position.amount.at(row), position.cost.at(row)]
+    if (amount === 0 && cost === 0) continue
+    const market = held.marketId(position.market.at(row))
+    const outcomeIndex = position.outcome.at(row) - 1
+    yield { market, outcomeIndex, amount: sizeMicros(amount), cost: usdMicros(cost) }
+  }
+}
+
+/** Realised in all, and by markets: those in which nothing of the wallet is open are won or lost, fees counted. */
+export function decidedFigures({
+  position,
+  markets,
+  tokens,
+}: Holdings): Pick<WalletTotals, 'realized' | 'markets' | 'wins' | 'losses'> {
+  const sums = new Float64Array(markets.count)
+  const isOpen = new Uint8Array(markets.count)
+  const isTouched = new Uint8Array(markets.count)
+  let realized = 0
+  for (let row = 0; row < tokens.count; row += 1) {
+    const market = position.market.at(row)
+    realized += position.realized.at(row)
+    sums[market] = (sums[market] ?? 0) + position.realized.at(row) - position.fees.at(row)
+    isTouched[market] = 1
+    if (position.amount.at(row) > 0) isOpen[market] = 1
+  }
+  const total = { markets: 0, wins: 0, losses: 0 }
+  for (let market = 0; market < markets.count; market += 1) {
+    const sum = isOpen[market] === 1 ? 0 : (sums[market] ?? 0)
+    total.markets += isTouched[market] ?? 0
+    if (sum > 0) total.wins += 1
+    else if (sum < 0) total.losses += 1
+  }
+  return { realized: usdMicros(realized), ...total }
+}
+
+/** Markets not resolved, as far as is known, in which something is held. */
+export function openMarkets(held: Holdings): NativeMarketId[] {
+  const { market, position, markets } = held
+  const open: NativeMarketId[] = []
+  for (let row = 0; row < markets.count; row += 1) {
+    if (market.payout.at(row) > 0) continue
+    const isHeld = held.positionsOf(row).some((one) => position.amount.at(one) > 0)
+    if (isHeld) open.push(held.marketId(row))
+  }
+  return open
+}
+
+/** Markets whose tokens, payout, group or takers' fee were wanted and not known. */
+export function guessedMarkets(held: Holdings): NativeMarketId[] {
+  const { market, markets } = held
+  const guessed: NativeMarketId[] = []
+  for (let row = 0; row < markets.count; row += 1) {
+    if ((market.marks.at(row) & LACKED) !== 0) guessed.push(held.marketId(row))
+  }
+  return guessed
+}

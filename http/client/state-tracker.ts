@@ -1,0 +1,96 @@
+// Channels whose messages are the whole state each time (prices, depth, candles): repeats are dropped,
+// and the user gets a gap where something between two states is missing that was not left out on
+// purpose.
+
+import { gapEvent } from './channel-state.ts'
+import type { Channel, GapCause, GapEvent, StateMessage } from './messages.ts'
+
+/** Markets remembered; above it the one first seen is forgotten: its next state is not compared. */
+const MARKETS_MAX = 300_000
+
+interface Seen {
+  readonly epoch: string
+  readonly seq: number
+  readonly connection: number
+  /** The next state is handed on even if its seq is known: it closes a gap, or has other options. */
+  readonly isOpen: boolean
+}
+
+/** One such channel. */
+export class StateTracker {
+  readonly #channel: Channel
+  readonly #onGap: (gap: GapEvent) => void
+  readonly #seen = new Map<string, Seen>()
+
+  constructor(channel: Channel, onGap: (gap: GapEvent) => void) {
+    this.#channel = channel
+    this.#onGap = onGap
+  }
+
+  /** Whether the user should see it. `isConflated`: states between two may be left out on purpose. */
+  take(message: StateMessage, context: { connection: number; isConflated: boolean }): boolean {
+    const { market_id, epoch, seq } = message
+    const seen = this.#seen.get(market_id)
+    if (seen !== undefined && !seen.isOpen) {
+      if (seen.epoch === epoch && seq <= seen.seq) return false
+      this.#compare(message, seen, context)
+    }
+    if (seen === undefined && this.#seen.size >= MARKETS_MAX) this.#evictOldest()
+    this.#seen.set(market_id, { epoch, seq, connection: context.connection, isOpen: false })
+    return true
+  }
+
+  /** The server says that this state is out of sync, and sends the present one of its own accord. */
+  resync(marketId: string, cause: GapCause): void {
+    const seen = this.#seen.get(marketId)
+    if (seen?.isOpen === true) return
+    this.#open(marketId)
+    const where = { market_id: marketId, state_follows: true }
+    this.#onGap(gapEvent(this.#channel, { cause, ...where }))
+  }
+
+  /** Subscribed to with other options: the same seq will come again, with other contents. */
+  expect(marketId: string): void {
+    if (this.#seen.has(marketId)) this.#open(marketId)
+  }
+
+  expectAll(): void {
+    for (const marketId of this.#seen.keys()) this.#open(marketId)
+  }
+
+  drop(marketId: string): void {
+    this.#seen.delete(marketId)
+  }
+
+  marketIds(): Iterable<string> {
+    return this.#seen.keys()
+  }
+
+  #open(marketId: string): void {
+    const seen = this.#seen.get(marketId) ?? { epoch: '', seq: 0, connection: 0 }
+    this.#seen.set(marketId, { ...seen, isOpen: true })
+  }
+
+  #compare(
+    { market_id, epoch, seq }: StateMessage,
+    seen: Seen,
+    { connection, isConflated }: { connection: number; isConflated: boolean },
+  ): void {
+    const isAway = seen.connection !== connection
+    // Bars that closed while we were away are reported, since they can be read from `/candles`.
+    if (isConflated && !(isAway && this.#channel === 'candles')) return
+    const cause = isAway ? 'away' : 'seq_hole'
+    const where = { cause, market_id, state_follows: true } as const
+    if (seen.epoch !== epoch) return this.#onGap(gapEvent(this.#channel, where))
+    if (seq === seen.seq + 1) return
+    const seqs = { from_seq: seen.seq + 1, to_seq: seq - 1, lost: seq - 1 - seen.seq }
+    this.#onGap(gapEvent(this.#channel, { ...where, ...seqs }))
+  }
+
+  #evictOldest(): void {
+    for (const marketId of this.#seen.keys()) {
+      this.#seen.delete(marketId)
+      return
+    }
+  }
+}

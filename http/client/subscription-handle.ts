@@ -1,0 +1,93 @@
+// What `subscribe` returns: a promise of the server's answer, and the way out. Follows its keys while
+// they get canonical ids, are refused, or turn from an event into markets.
+
+import type { Rejected } from './messages.ts'
+import { type Key, type KeyHolder, nameOf } from './subscription-keys.ts'
+
+/** The server's answer to a subscription, once everything of it is live. */
+export interface Subscribed {
+  /** Canonical market ids, `*`, or a venue's name. */
+  readonly accepted: readonly string[]
+  /** What was refused, each with the protocol's code; `CLOSED` when the client ended first. */
+  readonly rejected: readonly Rejected[]
+}
+
+/** A subscription of the user. */
+export interface Subscription {
+  /** Resolves when every market is live or refused; never rejects. */
+  readonly ready: Promise<Subscribed>
+  /** Gives it up. What another subscription wants too goes on. Calling it again does nothing. */
+  unsubscribe(): void
+}
+
+/** The one implementation. */
+export class SubscriptionHandle implements Subscription, KeyHolder {
+  readonly ready: Promise<Subscribed>
+  readonly keys = new Set<Key>()
+  readonly #waiting = new Set<Key>()
+  readonly #rejected: Rejected[] = []
+  readonly #onUnsubscribe: (handle: SubscriptionHandle) => void
+  #resolve: ((answer: Subscribed) => void) | null = null
+  #isUnsubscribed = false
+
+  constructor(onUnsubscribe: (handle: SubscriptionHandle) => void) {
+    this.#onUnsubscribe = onUnsubscribe
+    this.ready = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  hold(key: Key): void {
+    key.holders.add(this)
+    this.keys.add(key)
+    if (key.phase !== 'live') this.#waiting.add(key)
+  }
+
+  refuse(name: string, code: string): void {
+    this.#rejected.push({ market_id: name, code })
+  }
+
+  /** Resolves `ready` when nothing is awaited any more. */
+  check(): void {
+    if (this.#waiting.size > 0 || this.#resolve === null) return
+    const accepted = [...this.keys].map((key) => nameOf(key.target))
+    this.#resolve({ accepted, rejected: this.#rejected })
+    this.#resolve = null
+  }
+
+  onLive(key: Key): void {
+    if (this.#waiting.delete(key)) this.check()
+  }
+
+  onRejected(key: Key, code: string): void {
+    this.keys.delete(key)
+    this.#waiting.delete(key)
+    this.refuse(nameOf(key.target), code)
+    this.check()
+  }
+
+  onReplaced(key: Key, by: readonly Key[]): void {
+    this.keys.delete(key)
+    key.holders.delete(this)
+    this.#waiting.delete(key)
+    for (const other of by) this.hold(other)
+    this.check()
+  }
+
+  unsubscribe(): void {
+    if (this.#isUnsubscribed) return
+    this.#isUnsubscribed = true
+    this.#onUnsubscribe(this)
+    this.end()
+  }
+
+  /** Nothing will be answered any more. */
+  end(): void {
+    for (const key of this.#waiting) {
+      this.keys.delete(key)
+      this.refuse(nameOf(key.target), 'CLOSED')
+    }
+    this.#waiting.clear()
+    this.check()
+  }
+}

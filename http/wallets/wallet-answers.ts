@@ -1,0 +1,278 @@
+// What is answered of one wallet: the owner is asked for it, events and positions are read in slices, and
+// each answer says whether the wallet is known completely.
+
+import type { CatalogView, EngineView } from '../../actors/views.ts'
+import type { WalletEventView, WalletIssue, WalletView } from '../../actors/wallets/views.ts'
+import { EngineError } from '../../engine/errors.ts'
+import type { TradeSide } from '../../engine/events.ts'
+import type { Requester } from '../../engine/fair-queue.ts'
+import { type NativeMarketId, nativeMarketId, type WalletAddress } from '../../engine/ids.ts'
+import { USD_ZERO } from '../../engine/units.ts'
+import type { WalletEventKind } from '../../engine/wallet.ts'
+import type { PnlGranularity } from '../../engine/wallets/wallet-figures.ts'
+import { answerPage } from '../pages/lists.ts'
+import { readTimePage } from '../pages/scan.ts'
+import { cursorText, type TimeRangeQuery, timeRangeOf } from '../pages/time-range.ts'
+import type { ListCursors } from '../request/cursor.ts'
+import { writeInSlices } from '../request/time-slices.ts'
+import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
+import type { RouteParts } from '../request/route.ts'
+import {
+  ACTIVITY_KINDS,
+  ACTIVITY_TYPES,
+  type ActivityType,
+  firstOutcomeSide,
+  walletActivityRecord,
+  walletTakerSide,
+  walletTradeRecord,
+} from './events.ts'
+import type { WalletPins } from './pins.ts'
+import {
+  NO_POSITIONS,
+  type PositionFilter,
+  type PositionOrder,
+  type PositionPage,
+  positionRecord,
+  readPositions,
+} from './positions.ts'
+import { pnlRecord, profileRecord } from './records.ts'
+
+/** Events read in one turn of the loop at most, however few of them are wanted: some two milliseconds' worth. */
+const ROWS_PER_TICK = 128
+/** A page of so many is written in one turn. */
+const WRITTEN_ROWS = 100
+const TRADE_KINDS: ReadonlySet<WalletEventKind> = new Set(['buy', 'sell'])
+
+export interface WalletParts extends RouteParts {
+  readonly engine: Pick<EngineView, 'wallets'>
+}
+
+/** A validated request for a wallet. */
+export interface WalletRequest<Query> {
+  readonly address: WalletAddress
+  readonly query: Query
+  readonly signal: AbortSignal
+  readonly requester: Requester
+}
+
+/** What the pages of positions have in common. */
+interface PositionLists {
+  readonly cursors: ListCursors
+  readonly pins: WalletPins
+}
+
+interface EventsQuery extends TimeRangeQuery {
+  readonly market_id?: string
+  readonly limit: number
+}
+
+interface PositionsQuery {
+  readonly status: PositionFilter['status']
+  readonly market_id?: string
+  readonly min_balance: number
+  readonly sort_by: PositionOrder
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  readonly cursor?: string
+}
+
+interface PnlQuery {
+  readonly granularity: PnlGranularity
+  readonly start_time?: number
+  readonly end_time?: number
+}
+
+/** The profile; throws NOT_FOUND for a wallet without trades at the venue and in our log. */
+export async function profileAnswer(
+  { engine, catalog }: WalletParts,
+  { address, signal, requester }: WalletRequest<object>,
+): Promise<Answer> {
+  const view = await engine.wallets.open(address, signal, requester)
+  if (view === null) {
+    const { name } = catalog.names.ofWallets
+    throw new EngineError('NOT_FOUND', `this wallet has not traded on ${name}`)
+  }
+  return withCompleteness(json(profileRecord(address, view)), view)
+}
+
+/** A page of its fills. */
+export async function tradesAnswer(
+  parts: WalletParts,
+  request: WalletRequest<
+    EventsQuery & { readonly side?: TradeSide; readonly taker_side?: TradeSide }
+  >,
+): Promise<Answer> {
+  const { side, taker_side: takerSide } = request.query
+  const accepts = (row: WalletEventView) =>
+    (side === undefined || firstOutcomeSide(row) === side) &&
+    (takerSide === undefined || walletTakerSide(row) === takerSide)
+  const { names } = parts.catalog
+  return events(parts, request, {
+    ...{ kinds: TRADE_KINDS, accepts, listName: 'trades' },
+    record: (row, view) => walletTradeRecord(row, { names, proxy: view.profile.proxy }),
+  })
+}
+
+/** A page of its splits, merges, redemptions and conversions. */
+export async function activityAnswer(
+  parts: WalletParts,
+  request: WalletRequest<EventsQuery & { readonly type?: readonly ActivityType[] }>,
+): Promise<Answer> {
+  const types = request.query.type ?? []
+  const wanted = types.length === 0 ? ACTIVITY_TYPES : types
+  const kinds = new Set(wanted.map((type) => ACTIVITY_KINDS[type]))
+  const { names } = parts.catalog
+  return events(parts, request, {
+    ...{ kinds, accepts: () => true, listName: 'activities' },
+    record: (row) => walletActivityRecord(row, names),
+  })
+}
+
+/**
+ * A page of the ledger. It is read as it is and filtered here: the owner, asked for what is rare, would look through all
+ * of it in one piece.
+ */
+async function events(
+  { engine, catalog, clock }: WalletParts,
+  { address, query, signal, requester }: WalletRequest<EventsQuery>,
+  rules: {
+    readonly kinds: ReadonlySet<WalletEventKind>
+    readonly accepts: (row: WalletEventView) => boolean
+    readonly listName: string
+    readonly record: (row: WalletEventView, view: WalletView) => object
+  },
+): Promise<Answer> {
+  const { kinds, accepts, listName, record } = rules
+  const range = timeRangeOf(query)
+  const market = marketOf(catalog, query.market_id)
+  const begunAtMs = clock.monotonicMs()
+  const view = await engine.wallets.open(address, signal, requester)
+  const begin = `{"address":"${address}","${listName}":[`
+  if (view === null || market === 'none') {
+    return withCompleteness(jsonText(`${begin}],${cursorText(null)}}`), view)
+  }
+  const page = await readTimePage<WalletEventView>({
+    ...{
+      range,
+      limit: query.limit,
+      rowsPerTick: ROWS_PER_TICK,
+      clock,
+      signal,
+      requester,
+      begunAtMs,
+    },
+    read: (slice) => view.events({ ...slice, kinds: null, market: null }),
+    positionOf: (row) => row,
+    accepts: (row) => kinds.has(row.event.kind) && isIn(market, row) && accepts(row),
+  })
+  const rows = await writeInSlices(clock, page.rows, {
+    fewRows: WRITTEN_ROWS,
+    write: (row) => JSON.stringify(record(row, view)),
+  })
+  const body = `${begin}${rows.join(',')}],${cursorText(page.cursor)}}`
+  return withCompleteness(jsonText(body), view)
+}
+
+function isIn(market: NativeMarketId | null, { event }: WalletEventView): boolean {
+  return market === null || event.market === market || event.converted.includes(market)
+}
+
+/** A page of its positions. */
+export async function positionsAnswer(
+  { engine, catalog, clock, cursors, pins }: WalletParts & PositionLists,
+  { address, query, signal, requester }: WalletRequest<PositionsQuery>,
+): Promise<Answer> {
+  const { status, min_balance: balanceMin, sort_by: sortBy, order, limit } = query
+  const market = marketOf(catalog, query.market_id)
+  const filter = { status, market, balanceMin, sortBy, order }
+  const binding = JSON.stringify([address, filter])
+  let found: WalletView | null = null
+  return answerPage<PositionPage>({
+    ...{ cursors, binding, query: { ...query, offset: 0 } },
+    read: async (position) => {
+      found = await engine.wallets.open(address, signal, requester)
+      if (found === null) return NO_POSITIONS
+      return readPositions({ clock, pins }, found, {
+        filter,
+        binding,
+        pagePosition: position,
+        limit,
+      })
+    },
+    answer: async ({ rows, summary, total }, next) => {
+      const texts = await writeInSlices(clock, rows, {
+        fewRows: WRITTEN_ROWS,
+        write: (row) => JSON.stringify(positionRecord(row, catalog.names)),
+      })
+      const list = `"positions":[${texts.join(',')}],"summary":${JSON.stringify(summary)},"total":${total}`
+      const body = `{"address":"${address}",${list},${cursorText(next)}}`
+      return withCompleteness(jsonText(body), found)
+    },
+  })
+}
+
+/** Its profits over a range. */
+export async function pnlAnswer(
+  { engine, clock }: WalletParts,
+  { address, query, signal, requester }: WalletRequest<PnlQuery>,
+): Promise<Answer> {
+  const { granularity } = query
+  const { fromMs, toMs } = timeRangeOf({ ...query, order: 'asc' })
+  const view = await engine.wallets.open(address, signal, requester)
+  const figures =
+    view === null
+      ? { ...NO_PROFITS, asOfMs: clock.nowMs() }
+      : {
+          ...view.pnl({ fromMs, toMs, granularity }),
+          ...{ unrealized: view.unrealized, totals: view.totals, asOfMs: view.asOfMs },
+        }
+  return withCompleteness(json(pnlRecord(address, granularity, figures)), view)
+}
+
+const NO_PROFITS = {
+  figures: { realized: USD_ZERO, volume: USD_ZERO, trades: 0, fees: USD_ZERO, income: USD_ZERO },
+  series: [],
+  unrealized: USD_ZERO,
+  totals: { wins: 0, losses: 0, comboRealized: USD_ZERO },
+}
+
+/** What `market_id` means; null: any market, 'none': one in which no wallet can have been. */
+function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId | null | 'none' {
+  if (id === undefined) return null
+  const parts = catalog.names.split(id)
+  if (parts === null || !catalog.names.of(parts.venue).hasWallets) return 'none'
+  // The catalogue may have forgotten the market; its venue writes ids in lower case.
+  return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
+}
+
+/** Of a wallet without trades at the venue and in our log (null) everything is known. */
+function withCompleteness(answer: Answer, view: WalletView | null): Answer {
+  const marked = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
+  if (view === null) return marked
+  const dated = withHeader(marked, 'X-Data-As-Of', String(view.asOfMs))
+  return view.isComplete
+    ? dated
+    : withHeader(dated, 'X-Data-Incomplete', incompleteReasonsText(view))
+}
+
+/** `code: sentence`, one after the other. */
+function incompleteReasonsText({ issues: reasons, lacking }: WalletView): string {
+  const texts = reasons.map((reason) => `${reason}: ${INCOMPLETE_REASONS[reason]}`)
+  return `${texts.join('; ')}${lacking === 0 ? '' : ` (events: ${lacking})`}`
+}
+
+/** The words for each doubt, for users; plain ASCII, as a header must be. */
+export const INCOMPLETE_REASONS: Readonly<Record<WalletIssue, string>> = {
+  venue_lacks_kept: 'the venue no longer tells events that are kept here',
+  venue_unsure: "the venue's last answers did not fit together",
+  venue_withheld: 'the venue withheld a part, or rows of it cannot be read',
+  venue_late: 'the venue did not answer in time, this is what was known before',
+  venue_counts_otherwise: "the venue's own count of positions is another one",
+  not_read_whole: 'the history is still being read for the first time',
+  not_told_yet: "events are shown that the venue's history does not tell, or not yet",
+  figures_behind: 'figures are being made anew',
+  group_unknown: 'the venue does not tell the group of a market that was converted',
+  combos: 'bets on several markets at once are in no figure but combo_realized_pnl, and in no list',
+  no_live_fills:
+    "the venue's stream that names wallets has ended: fills of the last minutes may be missing",
+}

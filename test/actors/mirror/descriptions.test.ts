@@ -1,0 +1,70 @@
+// Descriptions at a gateway: packed until one is asked for.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CachedBlocks, type PackedTexts, takeBlocks } from '../../../actors/cluster/packed.ts'
+import { MirrorDescriptions } from '../../../actors/mirror/descriptions.ts'
+import { isItem, unpackAll } from '../../../engine/cluster/batch.ts'
+import { encoded } from '../../../engine/msgpack-writer.ts'
+import { writeItem } from '../../../storage/records/log-items.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { marketRef } from '../../support/worlds/builders.ts'
+
+const MARKETS = Array.from({ length: 300 }, (_, number) => ({
+  ref: marketRef(`m${number}`, number),
+}))
+
+/** What a checkpoint keeps of all markets, through its bytes. */
+async function packedTexts(): Promise<readonly PackedTexts[]> {
+  const kept = new CachedBlocks(
+    (number) => MARKETS[number] ?? null,
+    ({ ref: { number } }: (typeof MARKETS)[number]) => [
+      { kind: 'text', market: number, from: 0, text: `rules ${number}` },
+    ],
+    true,
+  )
+  const items = [...kept.blocks(MARKETS)].flatMap((item) =>
+    (unpackAll(encoded((to) => writeItem(to, item))) ?? []).filter(isItem),
+  )
+  const all: PackedTexts[] = []
+  const refuse = () => assert.fail('every block has texts alone')
+  await takeBlocks(items, new ManualClock(), refuse, (texts) => all.push(texts))
+  return all
+}
+
+test('descriptions of a checkpoint stay packed until one of them is asked for, and what is told later stands above them', async () => {
+  let damagedCount = 0
+  const texts = new MirrorDescriptions(() => {
+    damagedCount += 1
+  })
+  for (const block of await packedTexts()) texts.addBlock(block)
+  texts.take({ kind: 'text', market: 7, from: 0, text: 'told later' })
+  texts.take({ kind: 'text', market: 7, from: 5, text: 'and in parts' })
+  texts.remove(8)
+  texts.take({ kind: 'text', market: 9, from: 0, text: '' })
+  const expected = MARKETS.map(({ ref: { number } }) =>
+    number === 7 ? 'told and in parts' : number === 8 || number === 9 ? null : `rules ${number}`,
+  )
+  assert.deepEqual(
+    MARKETS.map(({ ref }) => texts.of(ref.number)),
+    expected,
+  )
+  assert.equal(texts.of(1_000), null)
+  assert.equal(damagedCount, 0)
+})
+
+test('a block that cannot be read is reported, once, and the others are read', async () => {
+  let damagedCount = 0
+  const texts = new MirrorDescriptions(() => {
+    damagedCount += 1
+  })
+  const [first, second] = await packedTexts()
+  assert.ok(first !== undefined && second !== undefined)
+  texts.addBlock({ ...first, packed: Buffer.from('no block') })
+  texts.addBlock(second)
+  assert.equal(texts.of(second.from), `rules ${second.from}`)
+  assert.equal(damagedCount, 0, 'nobody asked for one of the first')
+  assert.equal(texts.of(3), null)
+  assert.equal(texts.of(3), null)
+  assert.equal(damagedCount, 1)
+})

@@ -1,0 +1,267 @@
+// The quotas of four gateways against one engine, in process, with delays, an engine that is gone and a gateway that is.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Quotas } from '../../../actors/accounts/quotas.ts'
+import { QuotaServer, QuotaShares } from '../../../actors/mirror/quota-shares.ts'
+import { type AccountId, accountId } from '../../../engine/ids.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+
+const LIMIT = 1_200
+const STEP_MS = 20
+const WINDOW_STEPS = 60_000 / STEP_MS
+const ACCOUNT = accountId('acc_quota')
+
+/** Four gateways and an engine; what is let through is told by the window in which it was. */
+class Rig {
+  readonly clock = new ManualClock()
+  /** What was let through in each window of the engine, those that run and the one to come. */
+  readonly windows: number[] = [0]
+  readonly cut = new Set<number>()
+  readonly gateways: readonly QuotaShares[]
+  #endsAtMs = Number.POSITIVE_INFINITY
+  #owner: QuotaServer
+
+  constructor(delayMs: () => number) {
+    const { clock } = this
+    this.#owner = this.#openOwner()
+    const pass = () => new Promise<void>((resolve) => clock.after(delayMs(), resolve))
+    this.gateways = [0, 1, 2, 3].map(
+      (place) =>
+        new QuotaShares({
+          clock,
+          name: `gateway ${place}`,
+          request: async (body) => {
+            await pass()
+            if (this.cut.has(place)) throw new Error('not heard')
+            const answer = await this.#owner.answer(body)
+            await pass()
+            return answer
+          },
+        }),
+    )
+  }
+
+  /** Another engine, which has counted nothing, in place of the one that is there. */
+  replaceOwner(): void {
+    this.#owner = this.#openOwner()
+  }
+
+  #openOwner(): QuotaServer {
+    const { clock } = this
+    const quotas = new Quotas<AccountId>(clock)
+    return new QuotaServer(
+      {
+        countRequests: (_kind, account, count) => {
+          const isFirst = count > 0 && quotas.peek(account, LIMIT).remaining === LIMIT
+          if (isFirst) this.#endsAtMs = clock.monotonicMs() + 60_000
+          return count > 0 ? quotas.take(account, LIMIT, count) : quotas.peek(account, LIMIT)
+        },
+      },
+      clock,
+    )
+  }
+
+  /** Asks so often; returns how many were let through. */
+  take(place: number, times: number): number {
+    if (this.clock.monotonicMs() >= this.#endsAtMs) {
+      this.windows.push(0)
+      this.#endsAtMs = Number.POSITIVE_INFINITY
+    }
+    const quotas = this.gateways[place]?.of('account')
+    let passed = 0
+    for (let count = 0; count < times; count += 1) {
+      if (quotas?.take(ACCOUNT, LIMIT).isAllowed === true) passed += 1
+    }
+    this.windows[this.windows.length - 1] = (this.windows.at(-1) ?? 0) + passed
+    return passed
+  }
+
+  async step(): Promise<void> {
+    this.clock.advance(STEP_MS)
+    await nextTurn()
+  }
+
+  stop(): void {
+    for (const gateway of this.gateways) void gateway.stop()
+  }
+}
+
+for (const fault of ['none', 'gateway', 'engine'] as const) {
+  test(`at four gateways no window lets through more than 105 %, nor less than 95 % of what is asked for (gone: ${fault})`, async () => {
+    for (const seed of [1, 2, 5, 6]) {
+      const source = seededRandom('quotas', fault, seed)
+      const random = () => source.next()
+      const rig = new Rig(() => 1 + Math.floor(random() * 30))
+      let busy = [true, true, true, true]
+      for (let step = 0; step < WINDOW_STEPS * 3.5; step += 1) {
+        if (step % 200 === 0) busy = busy.map(() => random() < 0.5)
+        // Somebody always asks at the first gateway, which is never the one that is gone alone.
+        busy[0] = true
+        const isGone = step > WINDOW_STEPS * 1.1 && step < WINDOW_STEPS * 1.6
+        rig.cut.clear()
+        if (isGone && fault !== 'none') {
+          for (const place of fault === 'gateway' ? [3] : [0, 1, 2, 3]) rig.cut.add(place)
+        }
+        for (const [place, isBusy] of busy.entries()) {
+          if (isBusy) rig.take(place, random() < 0.01 ? 200 : random() < 0.4 ? 1 : 0)
+        }
+        await rig.step()
+      }
+      rig.stop()
+      const told = `seed ${seed}: ${rig.windows.join(', ')}`
+      assert.ok(rig.windows.length >= 3, told)
+      for (const passed of rig.windows) assert.ok(passed <= LIMIT * 1.05, told)
+      const whole = fault === 'none' ? rig.windows.slice(0, 3) : rig.windows.slice(0, 1)
+      for (const passed of whole) assert.ok(passed >= LIMIT * 0.95, told)
+    }
+  })
+}
+
+test('what the engine had counted is not forgotten by the one that leads after it', async () => {
+  const rig = new Rig(() => 2)
+  let passed = 0
+  for (let step = 0; step < 1_000; step += 1) {
+    passed += rig.take(step % 4, 1)
+    await rig.step()
+  }
+  assert.equal(passed, 1_000)
+  for (const place of [0, 1, 2, 3]) rig.cut.add(place)
+  for (let step = 0; step < 300; step += 1) await rig.step()
+  rig.replaceOwner()
+  rig.cut.clear()
+  for (let step = 0; step < 1_000; step += 1) {
+    for (const place of [0, 1, 2, 3]) passed += rig.take(place, 1)
+    await rig.step()
+  }
+  assert.ok(passed <= LIMIT * 1.05 && passed >= LIMIT * 0.95, String(passed))
+  // The window that it had begun is over.
+  for (let step = 0; step < 1_500; step += 1) {
+    passed += rig.take(0, 1)
+    await rig.step()
+  }
+  rig.stop()
+  assert.ok(passed > LIMIT * 1.2, String(passed))
+})
+
+test('what a gateway does not use is for the others after a second or two', async () => {
+  const rig = new Rig(() => 2)
+  rig.take(0, 1)
+  for (let step = 0; step < 150; step += 1) await rig.step()
+  let passed = 0
+  for (let step = 0; step < 500; step += 1) {
+    passed += rig.take(1, 10)
+    await rig.step()
+  }
+  rig.stop()
+  assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
+})
+
+test('a gateway that the engine does not answer lets through its share, then in each window the limit divided by the gateways, which the others leave to it', async () => {
+  const rig = new Rig(() => 2)
+  for (const place of [0, 1, 2, 3]) rig.take(place, 1)
+  for (let step = 0; step < 100; step += 1) await rig.step()
+  rig.cut.add(0)
+  let passed = rig.take(0, 10)
+  assert.equal(passed, 10)
+  for (let step = 0; step < WINDOW_STEPS - 100; step += 1) {
+    passed += rig.take(0, 50)
+    await rig.step()
+  }
+  assert.ok(passed <= LIMIT / 2, String(passed))
+  // Windows of the gateway that is cut and of the engine end at the same time, give or take a second.
+  for (let step = 0; step < 200; step += 1) await rig.step()
+  const [alone, others] = [rig.take(0, LIMIT), [0, 0, 0, 0]]
+  for (let step = 0; step < 400; step += 1) {
+    for (const place of [1, 2, 3]) others[place] = (others[place] ?? 0) + rig.take(place, 7)
+    await rig.step()
+  }
+  assert.equal(alone, LIMIT / 4)
+  const together = others.reduce((sum, count) => sum + count, 0)
+  assert.ok(together <= LIMIT * 0.8 && together >= LIMIT * 0.7, String(others))
+  rig.cut.clear()
+  for (let step = 0; step < WINDOW_STEPS; step += 1) await rig.step()
+  assert.equal(rig.take(0, 5), 5)
+  rig.stop()
+})
+
+test('what a gateway leaves behind when it stops is for the others at once', async () => {
+  const rig = new Rig(() => 2)
+  for (let step = 0; step < 100; step += 1) {
+    for (const place of [0, 1, 2, 3]) rig.take(place, 1)
+    await rig.step()
+  }
+  for (const place of [1, 2, 3]) void rig.gateways[place]?.stop()
+  let passed = 400
+  for (let step = 0; step < 500; step += 1) {
+    passed += rig.take(0, 10)
+    await rig.step()
+  }
+  rig.stop()
+  assert.ok(passed >= LIMIT * 0.98 && passed <= LIMIT * 1.05, String(passed))
+})
+
+test('the shares of all gateways together are within the quota, though all are let through at once', async () => {
+  const rig = new Rig(() => 2)
+  let passed = 0
+  for (const place of [0, 1, 2, 3]) {
+    passed += rig.take(place, 1)
+    for (let step = 0; step < 3; step += 1) await rig.step()
+  }
+  for (const place of [0, 1, 2, 3]) passed += rig.take(place, LIMIT)
+  rig.stop()
+  assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
+})
+
+test('reports no request as remaining when it refuses one', async () => {
+  const rig = new Rig(() => 2)
+  rig.cut.add(0)
+  const quotas = rig.gateways[0]?.of('account')
+  assert.ok(quotas !== undefined)
+  const answers = Array.from({ length: LIMIT }, () => quotas.take(ACCOUNT, LIMIT))
+  const refused = answers.filter(({ isAllowed }) => !isAllowed)
+  assert.ok(refused.length > 0 && refused.length < LIMIT)
+  assert.deepEqual([...new Set(refused.map(({ remaining }) => remaining))], [0])
+  rig.stop()
+})
+
+test('lets clients far below their quota through when no gateway reaches the engine', async () => {
+  for (const places of [[0], [0, 1, 2, 3]]) {
+    const rig = new Rig(() => 2)
+    let asked = 0
+    let passed = 0
+    for (let step = 0; step < WINDOW_STEPS - 10; step += 1) {
+      if (step === 800) for (const place of [0, 1, 2, 3]) rig.cut.add(place)
+      // A quarter of the quota, every 1.4 s at one place after the other.
+      const place = places[(step / 70) % places.length]
+      if (place !== undefined) {
+        asked += 7
+        passed += rig.take(place, 7)
+      }
+      await rig.step()
+    }
+    rig.stop()
+    assert.equal(passed, asked, `${places.length} gateways: ${passed} of ${asked}`)
+  }
+})
+
+test('lets clients far below their quota through at a gateway that alone does not reach the engine, within the quota', async () => {
+  const rig = new Rig(() => 2)
+  let asked = 0
+  let passed = 0
+  for (let step = 0; step < WINDOW_STEPS - 10; step += 1) {
+    if (step === 800) rig.cut.add(0)
+    if (step % 100 === 0) {
+      asked += 10
+      passed += rig.take(0, 10)
+    }
+    // Others ask for more than there is.
+    if (step >= 800) rig.take(1, 5)
+    await rig.step()
+  }
+  rig.stop()
+  assert.equal(passed, asked)
+  assert.ok((rig.windows[0] ?? 0) <= LIMIT * 1.05 && (rig.windows[0] ?? 0) >= LIMIT * 0.7)
+})

@@ -1,0 +1,238 @@
+// The admin socket by its own client and by bytes that no client of ours would send.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, linkSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { connectAdmin } from '../../../engine/admin/admin-client.ts'
+import { AdminSocket, openSocketLocation, requestBytesMax } from '../../../engine/admin/admin-socket.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { silentLog } from '../../../engine/process/log.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
+
+const folder = testFolder('admin')
+
+let count = 0
+let hangingCount = 0
+function newFolder(name = `d${count}`): string {
+  count += 1
+  const path = join(folder, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+async function open(dataDir: string, clock = new ManualClock()) {
+  const socket = new AdminSocket({ dataDir, clock, log: silentLog })
+  socket.register({
+    echo: (request) => request,
+    refuse: () => Promise.reject(new EngineError('NOT_FOUND', 'nothing of that name')),
+    break: () => {
+      throw new Error('a secret of the inside')
+    },
+    hang: () => {
+      hangingCount += 1
+      return new Promise(() => undefined)
+    },
+    large: () => 'x'.repeat(5_000_000),
+  })
+  await socket.start()
+  return socket
+}
+
+async function client(dataDir: string) {
+  const opened = await connectAdmin(dataDir, new ManualClock())
+  assert.ok(opened !== null, 'no listener')
+  return opened
+}
+
+/** Sends text and returns everything that came back until the other end closed. */
+async function exchange(dataDir: string, text: string): Promise<string> {
+  const socket = connect(join(dataDir, 'engine.sock'))
+  socket.on('error', () => undefined)
+  let answer = ''
+  socket.on('data', (bytes) => {
+    answer += String(bytes)
+  })
+  socket.end(text)
+  await once(socket, 'close')
+  return answer
+}
+
+const refusedWith = (code: string, detail: RegExp) => (error: unknown) =>
+  error instanceof EngineError && error.code === code && detail.test(error.detail)
+
+test('commands and refusals pass as they are, several on a connection, and faults tell nothing', async () => {
+  const dataDir = newFolder()
+  const socket = await open(dataDir)
+  const asked = await client(dataDir)
+  for (const email of ['ann@example.com', 'zoë "quoted"\n@example.com']) {
+    assert.deepEqual(await asked.send('echo', { email }), { email })
+  }
+  await assert.rejects(asked.send('refuse', {}), refusedWith('NOT_FOUND', /^nothing of that name$/))
+  await assert.rejects(asked.send('break', {}), refusedWith('INTERNAL', /^internal error/))
+  await assert.rejects(asked.send('large', {}), refusedWith('INTERNAL', /exceeds 4194304 bytes/))
+  const unknown = refusedWith('NOT_FOUND', /no command x; this engine knows break, echo, hang/)
+  await assert.rejects(asked.send('x', {}), unknown)
+  assert.throws(() => socket.register({ echo: () => null }), /registered twice/)
+  asked.close()
+  await socket.stop()
+})
+
+test('the socket is its owner’s alone, what a crash left is taken over, and the end removes it', async () => {
+  const dataDir = newFolder()
+  const path = join(dataDir, 'engine.sock')
+  assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
+  // A socket whose process is gone: bound, and its file put back after the end.
+  const left = createServer().listen(`${path}.left`)
+  await once(left, 'listening')
+  linkSync(`${path}.left`, path)
+  await new Promise((done) => left.close(done))
+  assert.ok(statSync(path).isSocket())
+  assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener any more')
+  const socket = await open(dataDir)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  const asked = await client(dataDir)
+  assert.deepEqual(await asked.send('echo', { a: 1 }), { a: 1 })
+  await socket.stop()
+  assert.equal(existsSync(path), false)
+  await assert.rejects(
+    asked.send('echo', {}),
+    refusedWith('UNAVAILABLE', /echo came about is unknown/),
+  )
+  asked.close()
+})
+
+test('a file that is no socket is left alone, and the engine runs on without', async () => {
+  const dataDir = newFolder()
+  const path = join(dataDir, 'engine.sock')
+  writeFileSync(path, 'mine')
+  const socket = await open(dataDir)
+  assert.ok(statSync(path).isFile())
+  await socket.stop()
+  assert.ok(statSync(path).isFile())
+})
+
+test('what is no request is refused with the form of one, and a line has a limit', async () => {
+  const dataDir = newFolder()
+  const socket = await open(dataDir)
+  const wrong = ['', '{', '[]', '5', 'null', '{"command":5}', '{"command":"echo","request":[]}']
+  const text = await exchange(dataDir, wrong.map((line) => `${line}\n`).join(''))
+  const answers = text.trim().split('\n')
+  assert.equal(answers.length, wrong.length)
+  for (const answer of answers) {
+    assert.match(answer, /^\{"ok":false,"code":"BAD_REQUEST","detail":"a request is a line of JSON/)
+  }
+  const long = `{"command":"echo","request":{"x":"${'y'.repeat(requestBytesMax)}"}}\n`
+  assert.match(await exchange(dataDir, long), /"code":"BODY_TOO_LARGE".*65536 bytes/)
+  assert.match(await exchange(dataDir, 'z'.repeat(requestBytesMax)), /"code":"BODY_TOO_LARGE"/)
+  assert.equal(
+    await exchange(dataDir, '{"command":"echo"}'),
+    '',
+    'an unfinished line is no request',
+  )
+  await socket.stop()
+})
+
+test('lines are the same however the bytes are cut', async () => {
+  const dataDir = newFolder()
+  const socket = await open(dataDir)
+  const peer = connect(join(dataDir, 'engine.sock'))
+  let answer = ''
+  peer.on('data', (bytes) => {
+    answer += String(bytes)
+  })
+  const line = Buffer.from(`${JSON.stringify({ command: 'echo', request: { city: 'Zürich' } })}\n`)
+  for (const byte of Buffer.concat([line, line])) {
+    peer.write(Buffer.of(byte))
+    await new Promise((done) => setImmediate(done))
+  }
+  peer.end()
+  await once(peer, 'close')
+  assert.equal(answer, '{"ok":true,"result":{"city":"Zürich"}}\n'.repeat(2))
+  await socket.stop()
+})
+
+test('a command that hangs is answered, a silent connection is closed, and the end waits for neither', async () => {
+  const dataDir = newFolder()
+  const clock = new ManualClock()
+  const socket = await open(dataDir, clock)
+  const asked = await client(dataDir)
+  const before = hangingCount
+  const hanging = asked.send('hang', {})
+  const refused = assert.rejects(hanging, refusedWith('TIMED_OUT', /^no result in 5 s/))
+  await until(() => hangingCount === before + 1)
+  await pass(clock, 5_000, refused)
+  const silent = connect(join(dataDir, 'engine.sock'))
+  silent.on('error', () => undefined).resume()
+  await once(silent, 'connect')
+  const closed = once(silent, 'close')
+  await pass(clock, 10_000, closed)
+  const again = await client(dataDir)
+  const lost = assert.rejects(again.send('hang', {}), refusedWith('TIMED_OUT', /^no result/))
+  await until(() => hangingCount === before + 2)
+  await pass(clock, 5_000, socket.stop())
+  await lost
+  asked.close()
+  again.close()
+  await until(() => clock.timerCount === 0)
+})
+
+test('beyond sixteen connections a further one is closed, and places come back', async () => {
+  const dataDir = newFolder()
+  const socket = await open(dataDir)
+  const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
+  for (const one of clients) assert.deepEqual(await one.send('echo', {}), {})
+  const extra = await client(dataDir)
+  await assert.rejects(extra.send('echo', {}), refusedWith('UNAVAILABLE', /closed/))
+  for (const one of clients) one.close()
+  for (let isBack = false; !isBack; ) {
+    const next = await client(dataDir)
+    isBack = await next.send('echo', {}).then(
+      () => true,
+      () => false,
+    )
+    next.close()
+  }
+  await socket.stop()
+})
+
+test('a folder whose path is too long for a socket is served all the same, or told so', async () => {
+  const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(40)))
+  const dataDir = newFolder(deep)
+  assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)
+  if (process.platform !== 'linux') {
+    assert.throws(() => openSocketLocation(dataDir), refusedWith('UNAVAILABLE', /shorter path/))
+    return
+  }
+  for (let start = 0; start < 2; start += 1) {
+    const socket = await open(dataDir)
+    assert.equal(statSync(join(dataDir, 'engine.sock')).mode & 0o777, 0o600)
+    const asked = await client(dataDir)
+    assert.deepEqual(await asked.send('echo', { start }), { start })
+    asked.close()
+    await socket.stop()
+    assert.equal(existsSync(join(dataDir, 'engine.sock')), false)
+  }
+})
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Lets manual time pass in steps until something has happened. */
+async function pass(clock: ManualClock, stepMs: number, happening: Promise<unknown>) {
+  let isOver = false
+  happening.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    clock.advance(stepMs)
+    for (let turn = 0; turn < 20 && !isOver; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  await happening
+}

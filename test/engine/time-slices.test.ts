@@ -1,0 +1,64 @@
+// Work in steps, on a clock that moves with each step.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/time-slices.ts'
+import { countTurns } from '../support/fakes/loop-turns.ts'
+import { ManualClock } from '../support/fakes/manual-clock.ts'
+
+test('a piece ends with its time, the next one has the next turn, and nothing is lost', async () => {
+  const clock = new ManualClock()
+  let stepsOfTurn = 0
+  let most = 0
+  function* count(to: number): SlicedWork<number> {
+    let sum = 0
+    for (let step = 1; step <= to; step += 1) {
+      sum += step
+      stepsOfTurn += 1
+      clock.advance(0.1)
+      yield
+    }
+    return sum
+  }
+  assert.equal(runToEnd(count(100)), 5_050)
+  assert.deepEqual(runSlice(clock, count(3)), { result: 6 })
+  assert.equal(runSlice(clock, count(100)), null)
+  stepsOfTurn = 0
+  let isOn = true
+  const look = () => {
+    most = Math.max(most, stepsOfTurn)
+    stepsOfTurn = 0
+    if (isOn) setImmediate(look)
+  }
+  const sum = runInSlices(clock, count(1_000))
+  assert.equal(stepsOfTurn, 0)
+  look()
+  assert.equal(await sum, 500_500)
+  isOn = false
+  assert.ok(most >= 10 && most <= 11, `${most} steps in a turn`)
+  function* failing(): SlicedWork<void> {
+    yield
+    throw new Error('no')
+  }
+  await assert.rejects(runInSlices(clock, failing()), /no/)
+})
+
+test('works that go on at once have turns of the loop of their own', async () => {
+  const clock = new ManualClock()
+  const loop = countTurns()
+  const turns: number[][] = []
+  function* work(): SlicedWork<void> {
+    const seen: number[] = []
+    turns.push(seen)
+    for (let step = 0; step < 30; step += 1) {
+      if (seen.at(-1) !== loop.count()) seen.push(loop.count())
+      clock.advance(0.5)
+      yield
+    }
+  }
+  await Promise.all([work(), work(), work()].map((steps) => runInSlices(clock, steps)))
+  loop.stop()
+  const all = turns.flat()
+  assert.ok(turns.every((seen) => seen.length >= 10))
+  assert.equal(new Set(all).size, all.length)
+})

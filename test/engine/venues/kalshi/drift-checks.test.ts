@@ -1,0 +1,41 @@
+// What Kalshi is asked to see whether it changed.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { kalshiProbes, noteSeriesRow } from '../../../../engine/venues/kalshi/drift-checks.ts'
+import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+
+test('announced fees of an unknown type are a loss, and of a known one nothing', async () => {
+  const change = (type: unknown) => ({ series_ticker: 'KXFED', fee_type: type, scheduled_ts: 1 })
+  const cases: readonly (readonly [unknown, readonly string[]])[] = [
+    [{ series_fee_change_arr: [change('quadratic'), change('flat')] }, []],
+    [{ series_fee_change_arr: null }, []],
+    [{ series_fee_change_arr: [change('cubic')] }, ['series.fee_type=cubic']],
+    [{ changes: [] }, ['fee_changes=no list']],
+  ]
+  for (const [answer, expected] of cases) {
+    const drift = quietDrift('b')
+    drift.probes.add(kalshiProbes({ http: { getJson: async () => answer }, drift }))
+    await drift.probes.runAll(new AbortController().signal)
+    assert.deepEqual(
+      drift.entries().map(({ kind, name }) => `${kind}=${name}`),
+      expected,
+    )
+  }
+})
+
+test('series whose fees cannot be read are named by their share, a multiplier that can be none at once', () => {
+  const namesOf = (...fees: readonly object[]) => {
+    const drift = quietDrift('b')
+    for (const row of fees) noteSeriesRow({ ticker: 'KXFED', ...row }, drift)
+    drift.checkShares()
+    return drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+  }
+  const type = { fee_type: 'quadratic' }
+  const whole = { ...type, fee_multiplier: 1 }
+  assert.deepEqual(namesOf(whole, { ...type, fee_multiplier: 0 }, { fee_type: 'flat' }), [])
+  assert.deepEqual(namesOf(type, type, type), ['series.field=fees unreadable'])
+  const untyped = { fee_multiplier: 1 }
+  assert.deepEqual(namesOf(whole, untyped, untyped, untyped), ['series.field=fees unreadable'])
+  assert.deepEqual(namesOf(whole, { ...type, fee_multiplier: 50 }), ['series.fee_multiplier=50'])
+})

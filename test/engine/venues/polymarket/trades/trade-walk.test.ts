@@ -1,0 +1,277 @@
+// The walk through the Data API's trades against a fake one that caps its pages, and a naive reader.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Query } from '../../../../../engine/fetch.ts'
+import { nativeMarketId } from '../../../../../engine/ids.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { type Random, seededRandom } from '../../../../../engine/random.ts'
+import { timeMs } from '../../../../../engine/units.ts'
+import { SuspectAnswerError, SuspectAnswers } from '../../../../../engine/venues/answer-checks.ts'
+import type { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
+import type { WireTrade } from '../../../../../engine/venues/polymarket/messages.ts'
+import {
+  numberRows,
+  type TradeRow,
+  tradeId,
+} from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
+import { TradeWalk } from '../../../../../engine/venues/polymarket/trades/trade-walk.ts'
+import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import { dataRow } from '../../../../support/worlds/data-api-rows.ts'
+
+const START_S = 1_795_000_000
+
+/** A Data API holding these rows (oldest first) that gives at most `capRows` a page. */
+async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
+  const clock = new ManualClock((START_S + 1_000) * 1_000)
+  const asked: { query: Query; cursor: string | undefined }[] = []
+  const rejections: string[] = []
+  const cuts: number[] = []
+  const metrics = new Metrics()
+  const source: Source = {
+    newestFirst: rows.toReversed().map(dataRow),
+    page: (found) => found,
+    next: (after) => after,
+  }
+  const drift = quietDrift()
+  const data: Pick<DataApi, 'page'> = {
+    async page({ query }, cursor) {
+      asked.push({ query, cursor })
+      assert.equal(query.taker_only, true)
+      assert.equal('start' in query || 'end' in query || 'offset' in query, false)
+      const limit = Math.min(Number(query.limit), capRows)
+      assert.ok(Number(query.limit) <= 1_000)
+      const found = source.newestFirst.filter(
+        (row) => query.condition === undefined || row.condition_id === query.condition,
+      )
+      // A cursor holds a position: so many rows from the oldest on are behind it.
+      const from = cursor === undefined ? 0 : found.length - Number(cursor)
+      const rest = found.length - from - limit
+      const page = source.page(found.slice(from, from + limit), { query, cursor })
+      return { rows: page, next: source.next(rest > 0 ? String(rest) : null) }
+    },
+  }
+  const walk = new TradeWalk({
+    ...{ data, clock, drift },
+    suspectAnswers: new SuspectAnswers({ metrics, log: silentLog, venue: 'a' }),
+    onRejected: (reason) => void rejections.push(reason),
+    onCut: (pages) => void cuts.push(pages),
+  })
+  const read = async (fromS: number, toS: number, market: string | null = null) => {
+    const got: { row: TradeRow; n: number }[] = []
+    const range = {
+      market: market === null ? null : nativeMarketId(market),
+      fromMs: timeMs(fromS * 1_000),
+      toMs: timeMs(toS * 1_000 + 999),
+    }
+    const walked = await walk.read(
+      range,
+      (page) => void got.push(...numberRows(page)),
+      new AbortController().signal,
+    )
+    return { got, ...walked }
+  }
+  const doubted = (reason: string) =>
+    metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'a', kind: 'trades', reason })
+      .value
+  return { clock, drift, source, asked, read, cuts, rejections, doubted }
+}
+
+interface Source {
+  newestFirst: readonly Readonly<Record<string, unknown>>[]
+  /** What an unreliable host makes of a page. */
+  page: (
+    rows: readonly Readonly<Record<string, unknown>>[],
+    asked: { query: Query; cursor: string | undefined },
+  ) => readonly unknown[]
+  /** And of its cursor. */
+  next: (after: string | null) => string | null
+}
+
+function makeRows(perSecond: (second: number) => number, seconds: number, random: Random) {
+  const rows: WireTrade[] = []
+  for (let second = 0; second < seconds; second += 1) {
+    for (let count = perSecond(second); count > 0; count -= 1) {
+      rows.push({
+        proxyWallet: `0x${random.below(3)}`,
+        asset: '111',
+        conditionId: random.pick(['0xa', '0xb']),
+        side: 'BUY',
+        size: 1 + random.below(2),
+        price: 0.5,
+        timestamp: START_S + second,
+        transactionHash: `0x${second}-${random.below(3)}`,
+      })
+    }
+  }
+  return rows
+}
+
+const idsOf = (rows: readonly { row: TradeRow; n: number }[]) =>
+  rows.map(({ row, n }) => `${row.timeMs} ${row.market} ${tradeId({ row, n })}`)
+
+/** What a reader with no limits would say. */
+function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: string | null) {
+  const counts = new Map<string, number>()
+  return rows
+    .filter((row) => Number(row.timestamp) >= fromS && Number(row.timestamp) <= toS)
+    .filter((row) => market === null || row.conditionId === market)
+    .map((row) => {
+      const key = `${row.transactionHash}-111-${row.proxyWallet}-buy-${Number(row.size) * 1e6}-500000`
+      const n = counts.get(key) ?? 0
+      counts.set(key, n + 1)
+      return `${Number(row.timestamp) * 1_000} ${row.conditionId} ${key}-${n}`
+    })
+}
+
+test('a walk from the newest row gives every row of its range exactly once, oldest first', async () => {
+  const random = seededRandom('history')
+  const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
+  const { read, asked, cuts } = await openWalk(rows)
+  const {
+    got,
+    completeFromMs,
+    suspectReason: doubt,
+    newestMs,
+  } = await read(START_S + 1, START_S + 299)
+  assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 1, START_S + 299, null).sort())
+  const times = got.map(({ row }) => row.timeMs)
+  assert.deepEqual(
+    times,
+    [...times].sort((one, other) => one - other),
+  )
+  assert.deepEqual([completeFromMs, doubt, cuts.length], [(START_S + 1) * 1_000, null, 0])
+  assert.equal(newestMs, Number(rows.at(-1)?.timestamp) * 1_000)
+  assert.ok(
+    asked.every(({ query }) => query.limit === asked[0]?.query.limit || query.limit === 999),
+  )
+  const part = await read(START_S + 40, START_S + 60, '0xb')
+  const wanted = naive(rows, START_S + 40, START_S + 60, '0xb')
+  assert.deepEqual(idsOf(part.got).sort(), wanted.sort())
+})
+
+test('rows that come while pages are read move none: none is doubled and none lost', async () => {
+  const random = seededRandom('moving')
+  const rows = makeRows(() => 20, 300, random)
+  const { read, source, asked } = await openWalk(rows)
+  const later = makeRows(() => 400, 1, random).map((row) => ({ ...row, timestamp: START_S + 900 }))
+  source.page = (page) => {
+    source.newestFirst = [...later.map(dataRow), ...source.newestFirst]
+    return page
+  }
+  const { got } = await read(START_S + 10, START_S + 290)
+  assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 10, START_S + 290, null).sort())
+  assert.ok(asked.length > 5)
+})
+
+test('a venue that caps its pages lower than asked loses nothing either', async () => {
+  const random = seededRandom('capped')
+  const rows = makeRows(() => random.below(9), 200, random)
+  rows.push(...makeRows((second) => (second === 100 ? 640 : 0), 101, random))
+  rows.sort((one, other) => Number(one.timestamp) - Number(other.timestamp))
+  const { read } = await openWalk(rows, 200)
+  const { got, newestMs } = await read(START_S + 1, START_S + 199)
+  assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 1, START_S + 199, null).sort())
+  assert.equal(newestMs, Math.max(...rows.map(({ timestamp }) => Number(timestamp))) * 1_000)
+})
+
+test('what is older than a walk may go is said, and all that is younger is read', async () => {
+  const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
+  const { read, cuts, clock } = await openWalk(rows, 1)
+  clock.advance(1_400_000)
+  const { got, completeFromMs, suspectReason: doubt } = await read(START_S, START_S + 2_399)
+  assert.equal(cuts.length, 1)
+  assert.equal(completeFromMs, (START_S + 2_400 - 2_160 + 1) * 1_000)
+  assert.equal(got.length, 2_159)
+  assert.equal(doubt, null)
+})
+
+test('rows that are no trades are counted, combinations are left out by name, and a page that goes back ends the walk', async () => {
+  const [good] = makeRows(() => 1, 1, seededRandom('bad')).map(dataRow)
+  assert.ok(good !== undefined)
+  const { read, source, rejections } = await openWalk([])
+  const combo = { ...good, slug: '', outcome: '', condition_id: `0x${'1'.repeat(62)}00` }
+  source.newestFirst = [good, { ...good, price: 7 }, { proxy_wallet: 3 }, combo]
+  source.page = () => source.newestFirst
+  const market = String(good.condition_id)
+  assert.equal((await read(START_S, START_S, market)).got.length, 1)
+  assert.deepEqual(rejections.sort(), ['bad_trade', 'combo_trade', 'trade_price'])
+  const rising = makeRows(() => 1, 3_000, seededRandom('rising'))
+  const back = await openWalk(rising)
+  back.source.page = (page, { cursor }) =>
+    cursor === undefined ? page : back.source.newestFirst.slice(0, 10)
+  await assert.rejects(back.read(START_S, START_S + 2_999), SuspectAnswerError)
+  assert.deepEqual(
+    back.drift.entries().map(({ kind, name }) => [kind, name]),
+    [['data.pages', '/v2/trades cursor']],
+  )
+  // Pages without a trade whose cursors lead back, or on and on.
+  back.source.page = () => []
+  back.source.next = () => '7'
+  await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'cursor' })
+  back.source.next = () => `${back.asked.length}`
+  await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'endless' })
+})
+
+test('a walk for an older time begins where an earlier one was', async () => {
+  const rows = makeRows(() => 20, 600, seededRandom('places'))
+  const { read, asked } = await openWalk(rows)
+  for (let from = START_S + 1; from < START_S + 600; from += 60) {
+    const to = Math.min(from + 59, START_S + 599)
+    const { got } = await read(from, to)
+    assert.deepEqual(idsOf(got).sort(), naive(rows, from, to, null).sort())
+  }
+  assert.ok(asked.length <= 24 + 3 * 10, `${asked.length} pages of 12 in ten parts`)
+})
+
+test('what an answer lacks is proven absent up to its newest row, or by its age', async () => {
+  const rows = makeRows(() => 2, 200, seededRandom('proven'))
+  const { read, clock } = await openWalk(rows)
+  const newestMs = (START_S + 199) * 1_000
+  assert.equal((await read(START_S + 50, START_S + 60)).provenToMs >= newestMs - 5_000, true)
+  const nowMs = clock.nowMs()
+  const { provenToMs } = await read(START_S + 50, START_S + 60, '0xa')
+  assert.equal(provenToMs, Math.max(newestMs - 5_000, nowMs - 330_000))
+  const none = await read(START_S + 50, START_S + 60, '0xnone')
+  assert.equal(none.provenToMs, nowMs - 330_000, 'an empty answer may be five minutes old')
+})
+
+/** What an unreliable cache makes of the first answer. */
+const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly unknown[]>> = {
+  empty: () => [],
+  shorter: (rows) => rows.slice(0, Math.floor(rows.length / 3)),
+}
+
+for (const [reason, damage] of Object.entries(DAMAGES)) {
+  test(`of the whole venue no ${reason} page is taken for all that happened`, async () => {
+    const rows = makeRows(() => 2, 200, seededRandom(reason))
+    const { read, source, doubted } = await openWalk(rows)
+    source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
+    const { got, suspectReason: doubt } = await read(START_S + 60, START_S + 199)
+    assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
+    assert.equal(doubt, null)
+    assert.ok(doubted(reason) > 0)
+    // Also at another page size nothing older comes: it is said, and what came is taken.
+    source.page = (page) => damage(page.filter((row) => Number(row.timestamp) >= START_S + 60))
+    assert.notEqual((await read(START_S + 60, START_S + 199)).suspectReason, null)
+    // Of a single market nothing older need exist.
+    source.page = () => []
+    assert.equal((await read(START_S + 60, START_S + 199, '0xa')).suspectReason, null)
+  })
+}
+
+test('a quiet time is believed by the trade before it', async () => {
+  const rows = makeRows(
+    (second) => (second === 0 || second === 900 ? 1 : 0),
+    1_000,
+    seededRandom(1),
+  )
+  const { read, asked, doubted } = await openWalk(rows)
+  const { got, suspectReason: doubt } = await read(START_S + 300, START_S + 999)
+  assert.equal(got.length, 1)
+  assert.equal(doubt, null)
+  assert.equal(doubted('empty'), 0)
+  assert.ok(asked.length <= 2, `${asked.length} requests`)
+})

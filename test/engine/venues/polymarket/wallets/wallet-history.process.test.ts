@@ -1,0 +1,484 @@
+// A wallet's history read from a host with the venue's caps and faults: the true events in order, each once and
+// each second whole, or a reading that says it is not complete. The truth is made before its rows are.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Clock, systemClock } from '../../../../../engine/clock.ts'
+import { FetchError, HttpClient } from '../../../../../engine/fetch.ts'
+import { silentLog } from '../../../../../engine/process/log.ts'
+import { Metrics } from '../../../../../engine/process/metrics.ts'
+import { type Random, seededRandom } from '../../../../../engine/random.ts'
+import { timeMs } from '../../../../../engine/units.ts'
+import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
+import { readWalletHistory } from '../../../../../engine/venues/polymarket/wallets/wallet-history.ts'
+import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
+import type { WalletEvent } from '../../../../../engine/wallet.ts'
+import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
+import {
+  PAST_START_S,
+  randomPast,
+  type StubAsk,
+  type StubFault,
+  type StubPage,
+  type StubPast,
+  WALLET,
+  WalletStub,
+} from '../../../../support/fakes/wallet-stub.ts'
+
+const ROUNDS = process.env.TEST_LONG === '1' ? 2_000 : 20
+/** Long after every past made here. */
+const NOW_MS = timeMs((PAST_START_S + 10_000_000) * 1_000)
+
+/** Pauses end at once: only their order matters here. */
+const hurried = (nowMs = NOW_MS): Clock => ({
+  ...systemClock,
+  nowMs: () => nowMs,
+  after: (_, action) => {
+    const immediate = setImmediate(action)
+    return () => clearImmediate(immediate)
+  },
+})
+/** For calls over sockets, whose time limits must not end at once. */
+const quick: Clock = {
+  ...systemClock,
+  after: (delayMs, action) => systemClock.after(delayMs / 100, action),
+}
+
+interface ReadOptions {
+  readonly fromS?: number
+  /** Of the last event known. */
+  readonly lastS?: number
+  readonly clock?: Clock
+  readonly signal?: AbortSignal
+}
+
+async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = {}) {
+  const { fromS = 0, lastS, clock = hurried(), signal = new AbortController().signal } = options
+  const metrics = new Metrics()
+  const drift = quietDrift()
+  const events: WalletEvent[] = []
+  const secondsBegun = new Set<number>()
+  const reach = await readWalletHistory(
+    {
+      ...{ clock, data: new DataApi({ client, drift: quietDrift() }) },
+      counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift }),
+    },
+    {
+      ...{ address: WALLET, fromMs: timeMs(fromS * 1_000) },
+      lastMs: lastS === undefined ? null : timeMs(lastS * 1_000),
+    },
+    (told) => {
+      for (const second of new Set(told.map((event) => event.timeMs))) {
+        assert.ok(!secondsBegun.has(second), 'a second came in two pieces')
+        secondsBegun.add(second)
+      }
+      events.push(...told)
+    },
+    signal,
+  )
+  const isComplete = reach.isComplete && reach.isTailComplete
+  const named = drift.entries().map(({ kind, name }) => `${kind}=${name}`)
+  return { events, ...reach, isComplete, isSettledWhole: reach.isComplete, named }
+}
+
+/** What makes one event differ from another, its role left out. */
+const nameOf = ({ role: _, ...event }: WalletEvent) => JSON.stringify(event)
+
+function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[], what = ''): void {
+  assert.deepEqual(got.map(nameOf), wanted.map(nameOf), what)
+}
+
+const seconds = (random: Random, count: number, most: number) =>
+  Array.from({ length: count }, () => random.below(most))
+
+test('a row of a kind that is not documented is named, and counts as income all the same', async () => {
+  const counts = Array.from({ length: 300 }, () => 2)
+  const past = randomPast('kinds', counts)
+  const kinds = new Set(past.rows.map(({ type }) => type))
+  assert.ok(kinds.has('SOMETHING_NEW') && kinds.has('REWARD') && kinds.has('DEPOSIT'))
+  const { events, named } = await read(new WalletStub(past))
+  assert.deepEqual(named, ['activity.type=SOMETHING_NEW'])
+  assertTrue(events, past.events)
+})
+
+test('a history is the true events in order, each second in one piece, whatever the length of a page and the order in a second', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const random = seededRandom('history', round)
+    const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
+    const stub = new WalletStub(past)
+    stub.others = unknown
+    const cap = random.pick([1_000, 500, 100, 7])
+    const isRagged = random.below(3) === 0
+    stub.pageRows = (limit) => Math.min(limit, isRagged ? 5 + random.below(cap) : cap)
+    if (random.below(2) === 0) stub.shuffle = random
+    const { events, isComplete } = await read(stub)
+    assert.equal(isComplete, true, `round ${round}`)
+    assertTrue(events, past.events, `round ${round}`)
+    const places = past.rows.length
+    assert.ok(stub.asks.length < 20 + places / 4, `${stub.asks.length} requests for ${places}`)
+  }
+})
+
+test('a reading from a second on begins with that second whole, and the bare minimum of requests', async () => {
+  const past = randomPast('later', [3, 3, 3, 3, 3], () => 1)
+  const stub = new WalletStub(past)
+  const { events } = await read(stub, { fromS: PAST_START_S + 2 })
+  assertTrue(
+    events,
+    past.events.filter(({ timeMs }) => timeMs >= (PAST_START_S + 2) * 1_000),
+  )
+  stub.asks = []
+  const nothing = await read(stub, { fromS: PAST_START_S + 1_000 })
+  assert.deepEqual([nothing.events, nothing.isComplete, stub.asks.length], [[], true, 2])
+  stub.past = randomPast('none', [])
+  stub.others = unknown
+  assert.deepEqual((await read(stub)).events, [])
+})
+
+test('a fill among the takers is a taker’s, another a maker’s, and null when the list is cut short or fails', async () => {
+  const past = randomPast('roles', seededSeconds('roles', 60, 6))
+  const stub = new WalletStub(past)
+  const roles = (events: readonly WalletEvent[]) => events.map(({ role }) => role)
+  assert.deepEqual(roles((await read(stub)).events), roles(past.events))
+  stub.pageRows = (limit) => Math.min(limit, 20)
+  assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'pages of 20')
+  // One row a transaction at its average price: sizes and prices are not those of the fills.
+  stub.fault = ({ path }, rows) => (path === '/v2/trades' ? summedUp(rows) : rows)
+  assert.deepEqual(roles((await read(stub)).events), roles(past.events), 'summed up')
+  stub.fault = ({ path, query }, rows, page) =>
+    path === '/v2/trades' && query.has('cursor')
+      ? { ...page, pagination: { ...page.pagination, has_more: true, next_cursor: null } }
+      : rows
+  const cut = await read(stub)
+  assert.equal(cut.isComplete, true, 'roles are no part of being complete')
+  let takerCount = 0
+  for (const [index, { role }] of cut.events.entries()) {
+    if (role === 'taker') takerCount += 1
+    else assert.equal(role, null)
+    if (role === 'taker') assert.equal(past.events[index]?.role, 'taker')
+  }
+  assert.ok(takerCount > 0 && takerCount <= 60, `${takerCount}`)
+  for (const answer of [500, 'html', { error: 'no' }]) {
+    stub.fault = ({ path }, rows) => (path === '/v2/trades' ? answer : rows)
+    const { events, isComplete } = await read(stub)
+    assertTrue(events, past.events)
+    assert.ok(events.every(({ role }) => role === null) && isComplete)
+  }
+  stub.pageRows = (limit) => limit
+  stub.fault = ({ path }, rows) =>
+    path === '/v2/trades' ? rows.map((row) => ({ ...row, token_id: 7 })) : rows
+  assert.ok((await read(stub)).events.every(({ role }) => role === null))
+})
+
+/** One row for each transaction, token and side. */
+function summedUp(rows: readonly Readonly<Record<string, unknown>>[]) {
+  const sums = new Map<string, Readonly<Record<string, unknown>>>()
+  for (const row of rows) {
+    const key = `${row.transaction_hash} ${row.token_id} ${row.side}`
+    const before = sums.get(key)
+    const size = Number(row.size) + Number(before?.size ?? 0)
+    sums.set(key, { ...row, size, price: 0.512345678912 })
+  }
+  return [...sums.values()]
+}
+
+test('of a young range the edge cannot answer with a copy: each second of asking has another end', async () => {
+  const past = randomPast('young roles', [2, 2, 2])
+  const ends = new Set<string | null>()
+  const lastMs = past.events.at(-1)?.timeMs ?? 0
+  for (const ageS of [1, 2, 700, 701]) {
+    const stub = new WalletStub(past)
+    await read(stub, { clock: hurried(timeMs(lastMs + ageS * 1_000)) })
+    for (const { path, query } of stub.asks) if (path === '/v2/trades') ends.add(query.get('end'))
+  }
+  const fills = past.events.filter(({ kind }) => kind === 'buy' || kind === 'sell')
+  assert.deepEqual(
+    [...ends],
+    [`${lastMs / 1_000 + 1}`, `${lastMs / 1_000 + 2}`, `${(fills.at(-1)?.timeMs ?? 0) / 1_000}`],
+  )
+})
+
+test('what is younger than a minute is told but not settled, and comes whole when read again', async () => {
+  const past = randomPast('young', Array(200).fill(1), () => 1)
+  const stub = new WalletStub(past)
+  const nowS = PAST_START_S + 180
+  stub.indexedToS = nowS - 30
+  const first = await read(stub, { clock: hurried(timeMs(nowS * 1_000 + 999)) })
+  assert.equal(first.settledToMs, (nowS - 60) * 1_000)
+  assert.ok(first.events.some(({ timeMs }) => timeMs > first.settledToMs))
+  stub.indexedToS = Number.MAX_SAFE_INTEGER
+  const second = await read(stub, { fromS: first.settledToMs / 1_000 })
+  const kept = first.events.filter(({ timeMs }) => timeMs < first.settledToMs)
+  assertTrue([...kept, ...second.events], past.events)
+})
+
+test('a second beyond a page comes whole by cursors; where a cursor is missing or refused for good the reading says where it ended', async () => {
+  for (const [round, cap] of [500, 499, 200].entries()) {
+    const past = randomPast(`dense ${round}`, [3, 700, 2, 500, 0, 350, 4], () => 1)
+    const stub = new WalletStub(past)
+    stub.pageRows = (limit) => Math.min(limit, cap)
+    const { events, isComplete } = await read(stub)
+    assert.equal(isComplete, true)
+    assertTrue(events, past.events, `pages of ${cap}`)
+  }
+  const past = randomPast('withheld', [3, 700, 2, 5], () => 1)
+  const dense = (PAST_START_S + 1) * 1_000
+  const before = past.events.filter(({ timeMs }) => timeMs < dense)
+  for (const [fault, toMs, wanted] of [
+    [noCursor, 0, []],
+    [refused, dense, before],
+  ] as const) {
+    const stub = new WalletStub(past)
+    stub.pageRows = (limit) => Math.min(limit, 200)
+    stub.fault = fault
+    stub.others = unknown
+    const { events, isTailComplete: isTailWhole, settledToMs } = await read(stub)
+    assert.deepEqual([isTailWhole, settledToMs], [false, toMs])
+    assertTrue(events, wanted)
+  }
+})
+
+/** The venue says that there is more and does not say where. */
+const noCursor: StubFault = ({ path }, rows, page) =>
+  path === '/v2/activity' && page.pagination.has_more === true
+    ? { ...page, pagination: { ...page.pagination, next_cursor: null } }
+    : rows
+const refused: StubFault = ({ path, query }, rows) =>
+  path === '/v2/activity' && query.has('cursor') ? 400 : rows
+
+test('an old answer, mixed rows or a moving order is asked for again or told as incomplete, never silently wrong', async () => {
+  let completeCount = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const random = seededRandom('faults', round)
+    const past = randomPast(
+      `faults ${round}`,
+      random.below(4) === 0 ? [2, 300, 3, 4, 260, 1] : seconds(random, 80, 8),
+      () => 1 + random.below(3),
+    )
+    const stub = new WalletStub(past)
+    const cap = random.pick([500, 100, 60])
+    stub.pageRows = (limit) => Math.min(limit, cap)
+    if (random.below(3) === 0) stub.shuffle = random
+    stub.others = () => ({ data: { trades: 1 } })
+    stub.fault = randomFault(random)
+    const { events, isComplete } = await read(stub)
+    assert.ok(stub.asks.length < 3_000, `${stub.asks.length} requests`)
+    if (!isComplete) continue
+    completeCount += 1
+    assertTrue(events, past.events, `round ${round}`)
+  }
+  assert.ok(completeCount > ROUNDS / 4, `only ${completeCount} of ${ROUNDS} were complete`)
+})
+
+/** Answers between two that are cut short. */
+const CUT_APART = 20
+
+/** Each kind with its own chance, from rare to always. */
+function randomFault(random: Random): StubFault {
+  const kinds = ['old answer', 'other start', 'upside down', 'garbage', 'same cursor', 'cut short']
+  const kind = random.pick(kinds)
+  const chance = random.pick([0.02, 0.1, 0.3, 1])
+  let before: StubPage | null = null
+  // One place that is always cut short could not be told from the end.
+  let sound = CUT_APART
+  return ({ path, query }, rows, page) => {
+    if (path !== '/v2/activity') return rows
+    const old = before
+    before = page
+    sound += 1
+    if (random.next() >= chance || (kind === 'cut short' && sound < CUT_APART)) return rows
+    sound = 0
+    const [first] = rows
+    switch (kind) {
+      case 'old answer':
+        return old ?? rows
+      case 'other start':
+        return [{ ...first, timestamp: Number(query.get('start')) - 5 }, ...rows]
+      case 'upside down':
+        return first !== undefined && first.timestamp !== rows.at(-1)?.timestamp
+          ? [...rows].reverse()
+          : rows
+      case 'garbage':
+        return [...rows.slice(1), { ...first, timestamp: 'x' }]
+      case 'same cursor': {
+        const cursor = query.get('cursor')
+        if (cursor === null) return rows
+        return { ...page, pagination: { ...page.pagination, has_more: true, next_cursor: cursor } }
+      }
+      default: {
+        const pagination = { ...page.pagination, has_more: false, next_cursor: null }
+        return { data: rows.slice(0, Math.floor(rows.length / 2)), pagination }
+      }
+    }
+  }
+}
+
+test('an empty answer in any one place loses nothing', async () => {
+  for (const cap of [500, 100, 70]) {
+    const past = randomPast(`empty ${cap}`, [...seededSeconds('empty', 70, 8), 150, 2, 90], () => 2)
+    for (let place = 0, asked = 1; place < asked; place += 1) {
+      const stub = new WalletStub(past)
+      stub.pageRows = (limit) => Math.min(limit, cap)
+      asked = 0
+      stub.fault = ({ path }, rows, page) => {
+        if (path !== '/v2/activity') return rows
+        asked += 1
+        // With the cursor of the true page, and as if nothing followed.
+        if (asked !== place + 1) return rows
+        return place % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
+      }
+      const { events, isComplete } = await read(stub)
+      assert.equal(isComplete, true)
+      assertTrue(events, past.events, `pages of ${cap}, answer ${place}`)
+    }
+  }
+})
+
+test('a row that cannot be read is left out and the reading is incomplete', async () => {
+  const past = randomPast('unread', Array(20).fill(2))
+  const [spoilt, ...rest] = past.rows.filter(({ type }) => type === 'TRADE')
+  assert.ok(spoilt !== undefined && rest.length > 0)
+  const stub = new WalletStub(past)
+  for (const more of [
+    { price: 7 },
+    { timestamp: 'x' },
+    { proxy_wallet: '0xother' },
+    { type: '' },
+  ]) {
+    stub.fault = (_, rows) => rows.map((row) => (row === spoilt ? { ...spoilt, ...more } : row))
+    const { events, isComplete } = await read(stub)
+    assert.equal(isComplete, false)
+    assert.equal(events.length, past.events.length - 1)
+  }
+  stub.others = unknown
+  stub.fault = ({ path }) => (path === '/v2/activity' ? [{}, null, 3] : [])
+  const garbage = await read(stub)
+  assert.deepEqual([garbage.events, garbage.isComplete], [[], false])
+  assert.ok(garbage.settledToMs <= 1_000, 'nothing is known')
+})
+
+test('a venue that never ends its pages is left after a bounded number of them', async () => {
+  let asked = 0
+  const [sample] = randomPast('endless', [1]).rows
+  const client: Pick<HttpClient, 'getJson'> = {
+    getJson: async (path) => {
+      if (path !== '/v2/activity') return { data: [], pagination: { has_more: false } }
+      asked += 1
+      const data = [{ ...sample, timestamp: PAST_START_S + asked }]
+      return { data, pagination: { has_more: true, next_cursor: `${asked}` } }
+    },
+  }
+  const { isComplete, settledToMs } = await read(client)
+  assert.equal(isComplete, false)
+  assert.ok(settledToMs < NOW_MS - 60_000)
+  assert.ok(asked <= 10_010, `${asked}`)
+})
+
+test('an answer without the last event known, or of nothing from a wallet that did something, proves nothing', async () => {
+  const past = randomPast('proof', [1, 1, 1, 1])
+  const stub = new WalletStub(past)
+  const seconds = [...new Set(past.events.map((event) => event.timeMs / 1_000))]
+  const lastS = seconds[1] ?? assert.fail()
+  const from = { fromS: lastS + 5, lastS }
+  const later = past.events.filter((event) => event.timeMs >= from.fromS * 1_000)
+  const whole = await read(stub, from)
+  assert.deepEqual([whole.isComplete, whole.settledToMs], [true, NOW_MS - 60_000])
+  assertTrue(whole.events, later)
+  stub.fault = ({ path }, rows) => (path === '/v2/activity' ? nothing : rows)
+  const empty = await read(stub, from)
+  assert.deepEqual([empty.events, empty.isTailComplete, empty.isSettledWhole], [[], false, true])
+  assert.ok(empty.settledToMs <= from.fromS * 1_000, 'not settled beyond what is proven')
+  // Of a wallet of which nothing is known the venue is asked otherwise.
+  for (const [data, positions] of [
+    [{ trades: 3 }, []],
+    [{ trades: 0 }, [{}]],
+    [null, [{}]],
+    [null, []],
+  ] as const) {
+    const page = { data: positions, pagination: { has_more: false } }
+    stub.others = ({ path }) => (path === '/v2/user-stats' ? { data } : page)
+    const { settledToMs, isTailComplete: isTailWhole } = await read(stub)
+    const isNobody = data === null && positions.length === 0
+    assert.deepEqual([settledToMs, isTailWhole], [isNobody ? NOW_MS - 60_000 : 0, isNobody])
+  }
+})
+
+test('what is not sure of the last minute is told apart from what stays incomplete', async () => {
+  const past = randomPast('sure', [1, 1, 1])
+  const spoilt = past.rows.at(-1) ?? assert.fail()
+  const lastMs = past.events.at(-1)?.timeMs ?? 0
+  for (const [ageMs, isSettledWhole] of [
+    [30_000, true],
+    [90_000, false],
+  ] as const) {
+    const stub = new WalletStub(past)
+    stub.fault = (_, rows) => rows.map((one) => (one === spoilt ? { ...spoilt, price: 7 } : one))
+    const told = await read(stub, { clock: hurried(timeMs(lastMs + ageMs)) })
+    assert.deepEqual([told.isSettledWhole, told.isTailComplete], [isSettledWhole, !isSettledWhole])
+  }
+})
+
+async function overHttp(past: StubPast) {
+  const stub = new WalletStub(past)
+  const { url, stop } = await stub.listen()
+  const data = new HttpClient({
+    baseUrl: url,
+    timeoutMs: 1_000_000,
+    bodyBytesMax: 1 << 24,
+    retries: 8,
+    clock: quick,
+    random: seededRandom('http'),
+    log: silentLog,
+    metrics: new Metrics(),
+  })
+  return {
+    stub,
+    data,
+    stop: async () => {
+      data.stop()
+      await stop()
+    },
+  }
+}
+
+test('refusals, failures and pages of HTML are passed over; a venue that stays down rejects with FetchError', async () => {
+  const past = randomPast('down', seededSeconds('down', 60, 20))
+  const { stub, data, stop } = await overHttp(past)
+  try {
+    const random = seededRandom('down faults')
+    stub.pageRows = (limit) => Math.min(limit, 120)
+    stub.fault = (_, rows) =>
+      random.below(4) === 0 ? random.pick([429, 500, 503, '<html>busy</html>']) : rows
+    const { events, isComplete } = await read(data)
+    assertTrue(events, past.events)
+    assert.equal(isComplete, true)
+    for (const answer of [500, 'html', 400]) {
+      stub.fault = ({ path }, rows) => (path === '/v2/activity' ? answer : rows)
+      await assert.rejects(read(data), FetchError)
+    }
+    stub.fault = ({ path }, rows) => (path === '/v2/activity' ? { error: 'no' } : rows)
+    stub.others = unknown
+    const odd = await read(data)
+    assert.deepEqual([odd.events, odd.isTailComplete, odd.settledToMs <= 1_000], [[], false, true])
+    const aborter = new AbortController()
+    stub.fault = ({ path }, rows) => {
+      if (path === '/v2/trades') aborter.abort()
+      return rows
+    }
+    await assert.rejects(read(data, { signal: aborter.signal }), { kind: 'aborted' })
+  } finally {
+    await stop()
+  }
+})
+
+/** A page without rows, the last. */
+const nothing: StubPage = { data: [], pagination: { has_more: false, next_cursor: null } }
+
+/** What the venue says of a wallet that it does not know. */
+function unknown({ path }: StubAsk): unknown {
+  return path === '/v2/user-stats' ? { data: null } : nothing
+}
+
+function seededSeconds(seed: string, count: number, most: number): readonly number[] {
+  return seconds(seededRandom(seed), count, most)
+}

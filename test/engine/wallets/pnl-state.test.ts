@@ -1,0 +1,717 @@
+// The rules of PnL: against their naive twin over random histories, told all at once, bit by bit, and late; and by
+// numbers worked out by hand.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type NativeMarketId, nativeMarketId, outcomeId } from '../../../engine/ids.ts'
+import { CURVE_ZERO } from '../../../engine/market/fees.ts'
+import { migratedMarket } from '../../../engine/position-ids.ts'
+import { seededRandom } from '../../../engine/random.ts'
+import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type {
+  FindWalletMarket,
+  WalletEvent,
+  WalletEventKind,
+  WalletMarket,
+} from '../../../engine/wallet.ts'
+import { netRealized } from '../../../engine/wallets/wallet-figures.ts'
+import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
+import { openSections } from '../../../engine/wallets/sections.ts'
+import { PnlState } from '../../../engine/wallets/pnl-state.ts'
+import { accountFigures, naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
+import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
+
+const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150
+/** Of tests that judge each history at several places. */
+const OFTEN_JUDGED = HISTORIES / 2
+
+test('every figure of a history is what the naive twin works out from the rules', () => {
+  for (let seed = 0; seed < HISTORIES; seed += 1) {
+    const history = randomHistory(seed)
+    const find = finder(history.markets)
+    const ranges = someRanges(seed, history)
+    const tally = accountOf(history.events, find)
+    const found = accountFigures(tally, ranges)
+    assert.deepEqual(found, naiveFigures(history.events, find, ranges), `history ${seed}`)
+  }
+})
+
+test('cash, fees apart, and the cost of what is held make up what was realised', () => {
+  let heldCount = 0
+  for (let seed = 0; seed < HISTORIES; seed += 1) {
+    const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
+    const tally = accountOf(history.events, finder(history.markets))
+    const { positions } = accountFigures(tally, [])
+    const isIn = (kind: string) => kind === 'sell' || kind === 'merge' || kind === 'redeem'
+    let cash = 0n
+    for (const { kind, usd } of history.events) {
+      if (isIn(kind) || kind === 'conversion') cash += BigInt(usd)
+      if (kind === 'buy' || kind === 'split') cash -= BigInt(usd)
+    }
+    let cost = 0n
+    let realized = 0n
+    for (const position of positions) {
+      cost += BigInt(position.cost)
+      realized += BigInt(position.realized)
+      assert.ok(position.isCostKnown, `history ${seed}: nothing was given that was not held`)
+      assert.equal(position.balance, position.bought - position.sold)
+      assert.equal(
+        position.cost,
+        position.boughtUsd - position.soldUsd + position.realized,
+        `history ${seed}: each position closes too`,
+      )
+      if (position.amount > 0) heldCount += 1
+    }
+    assert.equal(cash + cost, realized, `history ${seed}`)
+    const { realized: told } = tally.totals()
+    assert.equal(BigInt(told), realized)
+  }
+  assert.ok(heldCount > 100, 'histories end with something held')
+})
+
+test('when a resolution becomes known changes nothing, nor does how often one looks', () => {
+  const told = { resolved: 0, rebuilt: 0, judged: 0 }
+  for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
+    const history = randomHistory(seed)
+    const { events } = history
+    const random = seededRandom('told', seed)
+    const knownFrom = new Map(
+      history.markets.map(({ nativeId }) => [nativeId, random.below(events.length + 1)]),
+    )
+    const isHidden = random.below(2) === 0
+    const findAt = (index: number): FindWalletMarket => {
+      const known = history.markets.flatMap((market) => {
+        if ((knownFrom.get(market.nativeId) ?? 0) <= index) return [market]
+        return isHidden ? [] : [{ ...market, payout: null, resolvedAtMs: null }]
+      })
+      return finder(known)
+    }
+    let tally = PnlState.empty()
+    const rebuildAt = (index: number) => {
+      told.rebuilt += 1
+      tally = accountOf(events.slice(0, index), findAt(index))
+    }
+    for (const [index, event] of events.entries()) {
+      for (const market of history.markets) {
+        if (knownFrom.get(market.nativeId) !== index || random.below(3) === 0) continue
+        const answer = tally.resolve(market)
+        if (answer === 'applied') told.resolved += 1
+        if (answer === 'rebuild') rebuildAt(index)
+      }
+      if (tally.apply(event, findAt(index)) === 'rebuild') rebuildAt(index + 1)
+      if (random.below(8) === 0) tally.totals()
+      if (random.below(20) > 0 && index < events.length - 1) continue
+      for (const market of history.markets) {
+        const facts = findAt(index + 1)(market.nativeId)
+        if (facts !== null && tally.resolve(facts) === 'rebuild') rebuildAt(index + 1)
+      }
+      const ranges = someRanges(seed, history)
+      const naive = naiveFigures(events.slice(0, index + 1), findAt(index + 1), ranges)
+      assert.deepEqual(accountFigures(tally, ranges), naive, `history ${seed}, event ${index}`)
+      told.judged += 1
+    }
+  }
+  assert.ok(
+    told.resolved > OFTEN_JUDGED / 10 && told.rebuilt > OFTEN_JUDGED / 10,
+    JSON.stringify(told),
+  )
+})
+
+test('an event that comes late counts in its place, or the tally asks to be made anew', () => {
+  const answers = { applied: 0, rebuild: 0 }
+  for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
+    const history = randomHistory(seed)
+    const find = finder(history.markets)
+    const random = seededRandom('late', seed)
+    const late = history.events[random.below(history.events.length)]
+    if (late === undefined) continue
+    const others = history.events.filter((event) => event !== late)
+    const tally = accountOf(others, find)
+    if (random.below(2) === 0) tally.totals()
+    const answer = tally.apply(late, find)
+    answers[answer] += 1
+    // Within a second the order told stands.
+    const place = others.findLastIndex(({ timeMs: atMs }) => atMs <= late.timeMs) + 1
+    const sorted = others.toSpliced(place, 0, late)
+    const ranges = someRanges(seed, history)
+    const judged = answer === 'applied' ? tally : accountOf(sorted, find)
+    const naive = naiveFigures(sorted, find, ranges)
+    assert.deepEqual(accountFigures(judged, ranges), naive, `history ${seed}`)
+  }
+  assert.ok(answers.applied > 10 && answers.rebuild > 20, JSON.stringify(answers))
+})
+
+test('a tally packed and unpacked after every event goes on as if nothing had been', () => {
+  for (let seed = 0; seed < HISTORIES / 10; seed += 1) {
+    const history = randomHistory(seed)
+    const find = finder(history.markets)
+    const ranges = someRanges(seed, history)
+    const straight = PnlState.empty()
+    let packed = PnlState.empty()
+    for (const event of history.events) {
+      straight.apply(event, find)
+      packed.apply(event, find)
+      const bytes = packed.pack()
+      // At an odd place, as in a page of a database.
+      const shifted = new Uint8Array(bytes.byteLength + 3)
+      shifted.set(bytes, 3)
+      const unpacked = PnlState.unpack(shifted.subarray(3))
+      assert.ok(unpacked !== null)
+      packed = unpacked
+      assert.deepEqual(accountFigures(packed, ranges), accountFigures(straight, ranges))
+      if (event.kind === 'buy' && event.token !== null) assert.ok(packed.indexOf(event.token) >= 0)
+    }
+  }
+})
+
+test('a copy and its original change apart', () => {
+  for (let seed = 0; seed < 50; seed += 1) {
+    const history = randomHistory(seed)
+    const find = finder(history.markets)
+    const half = Math.floor(history.events.length / 2)
+    const tally = accountOf(history.events.slice(0, half), find)
+    const before = accountFigures(tally, [])
+    const copy = tally.copy()
+    for (const event of history.events.slice(half)) copy.apply(event, find)
+    assert.deepEqual(accountFigures(tally, []), before)
+    const ranges = someRanges(seed, history)
+    assert.deepEqual(accountFigures(copy, ranges), naiveFigures(history.events, find, ranges))
+  }
+})
+
+test('cut bytes, other versions and rows that name no row are no tally', () => {
+  const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
+  const bytes = accountOf(history.events, finder(history.markets)).pack()
+  for (let length = 0; length < bytes.byteLength; length += 1) {
+    assert.equal(PnlState.unpack(bytes.slice(0, length)), null, `cut to ${length}`)
+  }
+  assert.equal(PnlState.unpack(new Uint8Array([...bytes, 0])), null, 'a byte more')
+  const random = seededRandom('damage')
+  let refused = 0
+  for (let round = 0; round < 2_000; round += 1) {
+    const damaged = bytes.slice()
+    const place = random.below(bytes.byteLength)
+    damaged[place] = random.below(256)
+    if (PnlState.unpack(damaged) === null) refused += 1
+  }
+  assert.ok(refused > 200, `${refused} of 2,000 damages were seen without a checksum`)
+})
+
+test('positions of a market that lead in a circle are no tally', () => {
+  const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
+  const bytes = accountOf(history.events, finder(history.markets)).pack()
+  const mark = new DataView(bytes.buffer).getUint32(0, true)
+  // Sums, four sections of texts, six of moments, three of combos, the positions' markets, then their next ones.
+  const next = openSections(mark, bytes)?.[15]
+  assert.ok(next !== undefined)
+  const words = new Uint32Array(next.buffer, next.byteOffset, next.byteLength / 4)
+  const from = words.findIndex((word) => word > 0)
+  const to = (words[from] ?? 0) - 1
+  assert.ok(from >= 0 && words[to] === 0 && PnlState.unpack(bytes.slice()) !== null)
+  words[to] = from + 1
+  assert.equal(PnlState.unpack(bytes), null)
+})
+
+function accountOf(events: readonly WalletEvent[], find: FindWalletMarket): PnlState {
+  const tally = PnlState.empty()
+  for (const event of events) tally.apply(event, find)
+  return tally
+}
+
+function finder(markets: readonly WalletMarket[]): FindWalletMarket {
+  const byId = new Map<NativeMarketId, WalletMarket>()
+  for (const market of markets) byId.set(market.nativeId, market)
+  return (id) => byId.get(id) ?? null
+}
+
+/** All of it, and two pieces that may begin and end anywhere, between seconds too. */
+function someRanges(seed: number, { events }: WalletHistory): readonly Range[] {
+  const random = seededRandom('ranges', seed)
+  const first = events[0]?.timeMs ?? 0
+  const last = events.at(-1)?.timeMs ?? 0
+  const moment = () => Math.floor(first + random.next() * (last - first))
+  const [a, b] = [moment(), events[random.below(Math.max(events.length, 1))]?.timeMs ?? 0]
+  return [
+    [0, Number.MAX_SAFE_INTEGER],
+    [Math.min(a, b), Math.max(a, b)],
+    [a, a],
+  ]
+}
+
+// By hand
+
+const START_MS = Date.UTC(2026, 0, 1)
+const SECOND = 1_000
+const DAY = 86_400_000
+const GROUP = ['m0', 'm1', 'm2', 'm3']
+
+/** Dollars or contracts. */
+const micros = (value: number): number => Math.round(value * MICROS)
+
+function market(name: string, set: Partial<WalletMarket> = {}): WalletMarket {
+  const tokens = [outcomeId(`${name}-yes`), outcomeId(`${name}-no`)]
+  return {
+    ...{ nativeId: nativeMarketId(name), tokens, payout: null, resolvedAtMs: null, group: null },
+    ...{ question: null, slug: null, eventSlug: null, labels: [], takerFee: CURVE_ZERO },
+    ...set,
+  }
+}
+
+const grouped = GROUP.map((name) => market(name, { group: GROUP.map(nativeMarketId) }))
+
+/** An event some seconds after the start; sizes and dollars in whole ones, `token` as 'm-yes'. */
+function event(
+  kind: WalletEventKind,
+  [second, on, size, usd = size]: readonly [number, string, number, number?],
+  set: Partial<WalletEvent> = {},
+): WalletEvent {
+  const [name = ''] = on.split('-')
+  return {
+    kind,
+    timeMs: timeMs(START_MS + second * SECOND),
+    txHash: '0xabc',
+    market: nativeMarketId(name),
+    token: on.includes('-') ? outcomeId(on) : null,
+    size: sizeMicros(micros(size)),
+    price: priceMicros(0),
+    usd: usdMicros(micros(usd)),
+    fee: usdMicros(0),
+    role: null,
+    converted: [],
+    ...set,
+  }
+}
+
+class Told {
+  readonly tally = PnlState.empty()
+  readonly #markets: readonly WalletMarket[]
+
+  constructor(...markets: readonly WalletMarket[]) {
+    this.#markets = markets
+  }
+
+  apply(...given: Parameters<typeof event>) {
+    const find = (id: string) => this.#markets.find(({ nativeId }) => nativeId === id) ?? null
+    return this.tally.apply(event(...given), find)
+  }
+
+  position(token: string) {
+    return this.tally.position(this.tally.indexOf(outcomeId(token)))
+  }
+}
+
+test('shares are floors, exact at every size and below 0, and parts add up to the whole', () => {
+  const random = seededRandom('shares')
+  const any = () => Math.floor(10 ** (random.next() * 15.9))
+  for (let round = 0; round < 20_000; round += 1) {
+    const whole = any()
+    const part = Math.min(any(), whole)
+    const value = any() * (random.below(2) === 0 ? 1 : -1)
+    const product = BigInt(value) * BigInt(part)
+    const rest = ((product % BigInt(whole)) + BigInt(whole)) % BigInt(whole)
+    assert.equal(BigInt(shareOf(value, { part, total: whole })), (product - rest) / BigInt(whole))
+    const parts = partsOf(value, 1 + random.below(7))
+    assert.equal(
+      parts.reduce((sum, one) => sum + BigInt(one), 0n),
+      BigInt(value),
+    )
+    assert.ok(parts.every((one) => one === parts[0] || one === parts.at(-1)))
+  }
+})
+
+test('buys raise the average, sales realise against it, the last sale takes what cost is left', () => {
+  const told = new Told(market('m'))
+  told.apply('buy', [0, 'm-yes', 10, 4])
+  told.apply('buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) })
+  told.apply('sell', [2, 'm-yes', 5, 3.5], { fee: usdMicros(20_000) })
+  const { amount, cost, realized, fees, isCostKnown } = told.position('m-yes')
+  assert.deepEqual(
+    { amount, cost, realized, fees, isCostKnown },
+    { amount: 15e6, cost: 7_500_000, realized: 1_000_000, fees: 320_000, isCostKnown: true },
+  )
+  told.apply('sell', [3, 'm-yes', 14.999999, 1])
+  assert.equal(told.position('m-yes').cost, 1, 'floor(7,500,000 × 14,999,999 / 15,000,000)')
+  told.apply('sell', [4, 'm-yes', 0.000001, 0])
+  assert.equal(told.position('m-yes').cost, 0)
+  assert.equal(told.position('m-yes').realized, 1_000_000 + 1_000_000 - 7_500_000)
+})
+
+test('what is given above what is known realises nothing, and the position says so', () => {
+  const told = new Told(market('m'))
+  told.apply('buy', [0, 'm-yes', 3, 1.5])
+  told.apply('sell', [1, 'm-yes', 4, 2.4])
+  const { amount, balance, cost, realized, sold, soldUsd, isCostKnown } = told.position('m-yes')
+  assert.deepEqual([amount, balance, cost], [0, 0, 0])
+  assert.equal(realized, 300_000, 'three of the four, for 1.8 of the 2.4 dollars')
+  assert.deepEqual([sold, soldUsd, isCostKnown], [4_000_000, 2_400_000, false])
+  told.apply('sell', [2, 'm-no', 1, 0.9])
+  assert.deepEqual([told.position('m-no').realized, told.position('m-no').isCostKnown], [0, false])
+  assert.equal(told.tally.totals().volume, 1_500_000 + 2_400_000 + 900_000, 'all of it is volume')
+})
+
+test('a split buys both sides at half a dollar, a merge sells them, the odd micro goes to the last', () => {
+  const told = new Told(market('m'))
+  told.apply('split', [0, 'm', 3.000001])
+  assert.equal(told.position('m-yes').cost, 1_500_000)
+  assert.equal(told.position('m-no').cost, 1_500_001)
+  told.apply('sell', [1, 'm-no', 3.000001, 2])
+  told.apply('buy', [2, 'm-no', 1, 0.2])
+  told.apply('merge', [3, 'm', 1])
+  assert.equal(told.position('m-no').realized, 2_000_000 - 1_500_001 + 300_000)
+  assert.equal(told.position('m-yes').realized, 500_000 - 499_999, 'floor of the cost')
+  const { splits, merges, trades, volume } = told.tally.totals()
+  assert.deepEqual([splits, merges, trades, volume], [1, 1, 2, 2_200_000])
+})
+
+test('a loser is realised at the resolution, or at the market’s last event when that is later', () => {
+  const resolvedAtMs = timeMs(START_MS + 100 * SECOND + 400)
+  const facts = market('m', { payout: priceMicros(0), resolvedAtMs })
+  const told = new Told(facts)
+  told.apply('buy', [0, 'm-yes', 10, 4])
+  const at = (second: number) => timeMs(START_MS + second * SECOND)
+  assert.equal(told.tally.between(at(100), at(100)).realized, -4_000_000)
+  told.apply('buy', [150, 'm-yes', 10, 1])
+  assert.equal(told.tally.between(at(100), at(100)).realized, 0, 'taken back')
+  assert.equal(told.tally.between(at(150), at(150)).realized, -5_000_000)
+  const { balance, amount, cost, lost, updatedAtMs } = told.position('m-yes')
+  assert.deepEqual([balance, amount, cost, lost], [20_000_000, 0, 0, 5_000_000])
+  assert.equal(updatedAtMs, at(150))
+  told.apply('redeem', [200, 'm', 0])
+  assert.equal(told.position('m-yes').balance, 0)
+  assert.equal(
+    told.tally.between(at(150), at(150)).realized,
+    -5_000_000,
+    'a redemption is too late',
+  )
+  assert.equal(told.tally.between(at(200), at(200)).realized, 0)
+})
+
+test('a redemption pays the payout, parts of a dollar too, for all that is held of both sides', () => {
+  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
+  const told = new Told(market('m', { payout: priceMicros(333_333), resolvedAtMs }))
+  told.apply('buy', [0, 'm-yes', 1.5, 0.6])
+  told.apply('buy', [1, 'm-no', 2, 1])
+  told.apply('redeem', [9, 'm', 0, 0])
+  assert.equal(told.position('m-yes').realized, 499_999 - 600_000)
+  assert.equal(told.position('m-no').realized, 1_333_334 - 1_000_000)
+  assert.deepEqual(told.tally.openMarkets(), [])
+})
+
+test('where no payout is known, dollars that are one side’s whole amount say who won', () => {
+  const told = new Told(market('m'))
+  told.apply('buy', [0, 'm-yes', 10, 4])
+  told.apply('buy', [0, 'm-no', 7, 2])
+  told.apply('redeem', [9, 'm', 7, 7])
+  assert.equal(told.position('m-yes').realized, -4_000_000)
+  assert.equal(told.position('m-no').realized, 5_000_000)
+  assert.ok(told.position('m-no').isCostKnown)
+  assert.deepEqual(told.tally.guessedMarkets(), [nativeMarketId('m')])
+  const other = new Told(market('m'))
+  other.apply('buy', [0, 'm-yes', 1, 0.4])
+  other.apply('buy', [0, 'm-no', 3, 1])
+  other.apply('redeem', [9, 'm', 2, 2])
+  assert.equal(other.position('m-yes').realized, 0, 'of No alone there was enough')
+  assert.equal(other.position('m-no').realized, 2_000_000 - 666_666)
+  assert.equal(other.position('m-no').balance, 1_000_000)
+  assert.ok(!other.position('m-no').isCostKnown)
+  const both = new Told(market('m'))
+  both.apply('buy', [0, 'm-yes', 3, 0.4])
+  both.apply('buy', [0, 'm-no', 3, 1])
+  both.apply('redeem', [8, 'm', 0, 0])
+  assert.equal(both.position('m-yes').balance, 3_000_000, 'the row does not say which one lost')
+  both.apply('redeem', [9, 'm', 2, 2])
+  assert.equal(both.position('m-yes').realized, 1_000_000 - 400_000)
+  assert.equal(both.position('m-no').realized, 0)
+  assert.ok(!both.position('m-no').isCostKnown)
+})
+
+test('No of two markets of four become dollars and Yes of the other two at what is left of their cost', () => {
+  const told = new Told(...grouped)
+  told.apply('buy', [0, 'm0-no', 10, 7])
+  told.apply('buy', [0, 'm2-no', 20, 18])
+  const converted = ['m0', 'm2'].map(nativeMarketId)
+  told.apply('conversion', [1, 'm0', 10, 10], { converted })
+  assert.deepEqual([told.position('m0-no').amount, told.position('m2-no').amount], [0, 10_000_000])
+  assert.equal(told.position('m2-no').cost, 9_000_000)
+  // 7 + 9 dollars of cost, less (2 − 1) × 10 dollars, for 10 Yes each.
+  assert.equal(told.position('m1-yes').cost, 3_000_000)
+  assert.equal(told.position('m3-yes').cost, 3_000_000)
+  assert.equal(told.position('m3-yes').amount, 10_000_000)
+  const { realized, conversions, trades } = told.tally.totals()
+  assert.deepEqual([realized, conversions, trades], [0, 1, 2])
+  assert.equal(told.tally.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
+})
+
+test('a cheap enough No leaves Yes below nothing, and No of every market is realised', () => {
+  const told = new Told(...grouped)
+  for (const name of GROUP) told.apply('buy', [0, `${name}-no`, 10, 1])
+  const three = GROUP.slice(0, 3).map(nativeMarketId)
+  told.apply('conversion', [1, 'm0', 5, 10], { converted: three })
+  assert.equal(told.position('m3-yes').cost, 1_500_000 - 10_000_000)
+  told.apply('conversion', [2, 'm0', 5, 15], { converted: GROUP.map(nativeMarketId) })
+  assert.equal(told.tally.totals().realized, 15_000_000 - 2_000_000)
+  assert.equal(told.position('m0-no').realized, 3_750_000 - 500_000)
+})
+
+test('No that were not known to be held leave the Yes unsure, and an unknown group realises nothing', () => {
+  const told = new Told(...grouped)
+  told.apply('buy', [0, 'm0-no', 4, 2])
+  told.apply('conversion', [1, 'm0', 5, 0], { converted: [nativeMarketId('m0')] })
+  assert.deepEqual([told.position('m0-no').amount, told.position('m0-no').isCostKnown], [0, false])
+  assert.equal(told.position('m1-yes').cost, 666_666)
+  assert.equal(told.position('m3-yes').cost, 666_668)
+  assert.ok(GROUP.slice(1).every((name) => !told.position(`${name}-yes`).isCostKnown))
+  const lone = new Told(market('m0'))
+  lone.apply('buy', [0, 'm0-no', 4, 2])
+  lone.apply('conversion', [1, 'm0', 3, 0], { converted: [nativeMarketId('m0')] })
+  const { amount, cost, realized, isCostKnown } = lone.position('m0-no')
+  assert.deepEqual([amount, cost, realized, isCostKnown], [1_000_000, 500_000, 0, false])
+  assert.deepEqual(lone.tally.guessedMarkets(), [nativeMarketId('m0')])
+})
+
+test('a conversion of every market of its group realises its cash at once, to the micro, as the twin does', () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = seededRandom('k is n', seed)
+    const names = Array.from({ length: 1 + random.below(6) }, (_, at) => `k${at}`)
+    const group = names.map(nativeMarketId)
+    const markets = names.map((name) => market(name, { group }))
+    const size = (1 + random.below(9_000_000)) / MICROS
+    const events = names.map((name, at) => {
+      const more = random.below(3) / MICROS
+      return event('buy', [at, `${name}-no`, size + more, random.below(size * MICROS + 1) / MICROS])
+    })
+    const paid = micros(size) * (names.length - 1)
+    const all = event('conversion', [10, 'k0', size, paid / MICROS], { converted: group })
+    const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
+    const tally = PnlState.empty()
+    for (const one of [...events, all]) tally.apply(one, find)
+    assert.deepEqual(accountFigures(tally, []), naiveFigures([...events, all], find, []))
+    const { positions, totals } = accountFigures(tally, [])
+    const spent = events.reduce((sum, { usd }) => sum + usd, 0)
+    const held = positions.reduce((sum, { cost }) => sum + cost, 0)
+    assert.equal(totals.realized, paid - (spent - held), `seed ${seed}`)
+  }
+})
+
+test('a market is won or lost when nothing of it is open, and open again when it is bought again', () => {
+  const told = new Told(market('w'), market('l'), market('e'), market('o'))
+  told.apply('buy', [0, 'w-yes', 2, 1])
+  told.apply('buy', [1, 'w-no', 2, 1])
+  told.apply('sell', [2, 'w-yes', 2, 1.5])
+  assert.equal(told.tally.totals().wins, 0, 'the other side is still held')
+  told.apply('sell', [3, 'w-no', 2, 0.75])
+  told.apply('buy', [4, 'l-yes', 1, 1])
+  told.apply('sell', [5, 'l-yes', 1, 0])
+  told.apply('buy', [6, 'e-yes', 1, 0.5])
+  told.apply('sell', [7, 'e-yes', 1, 0.5])
+  told.apply('buy', [8, 'o-yes', 1, 0.5])
+  const counted = () => {
+    const { markets, wins, losses } = told.tally.totals()
+    return [markets, wins, losses, told.tally.openMarkets().join()]
+  }
+  assert.deepEqual(counted(), [4, 1, 1, 'o'])
+  told.apply('buy', [9, 'w-yes', 1, 0.5])
+  assert.deepEqual(counted(), [4, 0, 1, 'w,o'])
+})
+
+test('income and fees stand beside what was realised', () => {
+  const told = new Told()
+  told.apply('income', [0, '', 25.5])
+  told.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
+  const { income, fees, realized, trades, firstTradeMs } = told.tally.totals()
+  assert.deepEqual([income, fees, realized, trades], [25_500_000, 30_000, 0, 1])
+  assert.equal(firstTradeMs, START_MS + SECOND)
+  assert.equal(told.position('m-yes').outcomeIndex, -1, 'the market is unknown')
+})
+
+test('ranges hold both ends, and steps are days, weeks from Monday and months of UTC', () => {
+  const told = new Told(market('m'))
+  told.apply('buy', [0, 'm-yes', 100, 50])
+  // Thursday 1 January 2026; Sunday 4, Monday 5, and 1 February.
+  const days = [0, 3, 4, 31]
+  for (const day of days) told.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
+  const all = { fromMs: timeMs(0), toMs: timeMs(START_MS + 400 * DAY) }
+  const starts = (granularity: 'day' | 'week' | 'month' | 'all') =>
+    told.tally.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
+  assert.deepEqual(starts('day'), days)
+  assert.deepEqual(starts('week'), [-3, 4, 25])
+  assert.deepEqual(starts('month'), [0, 31])
+  assert.deepEqual(
+    starts('all').map((day) => Math.floor(day)),
+    days,
+  )
+  const second = timeMs(START_MS + 3 * DAY + SECOND)
+  assert.equal(told.tally.between(second, second).realized, 1_000_000)
+  assert.equal(told.tally.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
+  const [point] = told.tally.series({ fromMs: second, toMs: second, granularity: 'week' })
+  assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
+})
+
+test('hours come whole and in order, also those of resolutions learned late', () => {
+  const told = new Told()
+  const count = 50
+  for (let index = 0; index < count; index += 1)
+    told.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
+  for (let index = count - 1; index >= 0; index -= 1) {
+    const resolvedAtMs = timeMs(START_MS + (index * 3_600 + 7) * SECOND)
+    told.tally.resolve(market(`m${index}`, { payout: priceMicros(0), resolvedAtMs }))
+  }
+  const hours = told.tally.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
+  assert.equal(hours.length, 40)
+  for (const [index, { hour, ...sums }] of hours.entries()) {
+    assert.equal(hour, START_MS / 3_600_000 + 10 + index)
+    const figures = { realized: -1_000_000, volume: 1_000_000, trades: 1, fees: 0, income: 0 }
+    assert.deepEqual(sums, figures)
+  }
+})
+
+test('what comes to be known too late asks for a rebuild, and not again afterwards', () => {
+  const told = new Told()
+  told.apply('buy', [0, 'm-yes', 10, 4])
+  told.apply('redeem', [9, 'm', 3, 3])
+  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
+  const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
+  assert.equal(told.tally.resolve(facts), 'rebuild')
+  const again = new Told(facts)
+  again.apply('buy', [0, 'm-yes', 10, 4])
+  assert.equal(again.apply('redeem', [9, 'm', 3, 3]), 'applied')
+  assert.equal(again.tally.resolve(facts), 'ignored')
+  assert.deepEqual(again.tally.guessedMarkets(), [])
+  assert.equal(again.position('m-yes').realized, 1_800_000)
+  const other = { ...facts, payout: priceMicros(0) }
+  assert.equal(again.tally.resolve(other), 'rebuild', 'it was redeemed as a winner')
+  assert.equal(again.tally.resolve(market('never')), 'ignored')
+  assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
+})
+
+test('a migration moves contracts and their part of the cost to the market whose id holds the end of the old one’s', () => {
+  const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
+  const id = migratedMarket(nativeMarketId(old))
+  assert.equal(id, `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`)
+  const token = outcomeId(`${BigInt(id) + 1n}`)
+  const at = { market: nativeMarketId(old), token: outcomeId('77') }
+  const moved = { market: id, token }
+  const olds = market(old, { tokens: [outcomeId('76'), outcomeId('77')] })
+  const told = new Told(olds, market(id, { tokens: [outcomeId(`${BigInt(id)}`), token] }))
+  told.apply('buy', [0, '', 10, 4], at)
+  told.apply('migration', [1, '', 4, 0], moved)
+  told.apply('sell', [2, '', 1, 1], moved)
+  assert.deepEqual([told.position('77').amount, told.position('77').cost], [6_000_000, 2_400_000])
+  const { amount, cost, realized, isCostKnown } = told.position(token)
+  assert.deepEqual([amount, cost, realized, isCostKnown], [3_000_000, 1_200_000, 600_000, true])
+  told.apply('migration', [3, '', 7, 0], moved)
+  assert.deepEqual([told.position('77').amount, told.position(token).isCostKnown], [0, false])
+  const lone = new Told()
+  lone.apply('migration', [0, '', 4, 0], moved)
+  assert.deepEqual([lone.position(token).amount, lone.position(token).isCostKnown], [4e6, false])
+  assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market came to be known')
+})
+
+test('a redemption turns in the token that it names, else what its dollars say', () => {
+  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
+  const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
+  const begun = () => {
+    const told = new Told(facts)
+    told.apply('buy', [0, 'm-yes', 10, 4])
+    told.apply('buy', [1, 'm-no', 7, 2])
+    return told
+  }
+  const balances = (told: Told) =>
+    ['m-yes', 'm-no'].map((token) => told.position(token).balance / MICROS)
+  const named = begun()
+  named.apply('redeem', [9, 'm-yes', 4, 4])
+  assert.deepEqual(balances(named), [6, 7])
+  assert.equal(named.position('m-yes').realized, 4_000_000 - 1_600_000)
+  named.apply('redeem', [9, 'm-no', 7, 0])
+  assert.deepEqual(balances(named), [6, 0])
+  const unnamed = begun()
+  unnamed.apply('redeem', [9, 'm', 0, 0])
+  assert.deepEqual(balances(unnamed), [10, 0], 'no dollars: what is worth nothing')
+  unnamed.apply('redeem', [9, 'm', 10, 10])
+  assert.deepEqual(balances(unnamed), [0, 0])
+  const winner = begun()
+  winner.apply('redeem', [9, 'm', 3, 3])
+  assert.deepEqual(balances(winner), [7, 7], 'fewer dollars: as many contracts as they pay for')
+  assert.equal(winner.position('m-yes').realized, 3_000_000 - 1_200_000)
+  winner.apply('redeem', [10, 'm', 9, 9])
+  assert.deepEqual(balances(winner), [0, 7], 'more dollars: all that pays')
+})
+
+test('turns in contracts of one outcome at a time when a redemption of a void market names none', () => {
+  const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
+  const told = new Told(market('m', { payout: priceMicros(MICROS / 2), resolvedAtMs }))
+  told.apply('buy', [0, 'm-yes', 10, 4])
+  told.apply('buy', [1, 'm-no', 30, 9])
+  told.apply('redeem', [9, 'm', 15, 15])
+  assert.deepEqual([told.position('m-yes').balance, told.position('m-no').balance], [1e7, 0])
+  assert.ok(told.position('m-no').isCostKnown, 'its worth to the micro')
+  told.apply('redeem', [10, 'm', 2, 2])
+  assert.deepEqual(
+    [told.position('m-yes').balance, told.position('m-yes').realized],
+    [6e6, 400_000],
+  )
+  assert.ok(told.position('m-yes').isCostKnown, 'nothing else is left')
+})
+
+test('sums fees and income by the second, and a gain below the fees is a loss', () => {
+  const told = new Told()
+  told.apply('buy', [0, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) })
+  told.apply('income', [50, '', 2, 2])
+  told.apply('sell', [100, 'm-yes', 22.84, 12.1052], { fee: usdMicros(284_470) })
+  const { realized, fees, income, wins, losses } = told.tally.totals()
+  assert.deepEqual([realized, fees, income], [228_400, 569_510, 2_000_000])
+  assert.deepEqual([wins, losses], [0, 1])
+  assert.equal(netRealized(told.tally.totals()), 228_400 - 569_510 + 2_000_000)
+  const at = (second: number) => timeMs(START_MS + second * SECOND)
+  const first = told.tally.between(at(0), at(99))
+  assert.deepEqual([first.fees, first.income, first.realized], [285_040, 2_000_000, 0])
+  assert.deepEqual(told.tally.hours(at(0)).length, 1)
+})
+
+test('counts what combos paid once none of their contracts is held, and never guesses', () => {
+  const told = new Told()
+  told.apply('comboBuy', [0, 'm-c', 100, 25])
+  assert.equal(told.tally.totals().comboRealized, null)
+  told.apply('comboSell', [1, 'm-c', 40, 20])
+  told.apply('comboRedeem', [2, 'm-c', 60, 60])
+  assert.equal(told.tally.totals().comboRealized, 55_000_000)
+  told.apply('comboBuy', [3, 'm-d', 10, 3])
+  told.apply('comboRedeem', [4, 'm-d', 0, 0])
+  assert.equal(told.tally.totals().comboRealized, 52_000_000, 'a loser turned in')
+  told.apply('comboRedeem', [5, 'm-e', 1, 1])
+  assert.equal(told.tally.totals().comboRealized, null, 'more than was known to be held')
+  const { comboEvents, realized, trades, volume, redemptions, markets } = told.tally.totals()
+  assert.deepEqual(
+    [comboEvents, realized, trades, volume, redemptions, markets],
+    [6, 0, 0, 0, 0, 0],
+  )
+})
+
+// The recorded purchase of 25 April 2026: $18.06 at 0.86 are 21 contracts, of which 20.9118 arrived; and 5 at 0.29 on 31 March,
+// of which 4.8935 did (a public report).
+test('takes a taker fee of before 28 April 2026 off the contracts when the row does not show it', () => {
+  const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
+  const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })
+  const buy = (set: Partial<WalletEvent>, known = facts) => {
+    const told = new Told(known)
+    const price = priceMicros(860_000)
+    told.apply('buy', [0, 'm-yes', 21, 18.06], { timeMs: april(25), role: 'taker', price, ...set })
+    const { balance, cost, fees, isCostKnown } = told.position('m-yes')
+    return [balance, cost, fees, isCostKnown]
+  }
+  const whole = [21_000_000, 18_060_000, 0, true]
+  assert.deepEqual(buy({}), [20_911_800, 17_984_148, 75_852, true])
+  const small = { price: priceMicros(290_000), size: sizeMicros(5e6), usd: usdMicros(1_450_000) }
+  assert.deepEqual(buy({ ...small, timeMs: april(0) }).slice(0, 1), [4_893_500])
+  assert.deepEqual(buy({ role: 'maker' }), whole)
+  assert.deepEqual(buy({ timeMs: april(28) }), whole)
+  assert.deepEqual(buy({ timeMs: timeMs(Date.UTC(2026, 2, 29)) }), whole)
+  assert.deepEqual(buy({}, market('m')), whole)
+  // The row's own dollars show the fee: its contracts are those that arrived.
+  assert.deepEqual(buy({ fee: usdMicros(75_852) }), [21_000_000, 18_060_000, 75_852, true])
+  assert.deepEqual(buy({ role: null }), [21_000_000, 18_060_000, 0, false])
+  const unknown = new Told(market('m', { takerFee: null }))
+  unknown.apply('buy', [0, 'm-yes', 21, 18.06], { timeMs: april(25), role: 'taker' })
+  assert.equal(unknown.position('m-yes').isCostKnown, false)
+  assert.equal(unknown.tally.resolve(facts), 'rebuild', 'what the market charged came to be known')
+})

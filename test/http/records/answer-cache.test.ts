@@ -1,0 +1,165 @@
+// Kept pages of markets, trades and candles against pages of which nothing is kept, on real market actors under random
+// events, and the bounds of what is kept.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CatalogView, ListQuery, PastPricesView } from '../../../actors/views.ts'
+import { priceMicros, timeMs } from '../../../engine/units.ts'
+import { AnswerCache } from '../../../http/records/answer-cache.ts'
+import { MarketRecords } from '../../../http/records/markets.ts'
+import { parseQuery } from '../../../http/request/query.ts'
+import { type Answer, jsonText } from '../../../http/request/reply.ts'
+import type { Route } from '../../../http/request/route.ts'
+import { candleRoutes } from '../../../http/routes/candles.ts'
+import { marketRoutes } from '../../../http/routes/markets.ts'
+import { tradeRoutes } from '../../../http/routes/trades.ts'
+import { NAMES, NOON } from '../../support/worlds/builders.ts'
+import { openMarkets, someMessage } from '../../support/worlds/moved-markets.ts'
+
+const NOTHING = { countMax: 0, bytesMax: 2 ** 20 }
+const LIMIT = 3
+
+type World = ReturnType<typeof openMarkets>
+
+/** The routes of pages over the world's markets, listed in the order that they stand in. */
+function routesOf({ clock, storage, markets, matches }: World, bounds: typeof NOTHING | undefined) {
+  const found = (id: string) => markets.find(({ ref }) => ref.id === id) ?? null
+  // Cursors are signed with a key of their own by each list.
+  const list = ({ offset, limit }: ListQuery) => {
+    const total = markets.length + storage.pruneCount
+    return { markets: markets.slice(offset, offset + limit), total, next: null }
+  }
+  const catalog: CatalogView = Object.assign(Object.create(null), {
+    ...{ names: NAMES, recordsSinceMs: NOON, find: found, list, search: list },
+  })
+  // What a venue remembers is another price at each step.
+  const pastPrices: PastPricesView = {
+    at: () => null,
+    range: async (_, { toMs }) => [
+      { price: priceMicros(clock.nowMs() % 1_000_000), timeMs: timeMs(toMs - 1) },
+    ],
+  }
+  const records = new MarketRecords(matches, bounds)
+  const engine = { catalog, pastPrices }
+  const shared = { catalog, clock, records, answers: new AnswerCache(bounds), engine }
+  return [...marketRoutes(shared), ...tradeRoutes(shared), ...candleRoutes(shared)]
+}
+
+/** What a route answers to an address, its body as text. */
+async function asked(routes: readonly Route[], pattern: string, query: string, id: string) {
+  const route = routes.find((one) => one.pattern === pattern) ?? assert.fail(pattern)
+  const raw = parseQuery(query) ?? assert.fail(query)
+  const facts = {
+    ...{
+      caller: null,
+      dashboard: null,
+      address: '',
+      isLocal: true,
+      requester: () => ['test'],
+      path: () => id,
+    },
+    header: () => '',
+    signal: () => new AbortController().signal,
+  }
+  const { body, whenTaken, ...rest } = await route.respond(facts, raw, new Uint8Array())
+  const text = Buffer.from(body ?? '').toString()
+  whenTaken?.()
+  return { text, body, ...rest }
+}
+
+const ADDRESSES = [
+  ['/v1/markets', `limit=${LIMIT}`],
+  ['/v1/markets/search', `search=rain&limit=${LIMIT}`],
+  ['/v1/markets/{market_id}/trades', 'limit=5'],
+  ['/v1/markets/{market_id}/trades', 'limit=5&side=buy&start_time=9'],
+  ['/v1/markets/{market_id}/candles', 'interval=1m&limit=5&start_time=9'],
+  ['/v1/markets/{market_id}/candles', 'interval=1m&limit=5&gap_fill=true&outcome=no'],
+  ['/v1/markets/{market_id}/candles', 'interval=1m&limit=5&history=true'],
+] as const
+
+for (const seed of [1, 2, 3]) {
+  test(`kept pages are those of which nothing is kept, whatever happens to the markets (seed ${seed})`, async () => {
+    const world = openMarkets(seed)
+    const { random, clock, storage, markets, matches } = world
+    const [kept, plain] = [routesOf(world, undefined), routesOf(world, NOTHING)]
+    const bodies = new Map<string, Answer['body']>()
+    let againCount = 0
+    for (let step = 0; step < 600; step += 1) {
+      const market = random.pick(markets)
+      const what = random.below(24)
+      if (what === 0) matches.put(random.pick(markets.slice(0, 2)), random.pick(markets.slice(2)))
+      else if (what === 1) matches.remove(market.ref)
+      else if (what === 2) market.restart()
+      else if (what === 3) market.tick(clock.nowMs())
+      else if (what === 4) markets.reverse()
+      else if (what === 5) {
+        const sizeBytesMax = Math.max(1, storage.sizeBytes() - random.below(2_000))
+        storage.prune({ nowMs: clock.nowMs(), retentionDays: 1, sizeBytesMax, rowsMax: 9 })
+      } else if (what < 9) clock.advance(random.pick([1, 999, 30_000, 400_000]))
+      else market.receive(someMessage(random, market, clock.nowMs()))
+      for (const [pattern, query] of ADDRESSES) {
+        const { id } = random.pick(markets).ref
+        const address = `${pattern}?${query} ${id}`
+        const { body, ...got } = await asked(kept, pattern, query, id)
+        const { body: _, ...wanted } = await asked(plain, pattern, query, id)
+        assert.deepEqual(got, wanted, `${address}, step ${step}`)
+        if (bodies.get(address) === body) againCount += 1
+        bodies.set(address, body)
+      }
+    }
+    assert.ok(againCount > 300, `${againCount} answers were given again`)
+  })
+}
+
+test('an answer is written while a fact is unknown, has changed, or changes while it is written', async () => {
+  const answers = new AnswerCache()
+  let fact: number | null = 1
+  let writtenCount = 0
+  const write = () => {
+    writtenCount += 1
+    return jsonText(String(writtenCount))
+  }
+  const text = async (late = false, during = () => {}) => {
+    const given = answers.answer(
+      'asked',
+      () => [fact],
+      () => {
+        if (!late) return write()
+        return Promise.resolve().then(() => {
+          during()
+          return write()
+        })
+      },
+    )
+    return Buffer.from((await given).body ?? '').toString()
+  }
+  assert.deepEqual([await text(), await text(), await text(true)], ['1', '1', '1'])
+  fact = 2
+  assert.deepEqual([await text(), await text()], ['2', '2'])
+  fact = null
+  assert.deepEqual([await text(), await text()], ['3', '4'])
+  fact = 3
+  // In the middle of writing the fact is another one for a moment: nobody can say of which it was written.
+  const change = () => {
+    fact = 4
+  }
+  assert.equal(await text(true, change), '5')
+  fact = 3
+  assert.deepEqual([await text(), await text(true)], ['6', '6'])
+  fact = 5
+  assert.deepEqual([await text(true), await text()], ['7', '7'])
+  const bytes = new Uint8Array(2).fill(0x37)
+  const taken = answers.answer(
+    'bytes',
+    () => [1],
+    () => ({ ...jsonText(''), body: bytes, whenTaken: () => void bytes.fill(0) }),
+  )
+  assert.ok(!(taken instanceof Promise))
+  taken.whenTaken?.()
+  const again = await answers.answer(
+    'bytes',
+    () => [1],
+    () => assert.fail('it is kept'),
+  )
+  assert.equal(Buffer.from(again.body ?? '').toString(), '77')
+})

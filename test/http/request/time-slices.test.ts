@@ -1,0 +1,64 @@
+// Slow and quick rows, in turns of the loop.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Metrics } from '../../../engine/process/metrics.ts'
+import { mapInSlices } from '../../../http/request/time-slices.ts'
+import { HandlerTimes } from '../../../http/request/handler-times.ts'
+import { countTurns } from '../../support/fakes/loop-turns.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+
+const rows = Array.from({ length: 200 }, (_, index) => index)
+
+test('quick rows are done at once', () => {
+  const done = mapInSlices(new ManualClock(), rows, (row) => row * 2)
+  assert.deepEqual(
+    done,
+    rows.map((row) => row * 2),
+  )
+})
+
+test('slow rows are done in slices of 2.5 ms and all of them in order', async () => {
+  const clock = new ManualClock()
+  const loop = countTurns()
+  const turns: number[] = []
+  const done = mapInSlices(clock, rows, (row) => {
+    clock.advance(0.5)
+    turns[loop.count()] = (turns[loop.count()] ?? 0) + 1
+    return row * 2
+  })
+  assert.ok(done instanceof Promise)
+  assert.deepEqual(
+    await done,
+    rows.map((row) => row * 2),
+  )
+  loop.stop()
+  assert.equal(turns.filter((rowCount) => rowCount > 0).length, 40)
+  assert.ok(turns.every((rowCount) => rowCount <= 5))
+})
+
+test('a slice ends earlier when what came before it in its turn took long', async () => {
+  const clock = new ManualClock()
+  const times = new HandlerTimes({ clock, metrics: new Metrics() })
+  times.begin()
+  clock.advance(4)
+  let rowCount = 0
+  const done = mapInSlices(clock, rows, () => {
+    clock.advance(0.5)
+    rowCount += 1
+  })
+  assert.equal(rowCount, 2)
+  times.end()
+  await done
+  assert.equal(times.largestMs(), 5)
+})
+
+test('a row that fails ends it, in any slice', async () => {
+  const clock = new ManualClock()
+  const fails = (at: number) => (row: number) => {
+    clock.advance(1)
+    if (row === at) throw new Error('no such row')
+  }
+  assert.throws(() => mapInSlices(clock, rows, fails(1)))
+  await assert.rejects(async () => mapInSlices(clock, rows, fails(150)))
+})

@@ -1,0 +1,125 @@
+// How a wallet's events are read for their pages: in slices of bounded length whatever is asked for, and in the time that
+// the opening of the wallet left.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { WalletEventView, WalletView } from '../../../actors/wallets/views.ts'
+import { EngineError } from '../../../engine/errors.ts'
+import { nativeMarketId } from '../../../engine/ids.ts'
+import { activityAnswer } from '../../../http/wallets/wallet-answers.ts'
+import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
+import { type Face, openFace } from '../../support/rigs/face.ts'
+import { NOON } from '../../support/worlds/builders.ts'
+
+const EVENTS = 6_000
+/** As many as one turn of the loop may read. */
+const TURN_ROWS = 128
+
+/** Counts what is read of it, and whether its owner was asked to look for what is rare. */
+class CountedWallet extends FakeWallet {
+  rowsOfTurn = 0
+  rowsRead = 0
+  lookUps = 0
+  isFiltered = false
+  onRead: () => void = () => {}
+
+  override events(query: Parameters<WalletView['events']>[0]): readonly WalletEventView[] {
+    if (query.kinds !== null || query.market !== null) this.isFiltered = true
+    this.rowsOfTurn += query.limit
+    this.onRead()
+    const rows = super.events(query)
+    this.rowsRead += rows.length
+    const note = () => {
+      this.lookUps += 1
+    }
+    return rows.map((row) => ({
+      ...row,
+      get facts() {
+        note()
+        return row.facts
+      },
+    }))
+  }
+}
+
+/** Buys in markets that the catalogue has forgotten; of the two oldest events one is a split, one in a market alone. */
+function countedWallet(pair: string): CountedWallet {
+  const proxy = fakeAddress(pair)
+  const { ledger } = randomWallet({ proxy, eventCount: EVENTS, nowMs: NOON }, [])
+  const wallet = new CountedWallet(proxy, NOON)
+  for (const [index, row] of ledger.entries()) {
+    const market = nativeMarketId(index === 1 ? '0xrare' : '0xusual')
+    const event = { ...row.event, kind: index === 0 ? 'split' : 'buy', market } as const
+    wallet.ledger.push({ ...row, event })
+  }
+  return wallet
+}
+
+let face: Face
+before(async () => {
+  face = await openFace()
+})
+after(() => face.stop())
+
+test('no turn of the loop reads more than 128 events of a wallet, however rare what is asked for', async () => {
+  const wallet = countedWallet('a1')
+  face.engine.wallets.known.push(wallet)
+  for (const [path, rowCount, readMin, lookUpsMax] of [
+    ['activity?type=SPLIT', 1, EVENTS, 2],
+    ['activity?type=MERGE', 0, EVENTS, 0],
+    ['trades?market_id=venue_a_0xrare', 1, EVENTS, 3],
+    ['trades?limit=500', 500, 501, 1_500],
+    ['trades?limit=5', 5, 6, 15],
+  ] as const) {
+    wallet.rowsRead = 0
+    wallet.lookUps = 0
+    let most = 0
+    let isOver = false
+    const look = () => {
+      most = Math.max(most, wallet.rowsOfTurn)
+      wallet.rowsOfTurn = 0
+      if (!isOver) setImmediate(look)
+    }
+    look()
+    const { status, body } = await face.get(`/v1/wallets/${wallet.profile.proxy}/${path}`)
+    isOver = true
+    assert.equal(status, 200)
+    const rows = body.activities ?? body.trades
+    assert.ok(Array.isArray(rows))
+    assert.equal(rows.length, rowCount, path)
+    assert.ok(wallet.rowsRead >= readMin && wallet.rowsRead <= readMin + 2 * TURN_ROWS, path)
+    assert.ok(most > 0 && most <= TURN_ROWS, `${path}: ${most} in one turn`)
+    assert.equal(wallet.isFiltered, false, path)
+    assert.ok(wallet.lookUps <= lookUpsMax, `${path}: ${wallet.lookUps} markets looked up`)
+  }
+})
+
+test('a slow opening takes its time from the search, which is refused in time', async () => {
+  const clock = new ManualClock()
+  const { wallets, catalog } = face.engine
+  const wallet = countedWallet('b2')
+  wallet.onRead = () => clock.advance(10)
+  const open = async () => {
+    clock.advance(3_500)
+    return wallet
+  }
+  const engine = { wallets: { count: 1, ranking: wallets.ranking.bind(wallets), open } }
+  const asked = {
+    ...{ address: wallet.profile.proxy, signal: new AbortController().signal },
+    requester: ['test'],
+    query: { order: 'desc', limit: 5, type: ['MERGE'] },
+  } as const
+  const beganMs = clock.monotonicMs()
+  const answer = (rowsMs: number) => {
+    wallet.onRead = () => clock.advance(rowsMs)
+    return activityAnswer({ engine, catalog, clock }, asked)
+  }
+  await assert.rejects(
+    answer(100),
+    (error) => error instanceof EngineError && error.status === 503 && /narrow/.test(error.detail),
+  )
+  const tookMs = clock.monotonicMs() - beganMs
+  assert.ok(tookMs < 5_000, `${tookMs} ms`)
+  assert.equal((await answer(10)).status, 200, 'a scan that ends in time is answered')
+})

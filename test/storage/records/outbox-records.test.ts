@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { timeMs } from '../../../engine/units.ts'
+import { stateBody, stateSchemas } from '../../../storage/records/outbox-records.ts'
+
+const TOTALS = {
+  ...{ lastNumber: 101, delivered: 2, exhausted: 3, dropped: 4, pending: 5, prunedCount: 6 },
+  ...{ failingSinceMs: timeMs(7), throttled: 8, pendingBytes: 9 },
+}
+/** Eight bytes each, 2^53 higher so that they sort: number, delivered, exhausted, dropped, pending, pruned, failing, throttled, bytes. */
+const BYTES = [101, 2, 3, 4, 5, 6, 7, 8, 9].map((value) => `00200000${hex(value)}`).join('')
+
+function hex(value: number): string {
+  return value.toString(16).padStart(8, '0')
+}
+
+test('totals of an outbox have the bytes that older versions wrote', () => {
+  assert.equal(stateBody(TOTALS).toString('hex'), BYTES)
+  const key = Buffer.alloc(4)
+  assert.deepEqual(stateSchemas[2]?.(Buffer.from(BYTES, 'hex'), key), TOTALS)
+  const first = Buffer.from(BYTES.slice(0, 7 * 16), 'hex')
+  const estimated = { ...TOTALS, throttled: 0, pendingBytes: 5_000 }
+  assert.deepEqual(stateSchemas[1]?.(first, key), estimated)
+})
