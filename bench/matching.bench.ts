@@ -15,8 +15,8 @@ import type { ScoredPair } from '../engine/matching/search/pair-graph.ts'
 import { understandMarket } from '../engine/matching/understand/proposition-parser.ts'
 import { MATCH_SCORE } from '../engine/matching/veto/vetoes.ts'
 import { seededRandom } from '../engine/random.ts'
-import { runToEnd } from '../engine/time-slices.ts'
 import type { MatchMarket } from '../engine/subject.ts'
+import { runToEnd } from '../engine/time-slices.ts'
 import { type MatchingWorld, matchingWorld } from '../test/support/worlds/matching-world.ts'
 import {
   type Bench,

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Checkpoints } from '../actors/cluster/checkpoints.ts'
 import { Feeder } from '../actors/cluster/feeder.ts'
-import { Standby } from '../actors/cluster/standby.ts'
 import { ReplicatedOutbox } from '../actors/cluster/replicated-outbox.ts'
+import { Standby } from '../actors/cluster/standby.ts'
 import { startHousekeeping } from '../actors/housekeeping.ts'
 import { answerBars } from '../actors/mirror/bars.ts'
 import { answerOlderTrades } from '../actors/mirror/older-trades.ts'
@@ -16,9 +16,6 @@ import { ClusterWebhooks } from '../storage/cluster-webhooks.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../storage/records/log-items.ts'
 import { type Clock, pause, type StopTimer } from './clock.ts'
-import { answerBatches, encodeRevocation, type Revocation } from './cluster/gateway-messages.ts'
-import { gated } from './cluster/event-gate.ts'
-import { type Lease, takeLease } from './cluster/lease.ts'
 import {
   type Answer,
   type ClusterLog,
@@ -26,6 +23,9 @@ import {
   type RequestSubject,
   SHARDS,
 } from './cluster/cluster-log.ts'
+import { gated } from './cluster/event-gate.ts'
+import { answerBatches, encodeRevocation, type Revocation } from './cluster/gateway-messages.ts'
+import { type Lease, takeLease } from './cluster/lease.ts'
 import { Loopback } from './cluster/loopback.ts'
 import { type Member, type MemberRole, Members } from './cluster/members.ts'
 import { SealedLog } from './cluster/sealed-log.ts'

@@ -25,8 +25,8 @@ import { watchRuntime } from './process/runtime.ts'
 import { Shutdown } from './process/shutdown.ts'
 import { systemRandom } from './random.ts'
 import { openReplay } from './venues/recording/replay-feed.ts'
-import { openSource } from './venues/venue-source.ts'
 import type { Venue, VenueParts } from './venues/venue.ts'
+import { openSource } from './venues/venue-source.ts'
 import { openVenues, venueTable } from './venues/venues.ts'
 
 /** How the venues are opened, and what must end after them. */

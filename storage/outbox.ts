@@ -17,6 +17,15 @@ import type { KeyRange, Table } from './lmdb/table.ts'
 import { chunkedRows } from './markets.ts'
 import { groupKey, KEY_END, KEY_START, numberKey, readInteger } from './records/keys.ts'
 import {
+  DUE_NUMBER_AT,
+  DUE_TIME_AT,
+  dueKey,
+  dueRange,
+  eventKey,
+  lastPriceKey,
+  webhookRange,
+} from './records/outbox-keys.ts'
+import {
   changedDelivery,
   countsOf,
   DELIVERY_SCHEMA,
@@ -35,15 +44,6 @@ import {
   storedFinished,
   withoutBody,
 } from './records/outbox-records.ts'
-import {
-  DUE_NUMBER_AT,
-  DUE_TIME_AT,
-  dueKey,
-  dueRange,
-  eventKey,
-  lastPriceKey,
-  webhookRange,
-} from './records/outbox-keys.ts'
 import { TABLES } from './tables.ts'
 
 const PRESENT = Buffer.of(1)

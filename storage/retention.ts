@@ -5,8 +5,8 @@
 // what was removed would suffice; the pages come free with the next commit, so what is under way is
 // counted.
 
-import { firstRetainedHour } from '../engine/retention-time.ts'
 import { snapshotRetentionDays } from '../engine/limits.ts'
+import { firstRetainedHour } from '../engine/retention-time.ts'
 import { HOUR_MS } from '../engine/units.ts'
 import type { Bars } from './bars.ts'
 import type { PruneLimits } from './contract/storage.ts'

@@ -30,6 +30,8 @@ import {
   tradeIdKey,
   tradeKey,
 } from './records/keys.ts'
+import type { PackedSchemas } from './records/records.ts'
+import { packTrade, storedTrade, type TradeRecord, tradeRecordSchemas } from './records/trade.ts'
 import {
   idRowOf,
   keyOfOffsetRow,
@@ -38,8 +40,6 @@ import {
   writeIdRow,
   writeOffsetRow,
 } from './records/trade-locations.ts'
-import type { PackedSchemas } from './records/records.ts'
-import { packTrade, storedTrade, type TradeRecord, tradeRecordSchemas } from './records/trade.ts'
 import { TABLES } from './tables.ts'
 import { rangeOfTrades } from './trade-range.ts'
 import { TradeTokens } from './trade-tokens.ts'

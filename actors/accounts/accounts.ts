@@ -20,9 +20,9 @@ import { siteOf } from '../../engine/networks.ts'
 import type { HashRequester, PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { AccountRecord, AccountTable } from '../../storage/contract/storage.ts'
 import type { AccountsView, Caller, KeyView, Quota, Session, TokenView } from '../views.ts'
+import { type ConnectionSlot, ConnectionSlots } from './connection-slots.ts'
 import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
-import { type ConnectionSlot, ConnectionSlots } from './connection-slots.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
 /** `local@localhost`, unless a user took it in an earlier version. */

@@ -29,9 +29,9 @@ import type {
 } from '../views.ts'
 import { isRelisted, isReworded } from './changes.ts'
 import { Events } from './events.ts'
-import { type MarketEntry, MarketRegistry } from './market-registry.ts'
 import { CatalogLists, type SearchIndex } from './lists.ts'
 import { MarketColumns } from './market-columns.ts'
+import { type MarketEntry, MarketRegistry } from './market-registry.ts'
 import type { MarketText } from './search.ts'
 
 export abstract class CatalogLookup<Entry extends MarketEntry> implements CatalogView {

@@ -17,6 +17,7 @@ import type { MarketMessage, MarketParts } from '../market/parts.ts'
 import { publishStatus } from '../market/updates.ts'
 import type { System } from '../system.ts'
 import type { MarketView, SliceQuery } from '../views.ts'
+import { CatalogLookup } from './catalog-lookup.ts'
 import {
   fingerprint,
   isEqualSummary,
@@ -25,9 +26,8 @@ import {
   mergedSummary,
   summaryOf,
 } from './changes.ts'
-import type { MarketActorRef } from './market-registry.ts'
 import type { SearchIndex } from './lists.ts'
-import { CatalogLookup } from './catalog-lookup.ts'
+import type { MarketActorRef } from './market-registry.ts'
 import { OldMarkets } from './old-markets.ts'
 
 export type { MarketActorRef as KnownMarket } from './market-registry.ts'

@@ -2,8 +2,8 @@
 // A library's radix tree leads from words to events, so that a request reads no title.
 
 import SearchableMap from 'minisearch/SearchableMap'
-import { firstAtLeast } from '../../engine/search/word-index.ts'
 import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/tokenizer.ts'
+import { firstAtLeast } from '../../engine/search/word-index.ts'
 
 /** Bounded by the events. */
 export class EventTitles {

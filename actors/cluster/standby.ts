@@ -9,7 +9,12 @@ import {
   checkpointObject,
   decodeCheckpoint,
 } from '../../engine/cluster/checkpoint.ts'
-import type { ClusterLog, Delivered, LogSubscription, ShardName } from '../../engine/cluster/cluster-log.ts'
+import type {
+  ClusterLog,
+  Delivered,
+  LogSubscription,
+  ShardName,
+} from '../../engine/cluster/cluster-log.ts'
 import type { TradeUpdate, Update } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { outstandingWritesMax } from '../../engine/limits.ts'

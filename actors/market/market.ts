@@ -14,15 +14,15 @@ import type {
   TickSizeEvent,
   TradeEvent,
 } from '../../engine/events.ts'
-import { firstRetainedMs } from '../../engine/retention-time.ts'
 import { checkpointEveryMs, marketIdleMsMax, messageAgeMsMax } from '../../engine/limits.ts'
+import { type MarketRef, mayFollow, resolutionAfter } from '../../engine/market/market.ts'
 import {
   type FiguresState,
   figuresOfListing,
   MarketFigures,
   withFigures,
 } from '../../engine/market/trading-figures.ts'
-import { type MarketRef, mayFollow, resolutionAfter } from '../../engine/market/market.ts'
+import { firstRetainedMs } from '../../engine/retention-time.ts'
 import { complement, type TimeMs, timeMs, type UsdMicros } from '../../engine/units.ts'
 import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type { ListingDetails, MarketSummary, StoredTrade } from '../../storage/contract/storage.ts'

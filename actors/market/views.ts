@@ -2,8 +2,8 @@
 
 import type { Level, MarketPrice } from '../../engine/events.ts'
 import type { Bar } from '../../engine/market/candle.ts'
-import type { FiguresState } from '../../engine/market/trading-figures.ts'
 import type { MarketRef } from '../../engine/market/market.ts'
+import type { FiguresState } from '../../engine/market/trading-figures.ts'
 import type { TimeMs, UsdMicros } from '../../engine/units.ts'
 import type { VolumeUnit } from '../../engine/venue-table.ts'
 import type {

@@ -8,9 +8,9 @@ import { patternTest } from '../../engine/matching/veto/families.ts'
 import type { StoredOverride } from '../../storage/contract/matches.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { CatalogView, MarketView } from '../views.ts'
-import type { OverrideResult } from './override-results.ts'
-import { isMatchable } from './matches.ts'
 import { type MatchOverrides, rowOf } from './match-overrides.ts'
+import { isMatchable } from './matches.ts'
+import type { OverrideResult } from './override-results.ts'
 
 /** As engine/admin/admin-socket.ts has them. */
 type Request = Readonly<Record<string, unknown>>

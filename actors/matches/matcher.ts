@@ -14,15 +14,15 @@ import type {
 import type { MatchPort } from '../../engine/matching/match-thread.ts'
 import type { Log } from '../../engine/process/log.ts'
 import { leagueOfWord } from '../../engine/sports/leagues.ts'
-import { yieldToEventLoop } from '../../engine/time-slices.ts'
 import { type MatchMarket, marketOfListing, type SubjectReader } from '../../engine/subject.ts'
 import type { TeamEntry } from '../../engine/team-listing.ts'
+import { yieldToEventLoop } from '../../engine/time-slices.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { CatalogWatcher, MarketView } from '../views.ts'
-import { type OverrideResult, OverrideResults } from './override-results.ts'
-import { isMatchable } from './matches.ts'
-import { MatchResults, type ResultParts } from './match-results.ts'
 import type { MatchOverrides } from './match-overrides.ts'
+import { MatchResults, type ResultParts } from './match-results.ts'
+import { isMatchable } from './matches.ts'
+import { type OverrideResult, OverrideResults } from './override-results.ts'
 
 /** Texts given to the thread in one turn: milliseconds of the loop, and their number. */
 const TIME_SLICE_MS = 1.5

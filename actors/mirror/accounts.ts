@@ -2,8 +2,8 @@
 // here before its record comes. A gateway reads credentials and counts; what changes an account is forwarded.
 
 import type { Clock } from '../../engine/clock.ts'
-import { decodeRevocation } from '../../engine/cluster/gateway-messages.ts'
 import type { ClusterLog, LogSubscription } from '../../engine/cluster/cluster-log.ts'
+import { decodeRevocation } from '../../engine/cluster/gateway-messages.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { PasswordPool } from '../../engine/passwords/passwords.ts'
 import type { Log } from '../../engine/process/log.ts'

@@ -9,11 +9,11 @@ import type { TimeMs } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { EventTable } from '../../storage/contract/storage.ts'
 import type { LogItem } from '../../storage/records/log-items.ts'
-import type { MarketEntry } from '../catalog/market-registry.ts'
-import type { SearchIndex } from '../catalog/lists.ts'
 import { CatalogLookup } from '../catalog/catalog-lookup.ts'
-import { MirrorMarket, type MirrorParts } from './market.ts'
+import type { SearchIndex } from '../catalog/lists.ts'
+import type { MarketEntry } from '../catalog/market-registry.ts'
 import type { MirrorDescriptions } from './descriptions.ts'
+import { MirrorMarket, type MirrorParts } from './market.ts'
 
 type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 

@@ -11,9 +11,13 @@ import { DAY_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import { SuspectAnswerError, SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { MarketSummary, PastDay, Storage } from '../../storage/contract/storage.ts'
 import type { MarketView, PastPricesView, PricePoint, PriceRange, VenueView } from '../views.ts'
-import { type Deadline, type VenuePriceRequestParts, VenuePriceRequests } from './venue-price-requests.ts'
 import { dayOf, lastBefore, newerOf, newestOf, pastDay, pointsOf, startOf } from './days.ts'
 import { joinedPoints, PastRanges } from './ranges.ts'
+import {
+  type Deadline,
+  type VenuePriceRequestParts,
+  VenuePriceRequests,
+} from './venue-price-requests.ts'
 
 interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>

@@ -6,9 +6,9 @@ import type { Clock } from '../../engine/clock.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
+import type { Settled } from './history-sync.ts'
 import { blockEvents, type WalletLedger } from './ledger.ts'
 import { eventKey, inOrder } from './live-fills.ts'
-import type { Settled } from './history-sync.ts'
 
 /** The times of one event in the stream and in the history differ by less. */
 const SHIFT_MS = 120_000

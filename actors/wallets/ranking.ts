@@ -13,10 +13,10 @@ import {
   type WalletHead,
   type WalletTable,
 } from '../../storage/contract/wallets.ts'
+import { EventLoopYielder } from '../event-loop-yielder.ts'
 import { type Column, Columns } from '../rows/columns.ts'
 import { type Ranking, Rankings } from '../rows/rankings.ts'
 import { SortedRows } from '../rows/sorted-rows.ts'
-import { EventLoopYielder } from '../event-loop-yielder.ts'
 import {
   type RankedWallet,
   WALLET_WINDOWS,

@@ -7,9 +7,9 @@ import { HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WalletEvent } from '../../engine/wallet.ts'
 import { LedgerBlock, packBlock } from '../../engine/wallets/ledger-block.ts'
 import { type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
+import type { HistorySyncResult } from './history-sync.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
-import type { HistorySyncResult } from './history-sync.ts'
 
 /** Readings that get no further for so long have lost their place: the venue no longer lists the last event. */
 const STUCK_MS = HOUR_MS

@@ -14,12 +14,11 @@ import {
   usdMicros,
 } from '../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../engine/wallet.ts'
-import type { PositionFigures, RangeFigures } from '../../engine/wallets/wallet-figures.ts'
 import type { PnlState } from '../../engine/wallets/pnl-state.ts'
+import type { PositionFigures, RangeFigures } from '../../engine/wallets/wallet-figures.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import type { MarketView } from '../views.ts'
 import { LedgerDamage } from './ledger.ts'
-import type { WalletMarkets } from './wallet-markets.ts'
 import type {
   PositionView,
   WalletEventView,
@@ -28,6 +27,7 @@ import type {
   WalletWindow,
 } from './views.ts'
 import type { Wallet } from './wallet.ts'
+import type { WalletMarkets } from './wallet-markets.ts'
 
 interface ValuationParts {
   readonly clock: Clock

@@ -20,6 +20,16 @@ import {
 } from '../../storage/contract/wallets.ts'
 import { EventLoopYielder } from '../event-loop-yielder.ts'
 import {
+  type HistorySyncResult,
+  type Settled,
+  syncHistory,
+  type WalletSource,
+} from './history-sync.ts'
+import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
+import { type LedgerDifference, WalletMerge } from './ledger-merge.ts'
+import { type LiveFills, notAmong } from './live-fills.ts'
+import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './market-groups.ts'
+import {
   bringForward,
   type Forwarded,
   type ForwardParts,
@@ -27,11 +37,6 @@ import {
   type Packed,
   rebuilt,
 } from './pnl-forward.ts'
-import { eventsBetween, lacksGroups, learnGroupsOf, newFacts } from './market-groups.ts'
-import { blockEvents, LedgerDamage, WalletLedger } from './ledger.ts'
-import { type LiveFills, notAmong } from './live-fills.ts'
-import { type LedgerDifference, WalletMerge } from './ledger-merge.ts'
-import { type HistorySyncResult, type Settled, syncHistory, type WalletSource } from './history-sync.ts'
 import { type OpenedPnlState, packedBytes, rankedFigures } from './stored-wallet.ts'
 import { WalletTail } from './tail.ts'
 import type { WalletIssue } from './views.ts'

@@ -23,19 +23,19 @@ import { unavailable, WalletAddresses, WalletDeadline, type WalletRequest } from
 import { WalletCatchUps } from './catch-ups.ts'
 import { WalletComparisons } from './comparisons.ts'
 import { WalletFollows } from './follows.ts'
+import { FullResyncs } from './full-resyncs.ts'
 import { LedgerDamage } from './ledger.ts'
 import { LiveFills } from './live-fills.ts'
-import { type WalletMarketParts, WalletMarkets } from './wallet-markets.ts'
 import { WalletOwnTrades } from './own-trades.ts'
 import { WalletRanking } from './ranking.ts'
-import { type SyncSource, WalletSyncs } from './wallet-syncs.ts'
-import { FullResyncs } from './full-resyncs.ts'
 import type { OpenedPnlState } from './stored-wallet.ts'
 import { WalletValuation } from './valuation.ts'
 import type { WalletIssue, WalletsView, WalletView } from './views.ts'
 import { Wallet } from './wallet.ts'
-import { type WarmWallet, WarmWallets } from './warm-wallets.ts'
+import { type WalletMarketParts, WalletMarkets } from './wallet-markets.ts'
+import { type SyncSource, WalletSyncs } from './wallet-syncs.ts'
 import { WalletWhales } from './wallet-whales.ts'
+import { type WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>

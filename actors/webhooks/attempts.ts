@@ -13,8 +13,8 @@ import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import type { StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 import type { AccountShares } from './account-shares.ts'
 import { type AttemptTimes, headersOf } from './attempt.ts'
-import type { DeliveryQueue } from './queue.ts'
 import type { AttemptCapacity } from './delivery-rotation.ts'
+import type { DeliveryQueue } from './queue.ts'
 
 interface AttemptParts {
   readonly clock: Clock

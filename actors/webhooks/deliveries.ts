@@ -21,7 +21,6 @@ import { MINUTE_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
-import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type {
   Delivery,
   DisabledReason,
@@ -30,13 +29,14 @@ import type {
   WebhookEventType,
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
+import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import { AccountShares } from './account-shares.ts'
 import { applyOutcome } from './attempt.ts'
 import { Attempts, type Finished } from './attempts.ts'
-import { DeliveryQueue, hostOf } from './queue.ts'
 import { DeliveryRotation } from './delivery-rotation.ts'
+import { DeliveryQueue, hostOf } from './queue.ts'
 
 /** In one turn of the loop deliveries are sent for at most so long, in at most so many steps. */
 const PUMP_MS_MAX = 2

@@ -21,8 +21,8 @@ import type { Webhook, WebhookFilters, WebhookNumber } from '../../engine/webhoo
 import type { MarketSummary, StoredWhale } from '../../storage/contract/storage.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import type { Deliveries } from './deliveries.ts'
-import type { WebhookIndex } from './webhook-index.ts'
 import { basePrice, PriceBases } from './price-bases.ts'
+import type { WebhookIndex } from './webhook-index.ts'
 
 export interface WebhookEventParts {
   readonly index: WebhookIndex

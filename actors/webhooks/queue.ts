@@ -10,13 +10,13 @@ import {
   webhookEventAgeMsMax,
 } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
-import { TokenLevel } from '../../engine/webhooks/webhook-share.ts'
 import type {
   Delivery,
   StoredDelivery,
   Webhook,
   WebhookEventType,
 } from '../../engine/webhooks/webhook.ts'
+import { TokenLevel } from '../../engine/webhooks/webhook-share.ts'
 import type { AttemptKind, OutboxTable } from '../../storage/contract/webhooks.ts'
 
 /** Deliveries asked for by hand that go before others; further ones wait in their lane. */

@@ -17,7 +17,6 @@ import { eventId } from '../../engine/webhooks/event-id.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
-import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import { makeSecret } from '../../engine/webhooks/signature.ts'
 import type {
   DisabledReason,
@@ -25,13 +24,13 @@ import type {
   Webhook,
   WebhookNumber,
 } from '../../engine/webhooks/webhook.ts'
+import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type { Storage, StoredWhale } from '../../storage/contract/storage.ts'
 import type { OutboxTable, WebhookTable } from '../../storage/contract/webhooks.ts'
 import type { AccountWatcher, DeactivationReason } from '../accounts/directory.ts'
 import type { WhaleWatcher } from '../whales/whales.ts'
 import { Deliveries } from './deliveries.ts'
 import { type WebhookEventParts, WebhookEvents } from './events.ts'
-import { WebhookIndex } from './webhook-index.ts'
 import { OutboxHousekeeping } from './outbox-housekeeping.ts'
 import { hostOf } from './queue.ts'
 import type {
@@ -41,6 +40,7 @@ import type {
   WebhooksView,
   WebhookView,
 } from './views.ts'
+import { WebhookIndex } from './webhook-index.ts'
 
 /** A secret that was rotated out signs for so long as well. */
 export const rotationMs = DAY_MS

@@ -15,8 +15,8 @@ import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredWhale, WhaleMarket } from '../../storage/contract/storage.ts'
 import type { Actor, ActorRef, ReceiveResult, System } from '../system.ts'
 import type { MarketView } from '../views.ts'
-import { type WhaleGroup, WhaleGroups } from './whale-groups.ts'
 import { type Stretch, WhaleRegroup } from './regroup.ts'
+import { type WhaleGroup, WhaleGroups } from './whale-groups.ts'
 
 /** Grouping again works for at most so long at a time, with so long a pause between. */
 const REGROUP_MS_MAX = 2

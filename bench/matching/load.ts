@@ -3,9 +3,9 @@
 // lets the loop run without that work in between.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { MatchOverrides } from '../../actors/matches/match-overrides.ts'
 import { Matcher } from '../../actors/matches/matcher.ts'
 import { Matches } from '../../actors/matches/matches.ts'
-import { MatchOverrides } from '../../actors/matches/match-overrides.ts'
 import { systemClock } from '../../engine/clock.ts'
 import type { MatchTask } from '../../engine/matching/match-task.ts'
 import { type MatchPort, openMatchThread } from '../../engine/matching/match-thread.ts'

@@ -3,8 +3,8 @@
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
-import { readLines } from './read-lines.ts'
 import { type AdminRequest, answerBytesMax, openSocketLocation } from './admin-socket.ts'
+import { readLines } from './read-lines.ts'
 
 /** Longer than the engine takes to give up a command itself. */
 const ANSWER_MS_MAX = 15_000

@@ -1,13 +1,13 @@
 // Asks the engine's own face on loopback what a gateway could not answer: keys, quotas and refusals are those of one place.
 
 import { Agent, request } from 'node:http'
+import { answersMax, requestMsMax } from './cluster-log.ts'
 import {
   decodeGatewayRequest,
   encodeGatewayResponse,
   type GatewayRequest,
   type GatewayResponse,
 } from './gateway-messages.ts'
-import { answersMax, requestMsMax } from './cluster-log.ts'
 
 /** Bytes of an answer; a larger one is refused. */
 const ANSWER_BYTES_MAX = 7 * 1_024 * 1_024

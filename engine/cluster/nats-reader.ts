@@ -5,7 +5,12 @@
 import type { Consumer, ConsumerMessages } from '@nats-io/jetstream'
 import { type Clock, pause, type StopTimer } from '../clock.ts'
 import type { Log } from '../process/log.ts'
-import { type LogSubscription, readAheadMax, type ShardName, type ShardReader } from './cluster-log.ts'
+import {
+  type LogSubscription,
+  readAheadMax,
+  type ShardName,
+  type ShardReader,
+} from './cluster-log.ts'
 
 interface ReaderParts {
   readonly clock: Clock

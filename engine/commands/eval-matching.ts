@@ -12,8 +12,8 @@ import {
 } from '../matching/offline/evaluation.ts'
 import { pairReport } from '../matching/offline/evaluation-report.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
-import { runCommand } from './run-command.ts'
 import { comparedPairs, namedEncoder, PAIRS_OPTION } from './dump-reader.ts'
+import { runCommand } from './run-command.ts'
 
 const WORST_SHOWN = 20
 /** The parting whose kinds, vetoes, bands and mistakes are printed: the figure to quote. */

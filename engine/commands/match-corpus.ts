@@ -8,22 +8,22 @@ import { systemClock } from '../clock.ts'
 import { isRecord } from '../json-record.ts'
 import { DEFAULT_SCORER } from '../matching/compare/pair-scorer.ts'
 import { encodedScorer, textsOf } from '../matching/encoder/encoded-scorer.ts'
-import { addDumpRow } from '../matching/offline/dump-rows.ts'
-import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import {
   type CorpusMatches,
   type CorpusPair,
   matchCorpus,
   type VenueSubjects,
 } from '../matching/offline/corpus-matching.ts'
+import { addDumpRow } from '../matching/offline/dump-rows.ts'
+import { labelledPairOf } from '../matching/offline/labelled-pair.ts'
 import { MATCH_SCORE } from '../matching/veto/vetoes.ts'
 import { type Arguments, openProgress, UsageError } from '../process/command-line.ts'
-import type { SlicedWork } from '../time-slices.ts'
 import type { MatchEvent, MatchMarket } from '../subject.ts'
+import type { SlicedWork } from '../time-slices.ts'
 import type { VenueFacts } from '../venue-table.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
-import { runCommand } from './run-command.ts'
 import { dumpRows, namedEncoder } from './dump-reader.ts'
+import { runCommand } from './run-command.ts'
 
 const COMMAND = {
   name: 'npm run match:corpus',

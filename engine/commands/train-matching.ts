@@ -10,8 +10,8 @@ import { examplesOf, trainOn } from '../matching/offline/evaluation.ts'
 import { familyOf, learnWords, type TextFamily, tableOf } from '../matching/offline/learn-words.ts'
 import { type Arguments, openProgress } from '../process/command-line.ts'
 import { PAIRED_VENUES } from '../venues/venues.ts'
-import { runCommand } from './run-command.ts'
 import { comparedPairs, dumpRows, namedEncoder, PAIRS_OPTION, sharedFile } from './dump-reader.ts'
+import { runCommand } from './run-command.ts'
 
 const TARGET = new URL('../matching/compare/weights.json', import.meta.url)
 const WORDS_TARGET = new URL('../matching/understand/learned-words.json', import.meta.url)

@@ -4,10 +4,10 @@
 
 import { lowerThreadPriority } from '../process/thread-priority.ts'
 import { encodedScorer, textsOf } from './encoder/encoded-scorer.ts'
-import type { Encoder, EncoderCounts } from './encoder/sentence-encoder.ts'
 import { openEncoder, type RefusedEncoder } from './encoder/encoder-folder.ts'
-import { openPairFinder, PairFinder } from './search/pair-finder.ts'
+import type { Encoder, EncoderCounts } from './encoder/sentence-encoder.ts'
 import type { MatchResult, MatchTask } from './match-task.ts'
+import { openPairFinder, PairFinder } from './search/pair-finder.ts'
 
 /** A task with the folder of the encoder, or null for none; a task of null only opens it. */
 export interface ThreadTask {

@@ -3,8 +3,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openPool } from '../pool.ts'
-import { Searcher } from './searcher.ts'
 import { isSearchResult, type SearchResult, type SearchTask } from './search-task.ts'
+import { Searcher } from './searcher.ts'
 
 export interface SearchPort {
   /** Rejects with EngineError only: the thread is down, or a task took too long and ended it. */

@@ -2,8 +2,8 @@
 // tests, in place (search.ts).
 
 import type { SearchResult, SearchTask, SearchTexts } from './search-task.ts'
-import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
 import { queryWords, wordsOf } from './tokenizer.ts'
+import { IN_EVENT, IN_QUESTION, IN_WORDS, WordIndex } from './word-index.ts'
 
 export class Searcher {
   #index = new WordIndex()

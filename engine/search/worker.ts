@@ -3,8 +3,8 @@
 
 import { transferred } from '../pool.ts'
 import { lowerThreadPriority } from '../process/thread-priority.ts'
-import { Searcher } from './searcher.ts'
 import type { SearchTask } from './search-task.ts'
+import { Searcher } from './searcher.ts'
 
 /**
  * A client waits for a search, and a search needs 3 ms at most. While two other processes kept both cores busy, the

@@ -3,11 +3,11 @@
 import type { PolymarketUrls } from '../config.ts'
 import type { VenueKey } from '../ids.ts'
 import { type VenueFacts, VenueTable } from '../venue-table.ts'
-import type { FrameTap } from './socket-feed.ts'
 import { KALSHI } from './kalshi/facts.ts'
 import { openKalshi } from './kalshi/kalshi.ts'
 import { POLYMARKET } from './polymarket/facts.ts'
 import { openPolymarket } from './polymarket/polymarket.ts'
+import type { FrameTap } from './socket-feed.ts'
 import type { Venue, VenueParts } from './venue.ts'
 import { withCleanText } from './venue-text.ts'
 

@@ -12,14 +12,6 @@ import { MICROS, type TimeMs, timeMs, usdMicros } from '../units.ts'
 import type { FindWalletMarket, WalletEvent, WalletMarket } from '../wallet.ts'
 import { IntegerColumn } from './columns.ts'
 import { ComboHoldings } from './combos.ts'
-import type {
-  HourFigures,
-  PnlGranularity,
-  PnlPoint,
-  PnlPosition,
-  RangeFigures,
-  WalletTotals,
-} from './wallet-figures.ts'
 import {
   Holdings,
   LACKED_FEE,
@@ -29,9 +21,17 @@ import {
   REDEEMED,
 } from './holdings.ts'
 import { openPnlState, packPnlState } from './packed-pnl-state.ts'
+import * as positionFigures from './position-figures.ts'
 import { partsOf, shareOf } from './ratio.ts'
 import { redeemedRows } from './redeemed.ts'
-import * as positionFigures from './position-figures.ts'
+import type {
+  HourFigures,
+  PnlGranularity,
+  PnlPoint,
+  PnlPosition,
+  RangeFigures,
+  WalletTotals,
+} from './wallet-figures.ts'
 import { withheldOf } from './withheld-fees.ts'
 
 /**

@@ -2,8 +2,8 @@
 
 import { type NativeMarketId, outcomeId } from '../ids.ts'
 import { sizeMicros, timeMs, usdMicros } from '../units.ts'
-import type { PnlPosition, WalletTotals } from './wallet-figures.ts'
 import { type Holdings, LACKED } from './holdings.ts'
+import type { PnlPosition, WalletTotals } from './wallet-figures.ts'
 
 const SECOND_MS = 1_000
 

@@ -5,10 +5,10 @@
 import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambient.ts'
 import { delayMs, type End } from './back-off.ts'
 import type { BookView } from './book.ts'
-import { EventQueue } from './event-queue.ts'
-import type { Subscription } from './subscription-handle.ts'
-import { Inbox } from './inbox.ts'
 import { ChannelState } from './channel-state.ts'
+import { CommandQueue } from './command-queue.ts'
+import { EventQueue } from './event-queue.ts'
+import { Inbox } from './inbox.ts'
 import {
   CHANNELS,
   type Channel,
@@ -22,10 +22,10 @@ import {
   type ServerMessage,
   type StreamEvent,
 } from './messages.ts'
-import { CommandQueue } from './command-queue.ts'
 import { ClientSocket } from './socket.ts'
-import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
+import type { Subscription } from './subscription-handle.ts'
 import { isFiltered } from './subscription-keys.ts'
+import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
 
 /** Events a reader of `events()` may be behind. */
 const QUEUE_EVENTS = 10_000

@@ -18,11 +18,11 @@ export type { Chance, ClientClock, SocketConstructor, SocketLike } from './ambie
 export type { BookView, Level } from './book.ts'
 export type { StreamClient } from './client.ts'
 export { crc32 } from './crc32.ts'
-export type { Subscribed, Subscription } from './subscription-handle.ts'
 export type * from './messages.ts'
 export { decodeMessagePack, decodeMessagePackSequence } from './msgpack.ts'
-export type { SubscribeRequest } from './subscriptions.ts'
+export type { Subscribed, Subscription } from './subscription-handle.ts'
 export type { ChannelOptions } from './subscription-keys.ts'
+export type { SubscribeRequest } from './subscriptions.ts'
 
 /** Where and how to connect. */
 export interface ConnectOptions {

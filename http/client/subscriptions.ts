@@ -1,10 +1,10 @@
 // The subscriptions of a client and the commands that make them true on each connection: subscribe,
 // resume with `since`, take out; and what the server's replies mean for them.
 
-import { type Subscription, SubscriptionHandle } from './subscription-handle.ts'
 import type { ChannelState } from './channel-state.ts'
-import type { Channel, Position, ReplyMessage } from './messages.ts'
 import type { Command, CommandQueue } from './command-queue.ts'
+import type { Channel, Position, ReplyMessage } from './messages.ts'
+import { type Subscription, SubscriptionHandle } from './subscription-handle.ts'
 import {
   batchKeys,
   type ChannelOptions,

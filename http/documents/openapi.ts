@@ -6,7 +6,6 @@ import type { VenueTable } from '../../engine/venue-table.ts'
 import { type Access, type Parameters, ROUTE_GROUPS, type Route } from '../request/route.ts'
 import type { EventDescriptor } from '../webhooks/types/event-type.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
-import { type DocumentParts, HEADERS, responses } from './responses.ts'
 import { Examples, refusalExamples } from './examples.ts'
 import { fieldMeanings } from './field-meanings.ts'
 import {
@@ -17,6 +16,7 @@ import {
   PARAMETER_MEANINGS,
   shapeName,
 } from './names.ts'
+import { type DocumentParts, HEADERS, responses } from './responses.ts'
 import { Components, isObject, type JsonObject, sentence } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'
 

@@ -4,9 +4,9 @@
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
-import { mapInSlices } from '../request/time-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
+import { mapInSlices } from '../request/time-slices.ts'
 
 const IDS_MAX = 100
 

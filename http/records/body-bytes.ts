@@ -4,8 +4,8 @@
 
 import type { Clock } from '../../engine/clock.ts'
 import { etagFrom, newHash } from '../request/etag.ts'
-import { forEachInSlices } from '../request/time-slices.ts'
 import { type Answer, jsonBytes } from '../request/reply.ts'
+import { forEachInSlices } from '../request/time-slices.ts'
 
 const BYTES_FIRST = 64 * 1024
 /** Larger buffers, and more than so many, are left to the garbage collector. */

@@ -7,8 +7,8 @@ import type { MarketView, MatchesView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { MICROS, priceCents, toNumber, toSeconds } from '../../engine/units.ts'
 import { etagOf } from '../request/etag.ts'
-import { feesRecord } from './fees.ts'
 import { BoundedCache, weightOf } from './bounded-cache.ts'
+import { feesRecord } from './fees.ts'
 import { outcomePrice, resolutionFields } from './render.ts'
 
 const BOUNDS = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }

@@ -26,6 +26,7 @@ import {
   forwardTarget,
   unanswered,
 } from './forwarding.ts'
+import { HandlerTimes } from './handler-times.ts'
 import type { RequestHead } from './head.ts'
 import type { PeerAddresses } from './peer-address.ts'
 import { QueryCache } from './query.ts'
@@ -41,7 +42,6 @@ import {
 } from './reply.ts'
 import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
-import { HandlerTimes } from './handler-times.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
 /** What the wrapper needs of the house. */

@@ -13,9 +13,9 @@ import {
 } from '../pages/time-range.ts'
 import { marketTexts, snapshotText } from '../records/render.ts'
 import { findMarket } from '../request/find-market.ts'
-import { writeInSlices } from '../request/time-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
 
 /** A row holds up to forty levels: so many are read in about a millisecond. */

@@ -34,9 +34,9 @@ import {
 import type { AnswerCache } from '../records/answer-cache.ts'
 import { candleText } from '../records/render.ts'
 import { findMarket, outcomeIndexOf } from '../request/find-market.ts'
-import { writeInSlices } from '../request/time-slices.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
 /** Read and written well within one turn. */

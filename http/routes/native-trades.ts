@@ -29,10 +29,10 @@ import { VenueATradeSchema, venueATrade } from '../records/native-venue-a.ts'
 import { VenueBTradeSchema, venueBTrade } from '../records/native-venue-b.ts'
 import { venueAliases } from '../request/aliases.ts'
 import { listOf } from '../request/find-market.ts'
-import { forEachInSlices, writeInSlices } from '../request/time-slices.ts'
+import { yieldToEventLoop } from '../request/handler-times.ts'
 import { type Answer, jsonText } from '../request/reply.ts'
 import { type Route, type RouteGroup, type RouteParts, route } from '../request/route.ts'
-import { yieldToEventLoop } from '../request/handler-times.ts'
+import { forEachInSlices, writeInSlices } from '../request/time-slices.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
 const ROWS_PER_TICK = 256

@@ -15,16 +15,6 @@ import { ListCursors } from '../request/cursor.ts'
 import { type Answer, failure, json } from '../request/reply.ts'
 import { type Route, type RouteDocument, route, type ValidRequest } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
-import {
-  activityAnswer,
-  INCOMPLETE_REASONS,
-  pnlAnswer,
-  positionsAnswer,
-  profileAnswer,
-  tradesAnswer,
-  type WalletParts,
-  type WalletRequest,
-} from '../wallets/wallet-answers.ts'
 import { ACTIVITY_TYPES, walletActivitySchema, walletTradesSchema } from '../wallets/events.ts'
 import { WalletPins } from '../wallets/pins.ts'
 import { POSITION_ORDERS, POSITION_STATUSES, walletPositionsSchema } from '../wallets/positions.ts'
@@ -37,6 +27,16 @@ import {
   rankingSchema,
   WALLET_ORDERS,
 } from '../wallets/records.ts'
+import {
+  activityAnswer,
+  INCOMPLETE_REASONS,
+  pnlAnswer,
+  positionsAnswer,
+  profileAnswer,
+  tradesAnswer,
+  type WalletParts,
+  type WalletRequest,
+} from '../wallets/wallet-answers.ts'
 
 const DATA_COMPLETE = {
   'X-Data-Complete':

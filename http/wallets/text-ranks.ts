@@ -2,8 +2,8 @@
 // questions compared in one piece took 8 ms.
 
 import type { Clock } from '../../engine/clock.ts'
-import { forEachInSlices } from '../request/time-slices.ts'
 import { yieldToEventLoop } from '../request/handler-times.ts'
+import { forEachInSlices } from '../request/time-slices.ts'
 
 /** Texts sorted in one turn: a fraction of a millisecond's worth. */
 const RUN_TEXTS = 512

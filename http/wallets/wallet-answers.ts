@@ -14,9 +14,9 @@ import { answerPage } from '../pages/lists.ts'
 import { readTimePage } from '../pages/scan.ts'
 import { cursorText, type TimeRangeQuery, timeRangeOf } from '../pages/time-range.ts'
 import type { ListCursors } from '../request/cursor.ts'
-import { writeInSlices } from '../request/time-slices.ts'
 import { type Answer, json, jsonText, withHeader } from '../request/reply.ts'
 import type { RouteParts } from '../request/route.ts'
+import { writeInSlices } from '../request/time-slices.ts'
 import {
   ACTIVITY_KINDS,
   ACTIVITY_TYPES,

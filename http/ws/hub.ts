@@ -26,7 +26,6 @@ import type { Encoder, Frame } from './encode/encoder.ts'
 import { JsonEncoder } from './encode/json.ts'
 import { MsgpackEncoder } from './encode/msgpack.ts'
 import { Batches } from './fan-out/batches.ts'
-import { FanOut } from './fan-out/fan-out.ts'
 import {
   type ChannelName,
   type ChannelVariant,
@@ -37,12 +36,13 @@ import {
   VariantTable,
   type WideKey,
 } from './fan-out/channel-variants.ts'
-import type { Topics } from './fan-out/library.ts'
 import { ConflationScheduler } from './fan-out/conflation-scheduler.ts'
+import { FanOut } from './fan-out/fan-out.ts'
+import type { Topics } from './fan-out/library.ts'
 import type { ChannelLog } from './resume/message-log.ts'
 import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
-import type { WildcardSubscription } from './session/wildcard-subscription.ts'
 import type { Session } from './session/session.ts'
+import type { WildcardSubscription } from './session/wildcard-subscription.ts'
 
 /** So much is published at least, to one connection or to all, between two looks at every buffer: a look at 10,000
  * costs as much as 20,000 deliveries. */

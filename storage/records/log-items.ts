@@ -17,7 +17,6 @@ import {
   type Whale,
 } from '../../engine/events.ts'
 import { outcomeId, VENUE_KEYS } from '../../engine/ids.ts'
-import type { FiguresState } from '../../engine/market/trading-figures.ts'
 import {
   MARKET_STATUSES,
   type MarketFacts,
@@ -25,6 +24,7 @@ import {
   type MarketRef,
   RESOLUTION_STATUSES,
 } from '../../engine/market/market.ts'
+import type { FiguresState } from '../../engine/market/trading-figures.ts'
 import { type MsgpackWriter, writeValue } from '../../engine/msgpack-writer.ts'
 import { CLOSE_REASONS } from '../../engine/opportunity.ts'
 import type { TeamListing } from '../../engine/team-listing.ts'
@@ -49,19 +49,19 @@ import {
 } from './listings.ts'
 import { type DeliveryItem, deliveryItemFields, readPosted, readPosting } from './log-deliveries.ts'
 import {
-  type MarketLookup,
-  opportunityFields,
-  reachFields,
-  readOpportunity,
-  readReach,
-} from './log-opportunity.ts'
-import {
   type EngineFigures,
   figureFields,
   readFigures,
   readTeams,
   teamFields,
 } from './log-figures.ts'
+import {
+  type MarketLookup,
+  opportunityFields,
+  reachFields,
+  readOpportunity,
+  readReach,
+} from './log-opportunity.ts'
 import { FieldReader } from './records.ts'
 
 /** A whole book with its place in the stream of books. */

@@ -16,6 +16,8 @@ import {
   wordedVetoes,
 } from '../veto/text-vetoes.ts'
 import { capOf, VETOES, type Veto, veto } from '../veto/vetoes.ts'
+import { compareDates, type DateComparison } from './date-comparison.ts'
+import { compareOutcomes } from './outcome-comparison.ts'
 import {
   type Compared,
   HINT_APART_DAYS,
@@ -23,9 +25,13 @@ import {
   type UnstatedPart,
   unstatedOfTexts,
 } from './unstated.ts'
-import { compareOutcomes } from './outcome-comparison.ts'
-import { compareDates, type DateComparison } from './date-comparison.ts'
-import { explain, impliedWords, NAME_WEIGHT, shortenedWords, WordMatcher } from './word-comparison.ts'
+import {
+  explain,
+  impliedWords,
+  NAME_WEIGHT,
+  shortenedWords,
+  WordMatcher,
+} from './word-comparison.ts'
 
 type Feature = readonly [expected: number, of: (parts: TextParts) => number | boolean]
 

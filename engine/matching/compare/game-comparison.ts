@@ -2,9 +2,9 @@
 // follows from that is decided in engine/matching/veto/game-vetoes.ts.
 
 import { HOUR_MS } from '../../units.ts'
-import { type Competition, isOtherCompetition } from '../understand/competitions.ts'
 import { isCountry } from '../understand/bet-terms.ts'
 import { isSameKind, OTHER } from '../understand/bets.ts'
+import { type Competition, isOtherCompetition } from '../understand/competitions.ts'
 import type { Game, YesOutcome } from '../understand/game.ts'
 import { gradeNames, gradeSides, OTHER_SIDE, SAME_SIDE } from '../understand/sides.ts'
 

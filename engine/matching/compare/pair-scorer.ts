@@ -4,8 +4,8 @@
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { TeamEntry } from '../../team-listing.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { addKnownTeams } from '../understand/sides.ts'
 import { understandEvent, understandMarket } from '../understand/proposition-parser.ts'
+import { addKnownTeams } from '../understand/sides.ts'
 import type { Families } from '../veto/families.ts'
 import { type PairScore, scorePair } from './score.ts'
 

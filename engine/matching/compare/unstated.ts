@@ -7,9 +7,9 @@ import { isSoftWord } from '../understand/lexicon.ts'
 import type { UnmatchedMark } from '../understand/marks.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { areRivals, weightOf } from '../understand/text-normalization.ts'
+import type { DateComparison } from './date-comparison.ts'
 import type { GameComparison } from './game-comparison.ts'
 import type { OutcomeComparison } from './outcome-comparison.ts'
-import type { DateComparison } from './date-comparison.ts'
 import { NAME_WEIGHT, type WordComparison } from './word-comparison.ts'
 
 export interface UnstatedPart {

@@ -5,7 +5,13 @@ import { PRO_TEAMS } from '../../sports/pro-teams.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
 import { tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
-import { fold, isOrdinary, meanings, type Spelling, weightOf } from '../understand/text-normalization.ts'
+import {
+  fold,
+  isOrdinary,
+  meanings,
+  type Spelling,
+  weightOf,
+} from '../understand/text-normalization.ts'
 
 export interface WordComparison {
   /** Share of the first's telling weight that the second has, 0 to 1; 1 when it has no words. */

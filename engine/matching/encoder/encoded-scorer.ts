@@ -6,8 +6,8 @@ import { DEFAULT_SCORER, type PairScorer } from '../compare/pair-scorer.ts'
 import { scoreOf } from '../compare/score.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import type { Families } from '../veto/families.ts'
-import type { Encoder } from './sentence-encoder.ts'
 import type { OpenEncoder } from './encoder-folder.ts'
+import type { Encoder } from './sentence-encoder.ts'
 
 export function encodedScorer({ encoder, model }: OpenEncoder): PairScorer<Proposition> {
   const score: PairScorer<Proposition>['scoreMarkets'] = (a, b, from, families) =>

@@ -2,8 +2,8 @@
 // to one; and, where a venue gives events alone, the events. The same index, judge and choice as the service's.
 
 import type { VenueKey } from '../../ids.ts'
-import type { SlicedWork } from '../../time-slices.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
+import type { SlicedWork } from '../../time-slices.ts'
 import type { PairScore, PairScorer } from '../compare/pair-scorer.ts'
 import { MarketIndex } from '../search/market-index.ts'
 import { scorePartners } from '../search/pair-finder.ts'

@@ -3,8 +3,8 @@
 
 import { hash32 } from '../../random.ts'
 import { type Comparison, EXPECTED_WEIGHTS, FEATURES } from '../compare/compare.ts'
-import { DEFAULT_SCORER } from '../compare/pair-scorer.ts'
 import { type Example, type Model, train } from '../compare/model.ts'
+import { DEFAULT_SCORER } from '../compare/pair-scorer.ts'
 import { type PairScore, scoreOf } from '../compare/score.ts'
 import { compareWith } from '../encoder/encoded-scorer.ts'
 import type { Encoder } from '../encoder/sentence-encoder.ts'

@@ -6,8 +6,8 @@ import { ByVenue } from '../../by-venue.ts'
 import { isBefore, type VenueKey } from '../../ids.ts'
 import type { MatchEvent, MatchMarket } from '../../subject.ts'
 import type { PairScorer } from '../compare/pair-scorer.ts'
-import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 import { keysOfEvent, keysOfMarket } from './blocking-keys.ts'
+import { CANDIDATES_MAX, Candidates } from './candidates.ts'
 
 /** Events that are judged for one event: so many, the likeliest first, and the others while none of them is surely the one. */
 const EVENTS_SCORED_MIN = 10

@@ -3,9 +3,9 @@
 
 import { OTHER } from './bets.ts'
 import { type Game, plainName, type YesOutcome } from './game.ts'
+import type { Listed } from './listing-texts.ts'
 import { countryOfCode, countryOfName } from './locations.ts'
 import { gradeCodeInName, gradeNames, type Side } from './sides.ts'
-import type { Listed } from './listing-texts.ts'
 
 interface BetFacts extends Pick<Game, 'competition' | 'sides' | 'bet'> {
   readonly listed: Listed

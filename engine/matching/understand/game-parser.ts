@@ -3,18 +3,18 @@
 
 import { easternDate, easternMs } from '../../sports/eastern-date.ts'
 import { leagueOfSeries } from '../../sports/leagues.ts'
+import { betTermsOf, withoutLine } from './bet-terms.ts'
+import { betOf } from './bets.ts'
 import {
   competitionOfLeague,
   competitionOfSeries,
   competitionOfSlug,
   NO_COMPETITION,
 } from './competitions.ts'
-import { betTermsOf, withoutLine } from './bet-terms.ts'
-import { betOf } from './bets.ts'
 import { dateOfTicker, datesOf, dayOf, dayOfDate, isoDay } from './dates.ts'
 import { type Game, type NamedPair, pairOfTitle, plainName } from './game.ts'
-import { gradeCodeInName, gradeNames, leagueOfTeams, SAME_SIDE, type Side } from './sides.ts'
 import type { Listed } from './listing-texts.ts'
+import { gradeCodeInName, gradeNames, leagueOfTeams, SAME_SIDE, type Side } from './sides.ts'
 import { fold } from './text-normalization.ts'
 
 const SLUG = /^([a-z0-9]+)-(.+?)-(20\d\d)-(\d\d)-(\d\d)(?:-(.+))?$/

@@ -1,8 +1,8 @@
 // A game and what is bet on it, as one venue lists it: two sides, day, bet, line, and which side Yes means.
 // Read from a slug or a ticker and from titles by engine/matching/understand/game-parser.ts.
 
-import type { Competition } from './competitions.ts'
 import type { Bet } from './bets.ts'
+import type { Competition } from './competitions.ts'
 import type { Day } from './dates.ts'
 import type { Side } from './sides.ts'
 

@@ -1,8 +1,8 @@
 // Words that mean one thing: synonyms, abbreviations and venues' own names for leagues, offices, assets and
 // measures, one identity each. General English and public names only.
 
-import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
 import { LOCATIONS } from './locations.ts'
+import { type PhraseRows, tableIn, wordSet } from './phrases.ts'
 
 const table = tableIn<{
   /** Identity → folded phrases, of which the longest that fits is replaced. */

@@ -3,9 +3,9 @@
 
 import { hourOf, windowOf } from './dates.ts'
 import { meaningOf } from './lexicon.ts'
+import type { Texts } from './listing-texts.ts'
 import type { Marks } from './marks.ts'
 import { wordSet } from './phrases.ts'
-import type { Texts } from './listing-texts.ts'
 import { fold } from './text-normalization.ts'
 
 const CRYPTO = wordSet(

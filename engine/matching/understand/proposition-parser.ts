@@ -6,12 +6,12 @@ import { contrastsIn } from './contrasts.ts'
 import { datesOf, dayOf, isoDay, type TickerDate } from './dates.ts'
 import { gameOf } from './game-parser.ts'
 import { isProper, meaningOf } from './lexicon.ts'
+import { answerText, ISO_DAY, type Listed, type Texts, textsOf, trimmed } from './listing-texts.ts'
 import { type Marks, marksOf } from './marks.ts'
 import { wordSet } from './phrases.ts'
 import { priceOf } from './price-question.ts'
 import type { DecisionDate, Proposition } from './proposition.ts'
 import { type Quantity, quantityOfStrike } from './quantity.ts'
-import { answerText, ISO_DAY, type Listed, type Texts, textsOf, trimmed } from './listing-texts.ts'
 import { beginningOf, fold, isOrdinary, meanings, spellingsOf, stem } from './text-normalization.ts'
 
 /** Markets of an event that are read: the first ones of a grid show what it asks. */

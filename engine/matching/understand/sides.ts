@@ -8,8 +8,8 @@ import { LEAGUES, type League } from '../../sports/leagues.ts'
 import { TeamTable } from '../../sports/team-table.ts'
 import type { TeamEntry } from '../../team-listing.ts'
 import type { Competition } from './competitions.ts'
-import { wordSet } from './phrases.ts'
 import { countryOfCode, countryOfName } from './locations.ts'
+import { wordSet } from './phrases.ts'
 
 /** A side as one venue has it; texts folded, '' where unknown. */
 export interface Side {

@@ -2,8 +2,8 @@
 // length and script is taken; its characters beyond the bound are not read.
 
 import { isProper, meaningOf, phraseLength, STOP_WORDS } from './lexicon.ts'
-import { tableIn, wordSet } from './phrases.ts'
 import { spellDistricts } from './locations.ts'
+import { tableIn, wordSet } from './phrases.ts'
 import { SCALE } from './quantity.ts'
 
 /** Characters of a title that are read. */

@@ -2,7 +2,12 @@
 // one conflict.
 
 import { type DateComparison, isMissedByMarkets } from '../compare/date-comparison.ts'
-import { areNamesakes, NAME_WEIGHT, type WordComparison, WordMatcher } from '../compare/word-comparison.ts'
+import {
+  areNamesakes,
+  NAME_WEIGHT,
+  type WordComparison,
+  WordMatcher,
+} from '../compare/word-comparison.ts'
 import type { Contrasts } from '../understand/contrasts.ts'
 import { isIdentity, isSoftWord } from '../understand/lexicon.ts'
 import { conflictsOf, isWinQuestion } from '../understand/marks.ts'

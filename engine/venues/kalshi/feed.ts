@@ -22,12 +22,12 @@ import { parseOrderbookRow, rowsOf } from './catalog/rest-rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
 import { FiguresReader } from './figures/figures-reader.ts'
 import { TickerSocket } from './figures/ticker-socket.ts'
+import type { SocketAccess } from './kalshi-socket.ts'
 import { isBlockTrade, mapMessage, tickerOf } from './map.ts'
 import type { FeeMessage, LifecycleMessage, TradeMessage } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
-import type { SocketAccess } from './kalshi-socket.ts'
-import { TradeSocket } from './trades/trade-socket.ts'
 import type { TradeReader } from './trades/trade-reader.ts'
+import { TradeSocket } from './trades/trade-socket.ts'
 
 /** Markets on one connection; the venue allows half a million, but one loss should not cost all. */
 const SOCKET_MARKETS_MAX = 5_000

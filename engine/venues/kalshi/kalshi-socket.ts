@@ -2,8 +2,8 @@
 // into a stream.
 
 import { type FrameTap, SocketFeed, type SocketOptions } from '../socket-feed.ts'
-import type { VenueCounters } from '../venue-counters.ts'
 import type { VenueParts } from '../venue.ts'
+import type { VenueCounters } from '../venue-counters.ts'
 import type { Combos } from './combos.ts'
 import type { MarketTerms } from './market-terms.ts'
 import type { OrderbookSnapshot } from './messages.ts'

@@ -2,10 +2,10 @@
 
 import { HttpClient } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
-import type { FrameTap } from '../socket-feed.ts'
 import { TokenBucket } from '../rate-limit.ts'
-import { VenueCounters } from '../venue-counters.ts'
+import type { FrameTap } from '../socket-feed.ts'
 import type { Venue, VenueParts, WatchedMarket } from '../venue.ts'
+import { VenueCounters } from '../venue-counters.ts'
 import { KalshiCatalog } from './catalog/catalog.ts'
 import { KalshiFees } from './catalog/fees.ts'
 import { ExchangeHalts } from './catalog/halts.ts'

@@ -10,7 +10,6 @@ import { forEachSliced, runInSlices } from '../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../units.ts'
 import { listIn, SuspectAnswerError } from '../answer-checks.ts'
 import { type FrameTap, feedEvent } from '../socket-feed.ts'
-import type { VenueCounters } from '../venue-counters.ts'
 import type {
   FeedHealth,
   Readable,
@@ -20,6 +19,7 @@ import type {
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
+import type { VenueCounters } from '../venue-counters.ts'
 import { parseOrderbookRow } from './catalog/rest-rows.ts'
 import type { StatusTimers } from './catalog/status-timers.ts'
 import { FiguresReader } from './figures/figures-reader.ts'

@@ -9,7 +9,6 @@ import type { NativeMarketId, OutcomeId, WalletAddress } from '../../ids.ts'
 import type { MarketFees } from '../../market/fees.ts'
 import type { TimeMs } from '../../units.ts'
 import { type FrameTap, feedEvent } from '../socket-feed.ts'
-import type { VenueCounters } from '../venue-counters.ts'
 import type {
   FeedHealth,
   Readable,
@@ -19,6 +18,7 @@ import type {
   VenueParts,
   WatchedMarket,
 } from '../venue.ts'
+import type { VenueCounters } from '../venue-counters.ts'
 import { BookAudit } from './book/audit.ts'
 import { type BookConnection, BookConnections } from './book/connections.ts'
 import { apartMs, ResyncQueue, SNAPSHOT_WAIT_MS } from './book/resync.ts'

@@ -5,8 +5,8 @@
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
 import { TokenBucket } from '../rate-limit.ts'
-import { VenueCounters } from '../venue-counters.ts'
 import type { Venue, VenueParts } from '../venue.ts'
+import { VenueCounters } from '../venue-counters.ts'
 import { PolymarketCatalog } from './catalog/catalog.ts'
 import { PolymarketFees } from './catalog/fees.ts'
 import { PolymarketOpenInterest } from './catalog/open-interest.ts'
@@ -16,9 +16,9 @@ import { DataApi } from './data-api.ts'
 import { polymarketProbes } from './drift-checks.ts'
 import { POLYMARKET } from './facts.ts'
 import { PolymarketFeed, type PolymarketFeedOptions } from './feed.ts'
-import { readWalletHistory } from './wallets/wallet-history.ts'
 import { readPositions } from './wallets/positions.ts'
 import { readProfile } from './wallets/profile.ts'
+import { readWalletHistory } from './wallets/wallet-history.ts'
 
 export interface PolymarketHosts {
   readonly gamma: string

@@ -5,7 +5,6 @@ import type { FeedEvent, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'
 import type { TimeMs } from '../../units.ts'
 import type { DriftRecorder } from '../drift/drift.ts'
-import type { RawFrame } from '../socket-feed.ts'
 import { parseOrderbookRow, parseTradeRow, rowsOf } from '../kalshi/catalog/rest-rows.ts'
 import { KALSHI } from '../kalshi/facts.ts'
 import { mapMessage, mapTrade } from '../kalshi/map.ts'
@@ -15,8 +14,9 @@ import { POLYMARKET } from '../polymarket/facts.ts'
 import { PolymarketMap } from '../polymarket/map.ts'
 import { parseActivity, parseFrame } from '../polymarket/parse.ts'
 import { readTrade, TradeLedger } from '../polymarket/trades/trade-ledger.ts'
-import { VenueCounters } from '../venue-counters.ts'
+import type { RawFrame } from '../socket-feed.ts'
 import type { VenueParts, WatchedMarket } from '../venue.ts'
+import { VenueCounters } from '../venue-counters.ts'
 
 /** Turns recorded frames of one venue into its events. */
 export interface Player {

@@ -24,8 +24,8 @@ import { MICROS, TIME_ZERO, type TimeMs, timeMs } from '../../../engine/units.ts
 import { candleText } from '../../records/render.ts'
 import { CandleSchema, choice, nullable } from '../../schemas.ts'
 import { type Encoder, type Frame, keyOf, MessageKind } from '../encode/encoder.ts'
-import { Conflation } from '../fan-out/conflation.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
+import { Conflation } from '../fan-out/conflation.ts'
 import { counted, exampleOf } from '../messages.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 

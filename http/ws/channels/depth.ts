@@ -12,8 +12,8 @@ import {
   MessageKind,
   type ResyncReason,
 } from '../encode/encoder.ts'
-import { Conflation } from '../fan-out/conflation.ts'
 import { type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
+import { Conflation } from '../fan-out/conflation.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resyncReason } from '../resume/recent-book-updates.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'

@@ -25,8 +25,8 @@ import {
   MessageKind,
   staleMessage,
 } from '../encode/encoder.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
 import { type ChannelName, type ChannelVariant, variantOf } from '../fan-out/channel-variants.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
 import { counted, exampleOf } from '../messages.ts'
 import { resumeBooks } from '../resume/book-resume.ts'
 import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.ts'

@@ -6,8 +6,8 @@ import type { MarketNumber } from '../../../engine/market/market.ts'
 import type { CommandId, StreamErrorCode } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
-import type { WildcardSubscription } from './wildcard-subscription.ts'
 import type { Subscriptions } from './subscriptions.ts'
+import type { WildcardSubscription } from './wildcard-subscription.ts'
 
 /** A piece of work that pauses between markets. */
 export type Task = Generator<void, void>

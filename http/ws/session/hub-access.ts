@@ -9,7 +9,12 @@ import type { Log } from '../../../engine/process/log.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import type { CommandId, Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
-import type { ChannelName, ChannelVariant, VariantTable, WideKey } from '../fan-out/channel-variants.ts'
+import type {
+  ChannelName,
+  ChannelVariant,
+  VariantTable,
+  WideKey,
+} from '../fan-out/channel-variants.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
 import type { Connection } from './connection.ts'
 import type { Resolved } from './resolve.ts'

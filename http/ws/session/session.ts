@@ -40,9 +40,9 @@ import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import type { Connection, Task } from './connection.ts'
 import type { HubAccess, SliceOutcome } from './hub-access.ts'
-import type { WildcardSubscription } from './wildcard-subscription.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
+import type { WildcardSubscription } from './wildcard-subscription.ts'
 
 type State =
   | { readonly kind: 'live' }

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { Arbitrage } from '../../../actors/arbitrage/arbitrage.ts'
 import type { OpportunityFilter } from '../../../actors/arbitrage/views.ts'
-import { Matches } from '../../../actors/matches/matches.ts'
 import { MatchResults } from '../../../actors/matches/match-results.ts'
+import { Matches } from '../../../actors/matches/matches.ts'
 import type { ArbitrageRefresh, ArbitrageUpdate, FeedState, Level } from '../../../engine/events.ts'
 import {
   opportunitiesMax,

@@ -10,7 +10,11 @@ import type { MarketListing } from '../../../engine/market/market.ts'
 import { openPool } from '../../../engine/pool.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { openSearchThread, type SearchPort, searchInline } from '../../../engine/search/search.ts'
-import { isSearchResult, type SearchResult, type SearchTask } from '../../../engine/search/search-task.ts'
+import {
+  isSearchResult,
+  type SearchResult,
+  type SearchTask,
+} from '../../../engine/search/search-task.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 

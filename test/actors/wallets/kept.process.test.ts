@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { walletHandlers } from '../../../actors/wallets/wallet-commands.ts'
 import type { WalletView } from '../../../actors/wallets/views.ts'
+import { walletHandlers } from '../../../actors/wallets/wallet-commands.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import {
   DAY_MS,

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DeliveryQueue } from '../../../actors/webhooks/queue.ts'
 import { DeliveryRotation } from '../../../actors/webhooks/delivery-rotation.ts'
+import { DeliveryQueue } from '../../../actors/webhooks/queue.ts'
 import { type AccountId, accountId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { webhookNumber } from '../../../engine/webhooks/webhook.ts'

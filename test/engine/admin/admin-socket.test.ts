@@ -7,7 +7,11 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connectAdmin } from '../../../engine/admin/admin-client.ts'
-import { AdminSocket, openSocketLocation, requestBytesMax } from '../../../engine/admin/admin-socket.ts'
+import {
+  AdminSocket,
+  openSocketLocation,
+  requestBytesMax,
+} from '../../../engine/admin/admin-socket.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { silentLog } from '../../../engine/process/log.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'

@@ -2,6 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type BatchHeader, decodeBatch, encodeBatch } from '../../../engine/cluster/batch.ts'
+import {
+  type CheckpointHeader,
+  decodeCheckpoint,
+  encodeCheckpoint,
+} from '../../../engine/cluster/checkpoint.ts'
+import { clusterBatchBytesMax } from '../../../engine/cluster/cluster-log.ts'
 import {
   decodeGatewayRequest,
   decodeGatewayResponse,
@@ -10,13 +17,6 @@ import {
   encodeGatewayResponse,
   encodeRevocation,
 } from '../../../engine/cluster/gateway-messages.ts'
-import { type BatchHeader, decodeBatch, encodeBatch } from '../../../engine/cluster/batch.ts'
-import {
-  type CheckpointHeader,
-  decodeCheckpoint,
-  encodeCheckpoint,
-} from '../../../engine/cluster/checkpoint.ts'
-import { clusterBatchBytesMax } from '../../../engine/cluster/cluster-log.ts'
 import { encoded, writeValue } from '../../../engine/msgpack-writer.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'

@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { decodeGatewayResponse, encodeGatewayRequest } from '../../../engine/cluster/gateway-messages.ts'
+import {
+  decodeGatewayResponse,
+  encodeGatewayRequest,
+} from '../../../engine/cluster/gateway-messages.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 
 test('a gateway’s request is answered by the face on loopback with status, headers and body; bytes that are no request and a face that is gone are refused', async (t) => {

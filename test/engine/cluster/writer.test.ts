@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeBatch } from '../../../engine/cluster/batch.ts'
-import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
 import {
   type ClusterLog,
   clusterBatchBytesMax,
   idOfBatch,
   type ShardName,
 } from '../../../engine/cluster/cluster-log.ts'
+import { type Lease, takeLease } from '../../../engine/cluster/lease.ts'
 import { LogWriter, retainedBytesMax } from '../../../engine/cluster/writer.ts'
 import { writeValue } from '../../../engine/msgpack-writer.ts'
 import { silentLog } from '../../../engine/process/log.ts'

@@ -5,19 +5,19 @@ import { test } from 'node:test'
 import { classifyGames, compareGames } from '../../../engine/matching/compare/game-comparison.ts'
 import { DEFAULT_SCORER } from '../../../engine/matching/compare/pair-scorer.ts'
 import { scorePair } from '../../../engine/matching/compare/score.ts'
+import { betOf, isSameKind } from '../../../engine/matching/understand/bets.ts'
 import {
   competitionOfSeries,
   competitionOfSlug,
   isOtherCompetition,
   NO_COMPETITION,
 } from '../../../engine/matching/understand/competitions.ts'
-import { betOf, isSameKind } from '../../../engine/matching/understand/bets.ts'
 import type { Game } from '../../../engine/matching/understand/game.ts'
-import { gradeNames, gradeSides, SAME_SIDE } from '../../../engine/matching/understand/sides.ts'
 import {
   understandEvent,
   understandMarket,
 } from '../../../engine/matching/understand/proposition-parser.ts'
+import { gradeNames, gradeSides, SAME_SIDE } from '../../../engine/matching/understand/sides.ts'
 import { MATCH_SCORE } from '../../../engine/matching/veto/vetoes.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
 import { KALSHI_SUBJECTS } from '../../../engine/venues/kalshi/subjects.ts'

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { Searcher } from '../../../engine/search/searcher.ts'
-import { WordIndex } from '../../../engine/search/word-index.ts'
 import { queryWords, wordsOf } from '../../../engine/search/tokenizer.ts'
+import { WordIndex } from '../../../engine/search/word-index.ts'
 
 test('words are runs of letters and digits, without accents, case or compatibility forms', () => {
   assert.deepEqual(wordsOf('Will Bogotá beat São-Paulo 3–1?'), [

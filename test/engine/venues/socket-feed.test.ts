@@ -9,7 +9,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { type RawFrame, SocketFeed, type SocketOptions } from '../../../engine/venues/socket-feed.ts'
+import {
+  type RawFrame,
+  SocketFeed,
+  type SocketOptions,
+} from '../../../engine/venues/socket-feed.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { until as untilSo } from '../../support/fakes/receivers.ts'
 

@@ -6,7 +6,11 @@ import { nativeMarketId, outcomeId } from '../../../engine/ids.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { MICROS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { WALLET_EVENT_KINDS, type WalletEvent } from '../../../engine/wallet.ts'
-import { LEDGER_BLOCK_EVENTS_MAX, LedgerBlock, packBlock } from '../../../engine/wallets/ledger-block.ts'
+import {
+  LEDGER_BLOCK_EVENTS_MAX,
+  LedgerBlock,
+  packBlock,
+} from '../../../engine/wallets/ledger-block.ts'
 import { TextTable } from '../../../engine/wallets/text-table.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 

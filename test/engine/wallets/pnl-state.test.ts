@@ -14,10 +14,10 @@ import type {
   WalletEventKind,
   WalletMarket,
 } from '../../../engine/wallet.ts'
-import { netRealized } from '../../../engine/wallets/wallet-figures.ts'
+import { PnlState } from '../../../engine/wallets/pnl-state.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
 import { openSections } from '../../../engine/wallets/sections.ts'
-import { PnlState } from '../../../engine/wallets/pnl-state.ts'
+import { netRealized } from '../../../engine/wallets/wallet-figures.ts'
 import { accountFigures, naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 

@@ -20,8 +20,8 @@ import type {
   WalletEventKind,
   WalletMarket,
 } from '../../../engine/wallet.ts'
-import { reconcile } from '../../../engine/wallets/reconcile.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
+import { reconcile } from '../../../engine/wallets/reconcile.ts'
 import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
 
 const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')

@@ -7,7 +7,11 @@ import { priceMicros, timeMs } from '../../../engine/units.ts'
 import type { WalletEvent } from '../../../engine/wallet.ts'
 import { packBlock } from '../../../engine/wallets/ledger-block.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
-import { openWalletThread, type WalletPort, walletsInline } from '../../../engine/wallets/wallet-thread.ts'
+import {
+  openWalletThread,
+  type WalletPort,
+  walletsInline,
+} from '../../../engine/wallets/wallet-thread.ts'
 import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 

@@ -8,9 +8,9 @@ import { systemClock } from '../../../engine/clock.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
 import { api } from '../../../http/api.ts'
-import { documentedAnswers } from '../../../http/documents/responses.ts'
 import { operationId } from '../../../http/documents/names.ts'
 import { isListed, openapi, openapiText } from '../../../http/documents/openapi.ts'
+import { documentedAnswers } from '../../../http/documents/responses.ts'
 import {
   Components,
   isObject,

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
-import { mapInSlices } from '../../../http/request/time-slices.ts'
 import { HandlerTimes } from '../../../http/request/handler-times.ts'
+import { mapInSlices } from '../../../http/request/time-slices.ts'
 import { countTurns } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 

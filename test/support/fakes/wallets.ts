@@ -32,7 +32,11 @@ import {
   type WalletMarket,
   type WalletProfile,
 } from '../../../engine/wallet.ts'
-import type { PnlGranularity, PnlPoint, RangeFigures } from '../../../engine/wallets/wallet-figures.ts'
+import type {
+  PnlGranularity,
+  PnlPoint,
+  RangeFigures,
+} from '../../../engine/wallets/wallet-figures.ts'
 import { slice } from './market.ts'
 
 /** An address of this letter pair, such as `a1`. */

@@ -18,7 +18,10 @@ import {
   parseMarket,
   parseSeries,
 } from '../../../engine/venues/kalshi/catalog/listing.ts'
-import { parseOrderbookRow, parseTradeRow } from '../../../engine/venues/kalshi/catalog/rest-rows.ts'
+import {
+  parseOrderbookRow,
+  parseTradeRow,
+} from '../../../engine/venues/kalshi/catalog/rest-rows.ts'
 import { mapMessage, mapTrade } from '../../../engine/venues/kalshi/map.ts'
 import { parsePriceGrid } from '../../../engine/venues/kalshi/price-grid.ts'
 import { KalshiStream } from '../../../engine/venues/kalshi/stream.ts'
@@ -33,9 +36,12 @@ import { polymarketProbes } from '../../../engine/venues/polymarket/drift-checks
 import { isTrade, readDataTrade } from '../../../engine/venues/polymarket/messages.ts'
 import { parseActivity } from '../../../engine/venues/polymarket/parse.ts'
 import { readTrade } from '../../../engine/venues/polymarket/trades/trade-ledger.ts'
+import {
+  readActivity,
+  readTimedRow,
+} from '../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import { readPositions } from '../../../engine/venues/polymarket/wallets/positions.ts'
 import { hasDone } from '../../../engine/venues/polymarket/wallets/profile.ts'
-import { readActivity, readTimedRow } from '../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import { VenueCounters } from '../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../fakes/quiet-drift.ts'
 import { casesOf, INVENTED } from '../worlds/recordings.ts'

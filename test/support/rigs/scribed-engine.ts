@@ -7,7 +7,6 @@ import { Feeder } from '../../../actors/cluster/feeder.ts'
 import { answerBars } from '../../../actors/mirror/bars.ts'
 import { QuotaServer } from '../../../actors/mirror/quota-shares.ts'
 import type { Clock } from '../../../engine/clock.ts'
-import { answerBatches } from '../../../engine/cluster/gateway-messages.ts'
 import { type BatchHeader, encodeBatch } from '../../../engine/cluster/batch.ts'
 import {
   type ClusterLog,
@@ -16,6 +15,7 @@ import {
   marketShards,
   type ShardName,
 } from '../../../engine/cluster/cluster-log.ts'
+import { answerBatches } from '../../../engine/cluster/gateway-messages.ts'
 import { Loopback } from '../../../engine/cluster/loopback.ts'
 import { createEngine, type Engine } from '../../../engine/engine.ts'
 import type { Update, VenueEvent } from '../../../engine/events.ts'

@@ -11,9 +11,9 @@ import type {
   NativeMarketId,
   VenueKey,
 } from '../../../engine/ids.ts'
-import { firstRetainedHour } from '../../../engine/retention-time.ts'
 import { lossesOfRunMax, retainedRunsMax, snapshotRetentionDays } from '../../../engine/limits.ts'
 import type { EventListing, MarketListing, MarketNumber } from '../../../engine/market/market.ts'
+import { firstRetainedHour } from '../../../engine/retention-time.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type {
   AccountRecord,

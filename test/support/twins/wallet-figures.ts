@@ -4,8 +4,8 @@
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { HOUR_MS, timeMs } from '../../../engine/units.ts'
 import type { FindWalletMarket, WalletEvent } from '../../../engine/wallet.ts'
-import type { PnlGranularity } from '../../../engine/wallets/wallet-figures.ts'
 import type { PnlState } from '../../../engine/wallets/pnl-state.ts'
+import type { PnlGranularity } from '../../../engine/wallets/wallet-figures.ts'
 import { NaiveWallet } from './naive/wallet.ts'
 
 const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']

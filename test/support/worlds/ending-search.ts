@@ -1,8 +1,8 @@
 // Thread entry for tests: the search, but one text ends the thread as a crash would.
 
 import { transferred } from '../../../engine/pool.ts'
-import { Searcher } from '../../../engine/search/searcher.ts'
 import type { SearchTask } from '../../../engine/search/search-task.ts'
+import { Searcher } from '../../../engine/search/searcher.ts'
 
 const searcher = new Searcher()
 

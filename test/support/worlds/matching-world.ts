@@ -1,8 +1,8 @@
 // The simulated world as subjects of matching, with what the world itself knows: which pairs were planted and how
 // each trap differs. Rendered in the venues' own words, read by the same readers as dumps.
 
-import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
 import type { VenueSubjects } from '../../../engine/matching/offline/corpus-matching.ts'
+import { addDumpRow } from '../../../engine/matching/offline/dump-rows.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import type { MatchEvent, MatchMarket } from '../../../engine/subject.ts'
 import { timeMs } from '../../../engine/units.ts'

@@ -16,8 +16,8 @@ import {
 } from '../../../units.ts'
 import { listIn } from '../../answer-checks.ts'
 import { type PastPoint, pointsFrom } from '../../past-points.ts'
-import type { VenueCounters } from '../../venue-counters.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { decimalOf, dollarsOfCents, type Rejected, rejected } from '../parse.ts'
 
 interface PastPricesParts {

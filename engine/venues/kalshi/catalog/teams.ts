@@ -5,9 +5,9 @@
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { listIn, pagesOf, SuspectAnswerError } from '../../answer-checks.ts'
-import type { VenueCounters } from '../../venue-counters.ts'
 import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { cursorOf } from './rest-rows.ts'
 
 const PAGE_ROWS = 2_000

@@ -7,8 +7,8 @@ import type { OutcomeId } from '../../../ids.ts'
 import type { SocketFeed } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import { REPLY_TIMEOUT_MS } from '../book/subscriptions.ts'
-import type { DataMessage, Reply, TickerMessage } from '../messages.ts'
 import { kalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
+import type { DataMessage, Reply, TickerMessage } from '../messages.ts'
 import { codeName, KalshiStream } from '../stream.ts'
 
 const NO_DATA_AFTER_MS = 30_000

@@ -17,8 +17,8 @@ import {
   type SuspectReason,
 } from '../../answer-checks.ts'
 import type { FrameTap } from '../../socket-feed.ts'
-import type { VenueCounters } from '../../venue-counters.ts'
 import type { TradesRead } from '../../venue.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { cursorOf, parseTradeRow } from '../catalog/rest-rows.ts'
 import type { Combos } from '../combos.ts'
 import { noteBlock } from '../drift-checks.ts'

@@ -7,8 +7,8 @@ import { timeMs } from '../../../units.ts'
 import { feedEvent, type SocketFeed } from '../../socket-feed.ts'
 import type { VenueParts } from '../../venue.ts'
 import { REPLY_TIMEOUT_MS } from '../book/subscriptions.ts'
-import type { DataMessage, FeeMessage, LifecycleMessage, Reply, TradeMessage } from '../messages.ts'
 import { kalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
+import type { DataMessage, FeeMessage, LifecycleMessage, Reply, TradeMessage } from '../messages.ts'
 import { codeName, KalshiStream } from '../stream.ts'
 
 /** So long without a message it is worth asking REST whether anything was traded. */

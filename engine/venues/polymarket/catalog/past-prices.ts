@@ -7,8 +7,8 @@ import { isRecord } from '../../../json-record.ts'
 import { roundPrice, type TimeMs, timeMs } from '../../../units.ts'
 import { listIn } from '../../answer-checks.ts'
 import { type PastPoint, pointsFrom } from '../../past-points.ts'
-import type { VenueCounters } from '../../venue-counters.ts'
 import type { PastMarket, VenuePastPrices } from '../../venue.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 
 interface PastPricesParts {
   readonly clob: HttpClient

@@ -3,9 +3,9 @@
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
 import { asList } from '../../answer-checks.ts'
-import type { VenueCounters } from '../../venue-counters.ts'
 import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 
 /** The most that the venue gives at once. */
 const PAGE_ROWS = 100

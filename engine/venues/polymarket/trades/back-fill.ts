@@ -6,10 +6,16 @@ import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
 import { runInSlices, type SlicedWork } from '../../../time-slices.ts'
 import { type TimeMs, timeMs } from '../../../units.ts'
-import type { VenueCounters } from '../../venue-counters.ts'
 import type { TradesRange, TradesRead } from '../../venue.ts'
+import type { VenueCounters } from '../../venue-counters.ts'
 import { fillsOfMakers } from './fills.ts'
-import { type Fill, numberRows, type TradeLedger, type TradeRow, tradeEvent } from './trade-ledger.ts'
+import {
+  type Fill,
+  numberRows,
+  type TradeLedger,
+  type TradeRow,
+  tradeEvent,
+} from './trade-ledger.ts'
 import type { TradeWalk } from './trade-walk.ts'
 
 interface BackFillParts {

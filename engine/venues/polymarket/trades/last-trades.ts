@@ -15,7 +15,13 @@ import { partId } from '../../../trade-parts.ts'
 import { complement, type TimeMs } from '../../../units.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { fillsOf, fillsOfMakers, fillsWithRest, isAverage } from './fills.ts'
-import { type Fill, type LastTrade, type TradeLedger, type TradeRow, tradeEvent } from './trade-ledger.ts'
+import {
+  type Fill,
+  type LastTrade,
+  type TradeLedger,
+  type TradeRow,
+  tradeEvent,
+} from './trade-ledger.ts'
 
 interface LastTradesParts {
   readonly clock: Clock

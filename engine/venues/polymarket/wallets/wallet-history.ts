@@ -11,10 +11,10 @@ import type { HistoryCoverage, WalletEvent } from '../../../wallet.ts'
 import { type CursorPage, pagesOf, SuspectAnswerError } from '../../answer-checks.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 import { DATA_ROWS_MAX, type DataApi, type DataRequest } from '../data-api.ts'
+import { isKnownKind, readActivity, readTimedRow, type TimedRow } from './activity-rows.ts'
 import { type FoundEvent, inOrder } from './event-order.ts'
 import { hasDone } from './profile.ts'
 import { readRoles } from './roles.ts'
-import { isKnownKind, readActivity, readTimedRow, type TimedRow } from './activity-rows.ts'
 
 interface WalletHistoryParts {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 // One `sid` of one connection of venue b's stream: what it covers and how far it has counted.
 
-import type { MessageKind } from './messages.ts'
 import type { KalshiOutbox } from './kalshi-outbox.ts'
+import type { MessageKind } from './messages.ts'
 
 interface KalshiSubscriptionOptions {
   readonly outbox: KalshiOutbox

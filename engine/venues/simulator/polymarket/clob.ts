@@ -21,8 +21,8 @@ import {
   type RestServer,
 } from '../rest.ts'
 import { feeScheduleOf } from '../world/fees.ts'
-import { feeBps, isActive, isOver, ORDER_SIZE_MIN } from './market-facts.ts'
 import { bookText, priceText } from './frames.ts'
+import { feeBps, isActive, isOver, ORDER_SIZE_MIN } from './market-facts.ts'
 import { pastPrices } from './past-prices.ts'
 import { clobMarket, REWARDS_SIZE_MIN, REWARDS_SPREAD_MAX, simplifiedMarket } from './render.ts'
 

@@ -7,7 +7,12 @@ import type { PriceMicros } from '../../../units.ts'
 import type { Faults } from '../faults.ts'
 import type { SimMarket, World, WorldChange } from '../model.ts'
 import { bookFrame, MarketFrames, marketResolvedFrame, newMarketFrame } from './frames.ts'
-import { type ChannelOptions, type Conversation, type SimSocket, SocketGroup } from './sim-socket.ts'
+import {
+  type ChannelOptions,
+  type Conversation,
+  type SimSocket,
+  SocketGroup,
+} from './sim-socket.ts'
 
 /** The channel with all its connections; listens to the world until stopped. */
 export class MarketChannel {

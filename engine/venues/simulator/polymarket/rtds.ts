@@ -5,7 +5,12 @@
 import type { Clock } from '../../../clock.ts'
 import type { Faults } from '../faults.ts'
 import type { SimTrade } from '../model.ts'
-import { type ChannelOptions, type Conversation, type SimSocket, SocketGroup } from './sim-socket.ts'
+import {
+  type ChannelOptions,
+  type Conversation,
+  type SimSocket,
+  SocketGroup,
+} from './sim-socket.ts'
 import { isSameMatch } from './trade-routes.ts'
 import { matchRow, participantCount, type TradeRow, tradeRow } from './trade-rows.ts'
 

@@ -28,8 +28,8 @@ import {
   type View,
   type WorldSize,
 } from './question.ts'
-import type { Schedule } from './schedule.ts'
 import { fill, templatesOf } from './question-templates.ts'
+import type { Schedule } from './schedule.ts'
 
 export type Values = Readonly<Record<string, string>>
 

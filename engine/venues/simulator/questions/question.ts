@@ -4,8 +4,8 @@
 
 import { DAY_MS, HOUR_MS, type PriceMicros, type TimeMs } from '../../../units.ts'
 import type { SimEvent, SimListing, SimPairKind, SimTopic, SimVenue } from '../model.ts'
-import type { Schedule } from './schedule.ts'
 import type { Templates } from './question-templates.ts'
+import type { Schedule } from './schedule.ts'
 
 /** A kind of question: "price of a coin above a strike at an hour". */
 export interface Family {

@@ -8,12 +8,19 @@ import { after, every, nowMs, onRowClick } from '../../browser.ts'
 import { countText, durationText, shortId } from '../../format.ts'
 import { html } from '../../html.ts'
 import type { Deliveries, Delivery, DeliveryDetail as Detail } from '../../records.ts'
-import { useRequest } from '../request-state.ts'
 import { useAction } from '../forms/action.ts'
+import { useRequest } from '../request-state.ts'
 import { Empty, Failure, Unanswered, Waiting } from '../states.ts'
 import { Time } from '../time.ts'
 import { Figures } from '../wallets/profile.ts'
-import { attemptText, DELIVERY_WORDS, type Shown, withNewest, withOlder, withOne } from './webhook-texts.ts'
+import {
+  attemptText,
+  DELIVERY_WORDS,
+  type Shown,
+  withNewest,
+  withOlder,
+  withOne,
+} from './webhook-texts.ts'
 
 /** When an attempt's end is looked for, one after the other. */
 const POLL_DELAYS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const

@@ -5,11 +5,11 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { html } from '../../html.ts'
 import type { Health } from '../../records.ts'
-import { useRequest } from '../request-state.ts'
 import { useAction } from '../forms/action.ts'
 import { described, Field, FormProblem, focusProblem, typed } from '../forms/field.ts'
 import { refusalOf } from '../forms/refusal.ts'
 import { fullVenueText } from '../lists/venues.ts'
+import { useRequest } from '../request-state.ts'
 import {
   bodyOf,
   type Draft,

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type PairScore, scorePair } from '../../../../engine/matching/compare/score.ts'
 import { coinOfCode } from '../../../../engine/matching/understand/price-question.ts'
-import { isNegative, understandMarket } from '../../../../engine/matching/understand/proposition-parser.ts'
+import {
+  isNegative,
+  understandMarket,
+} from '../../../../engine/matching/understand/proposition-parser.ts'
 import { otherTerms } from '../../../../engine/matching/veto/rule-vetoes.ts'
 import { VETOES } from '../../../../engine/matching/veto/vetoes.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'

@@ -21,12 +21,12 @@ import {
   vetoCounts,
   wilson,
 } from '../../../../engine/matching/offline/evaluation.ts'
+import { pairReport } from '../../../../engine/matching/offline/evaluation-report.ts'
 import {
   type LabelledPair,
   labelledPairOf,
 } from '../../../../engine/matching/offline/labelled-pair.ts'
 import { learnWords, tableOf } from '../../../../engine/matching/offline/learn-words.ts'
-import { pairReport } from '../../../../engine/matching/offline/evaluation-report.ts'
 import {
   understandEvent,
   understandMarket,

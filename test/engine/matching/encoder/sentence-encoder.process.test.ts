@@ -6,14 +6,16 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FEATURES } from '../../../../engine/matching/compare/compare.ts'
-import { DEFAULT_SCORER, type PairScore } from '../../../../engine/matching/compare/pair-scorer.ts'
 import { WEIGHTS } from '../../../../engine/matching/compare/model.ts'
+import { DEFAULT_SCORER, type PairScore } from '../../../../engine/matching/compare/pair-scorer.ts'
 import { encodedScorer, textsOf } from '../../../../engine/matching/encoder/encoded-scorer.ts'
-import { Encoder } from '../../../../engine/matching/encoder/sentence-encoder.ts'
 import {
   type OpenEncoder,
   openEncoder,
 } from '../../../../engine/matching/encoder/encoder-folder.ts'
+import { Encoder } from '../../../../engine/matching/encoder/sentence-encoder.ts'
+import type { MatchTask } from '../../../../engine/matching/match-task.ts'
+import { openEncodingThread } from '../../../../engine/matching/match-thread.ts'
 import {
   comparePairs,
   textsOfPairs,
@@ -21,8 +23,6 @@ import {
 } from '../../../../engine/matching/offline/evaluation.ts'
 import { labelledPairOf } from '../../../../engine/matching/offline/labelled-pair.ts'
 import { PairFinder } from '../../../../engine/matching/search/pair-finder.ts'
-import type { MatchTask } from '../../../../engine/matching/match-task.ts'
-import { openEncodingThread } from '../../../../engine/matching/match-thread.ts'
 import { MATCH_SCORE } from '../../../../engine/matching/veto/vetoes.ts'
 import { Metrics } from '../../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../../engine/random.ts'

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { CANDIDATES_MAX, Candidates } from '../../../../engine/matching/search/candidates.ts'
 import {
   type BlockingKeys,
   keysOfEvent,
   keysOfMarket,
 } from '../../../../engine/matching/search/blocking-keys.ts'
+import { CANDIDATES_MAX, Candidates } from '../../../../engine/matching/search/candidates.ts'
 import { Postings } from '../../../../engine/matching/search/postings.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'

@@ -2,12 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type {
+  MatchChanges,
+  MatchTask,
+  PairOverride,
+} from '../../../../engine/matching/match-task.ts'
 import {
   confirmed,
   openPairFinder,
   PairFinder,
 } from '../../../../engine/matching/search/pair-finder.ts'
-import type { MatchChanges, MatchTask, PairOverride } from '../../../../engine/matching/match-task.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
 import { judgement, subject, wordJudge } from '../../../support/twins/word-judge.ts'
 import { marketA, marketB } from '../subjects.ts'

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { seededRandom } from '../../../../engine/random.ts'
 import { timeMs } from '../../../../engine/units.ts'
-import { parseOrderbookRow, parseTradeRow } from '../../../../engine/venues/kalshi/catalog/rest-rows.ts'
+import {
+  parseOrderbookRow,
+  parseTradeRow,
+} from '../../../../engine/venues/kalshi/catalog/rest-rows.ts'
 import { mapMessage } from '../../../../engine/venues/kalshi/map.ts'
 import { parseFrame } from '../../../../engine/venues/kalshi/parse.ts'
 

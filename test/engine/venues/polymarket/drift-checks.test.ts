@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FetchError } from '../../../../engine/fetch.ts'
 import { silentLog } from '../../../../engine/process/log.ts'
-import { checkMarketRows, polymarketProbes } from '../../../../engine/venues/polymarket/drift-checks.ts'
+import {
+  checkMarketRows,
+  polymarketProbes,
+} from '../../../../engine/venues/polymarket/drift-checks.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 
 const TRADE = {

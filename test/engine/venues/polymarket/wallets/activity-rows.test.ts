@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
-import { inOrder } from '../../../../../engine/venues/polymarket/wallets/event-order.ts'
 import {
   type ReadRow,
   readActivity,
   readTimedRow,
 } from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
+import { inOrder } from '../../../../../engine/venues/polymarket/wallets/event-order.ts'
 import { snakeRow } from '../../../../../engine/venues/simulator/polymarket/envelope.ts'
 import type { WalletEvent } from '../../../../../engine/wallet.ts'
 import { PAST_START_S, WALLET } from '../../../../support/fakes/wallet-stub.ts'

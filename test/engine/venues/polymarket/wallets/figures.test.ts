@@ -5,10 +5,13 @@ import { test } from 'node:test'
 import { type NativeMarketId, outcomeId } from '../../../../../engine/ids.ts'
 import { CURVE_ZERO } from '../../../../../engine/market/fees.ts'
 import { PRICE_ONE, timeMs } from '../../../../../engine/units.ts'
-import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
+import {
+  readActivity,
+  readTimedRow,
+} from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import type { WalletMarket } from '../../../../../engine/wallet.ts'
-import { netRealized } from '../../../../../engine/wallets/wallet-figures.ts'
 import { PnlState } from '../../../../../engine/wallets/pnl-state.ts'
+import { netRealized } from '../../../../../engine/wallets/wallet-figures.ts'
 
 const WALLET = `0x${'d1'.repeat(20)}`
 const MARKET = `0x${'d2'.repeat(32)}`

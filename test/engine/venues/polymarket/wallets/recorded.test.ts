@@ -9,9 +9,12 @@ import { isRecord } from '../../../../../engine/json-record.ts'
 import { silentLog } from '../../../../../engine/process/log.ts'
 import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { DataApi } from '../../../../../engine/venues/polymarket/data-api.ts'
+import {
+  readActivity,
+  readTimedRow,
+} from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import { readPositions } from '../../../../../engine/venues/polymarket/wallets/positions.ts'
 import { readProfile } from '../../../../../engine/venues/polymarket/wallets/profile.ts'
-import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 

@@ -3,7 +3,10 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readActivity, readTimedRow } from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
+import {
+  readActivity,
+  readTimedRow,
+} from '../../../../../engine/venues/polymarket/wallets/activity-rows.ts'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { isComboKind } from '../../../../../engine/wallet.ts'
