@@ -48,7 +48,7 @@ export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[
   }
   return [
     clock.every(TICK_EVERY_MS, tick),
-    startHousekeeping({ clock, storage, log, retentionDays, sizeBytesMax }),
+    startStorageHousekeeping({ clock, storage, log, retentionDays, sizeBytesMax }),
     runInSlices({
       clock,
       everyMs: REMOVE_OLD_EVERY_MS,
@@ -64,7 +64,7 @@ export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[
  * Deletes rows that are too old or too many, overwrites deleted accounts and copies the others, until stopped. An engine that
  * stands by does this alone, since its disk has the accounts too.
  */
-export function startHousekeeping(
+export function startStorageHousekeeping(
   parts: Omit<HousekeepingParts, 'catalog' | 'accounts'>,
 ): StopTimer {
   const { clock, storage, log, retentionDays, sizeBytesMax } = parts

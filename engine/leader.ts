@@ -7,7 +7,7 @@ import { Checkpoints } from '../actors/cluster/checkpoints.ts'
 import { Feeder } from '../actors/cluster/feeder.ts'
 import { ReplicatedOutbox } from '../actors/cluster/replicated-outbox.ts'
 import { Standby } from '../actors/cluster/standby.ts'
-import { startHousekeeping } from '../actors/housekeeping.ts'
+import { startStorageHousekeeping } from '../actors/housekeeping.ts'
 import { answerBars } from '../actors/mirror/bars.ts'
 import { answerOlderTrades } from '../actors/mirror/older-trades.ts'
 import { QuotaServer } from '../actors/mirror/quota-shares.ts'
@@ -115,7 +115,7 @@ export async function openLeader(parts: LeaderParts): Promise<Leader | null> {
   const standby = new Standby({
     ...{ log: cluster, clock, logger: log, metrics, storage, names, webhooks },
   })
-  const stopHousekeeping = startHousekeeping({ clock, storage, log, ...retention })
+  const stopHousekeeping = startStorageHousekeeping({ clock, storage, log, ...retention })
   standby.start()
   log.info('standing by for the lease')
   const bucket = await cluster.bucket('lease')

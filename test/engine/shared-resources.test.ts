@@ -143,7 +143,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
       },
       close: async () => undefined,
     })
-    const attacker = { network: '2001:db8:1::/48', isKnown: false }
+    const attacker = { network: '2001:db8:1::/48', isTrusted: false }
     const attack = times(isAttacked ? 10 * passwordQueueMax : 0)
     const refused = attack.map(() => pool.verify('attack', '', attacker).catch(() => false))
     const own = pool.verify('own', '', { network: '198.51.100.1', isTrusted: false })

@@ -25,7 +25,7 @@ class Rig {
     const onRecordLost = () => {
       this.forgottenCount += 1
     }
-    const parts = { bucket, holder, clock: this.clock, log: silentLog, onForgotten: onRecordLost }
+    const parts = { bucket, holder, clock: this.clock, log: silentLog, onRecordLost }
     void takeLease(parts, new AbortController().signal).then((lease) => {
       if (lease === null) return
       this.leases.set(holder, lease)

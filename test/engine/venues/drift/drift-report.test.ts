@@ -29,7 +29,7 @@ test('each market that cannot be read is listed with its reason, however few the
       'drift venue_a: none; 0 markets read',
     ],
     hasLoss: false,
-    isWhole: true,
+    isComplete: true,
   })
   const many = venueThat(async () => {
     for (let row = 0; row < 1_000; row += 1) many.drift.shares.refused('no_tokens', `${row}`, ROW)
@@ -51,12 +51,12 @@ test('a question or a catalogue without an answer leaves the look unfinished; a 
       'drift venue_a: 0 findings, 0 of them losses, 2 questions not answered; 0 markets read',
     ],
     hasLoss: false,
-    isWhole: false,
+    isComplete: false,
   })
   const odd = venueThat(() =>
     Promise.reject(new SuspectAnswerError('catalogue', 'shape', 'no list')),
   )
-  const { lines, hasLoss, isComplete: isWhole } = await look(odd)
+  const { lines, hasLoss, isComplete } = await look(odd)
   assert.match(lines[0] ?? '', /^drift venue_a answer=catalogue shape first=/)
-  assert.deepEqual([hasLoss, isWhole], [true, false])
+  assert.deepEqual([hasLoss, isComplete], [true, false])
 })
