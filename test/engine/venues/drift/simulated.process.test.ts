@@ -36,7 +36,7 @@ test('the tables of healthy venues are empty after every question and a whole cr
       assert.deepEqual(await readDrift(venue, venue.key, onMarkets, signal), {
         lines: [`drift ${venue.key}: none; ${count} markets read`],
         hasLoss: false,
-        isWhole: true,
+        isComplete: true,
       })
       assert.ok(count >= 100, `${count} markets of ${venue.key}`)
     }
