@@ -29,8 +29,8 @@ export function opportunityHappenings(
 ) {
   const shared = {
     originMs: receivedAtMs,
-    reached: peak,
-    reachedBefore: previousPeak,
+    peak,
+    previousPeak,
     idParts: () => [opportunity.id],
   }
   return opportunity.legs.map(({ market }) => ({ ...PLAIN_HAPPENING, market, ...shared }))

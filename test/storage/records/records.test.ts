@@ -113,7 +113,10 @@ test('whatever its numbers, parties and id, a trade comes back from its packed r
 for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
   test(`a trade keeps the party and the hash ${text}, which is no hexadecimal number`, () => {
     const odd = { ...stored, maker: text, taker: text, txHash: text }
-    assert.deepEqual(read(recordOf({ trade: odd, venuePosition: place })), { trade: odd, venuePosition: place })
+    assert.deepEqual(read(recordOf({ trade: odd, venuePosition: place })), {
+      trade: odd,
+      venuePosition: place,
+    })
   })
 }
 
