@@ -35,7 +35,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
 /** Text without fenced blocks, in which brackets are code. */
 const prose = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '')
 
-test('every link of a document leads to a file of this project, and to a heading that is there', () => {
+test('links only to existing files and headings', () => {
   const offenders: string[] = []
   for (const [path, text] of texts) {
     for (const [, target = ''] of prose(text).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -51,7 +51,7 @@ test('every link of a document leads to a file of this project, and to a heading
   assert.deepEqual(offenders, [])
 })
 
-test('every path that a document names in its text is one of this project', () => {
+test('names only existing paths', () => {
   const offenders: string[] = []
   for (const [path, text] of texts) {
     for (const [, named = ''] of prose(text).matchAll(/`([\w./-]+)`/g)) {

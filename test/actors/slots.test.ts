@@ -48,7 +48,7 @@ test('refuses the newest work of the requester with most of it when too much wai
   assert.deepEqual(done, ['flood 1', 'other 1', 'flood 2'])
 })
 
-test('takes a slot from long work for a requester with fewer slots, and only then', async () => {
+test('takes a slot from long work only for a requester with fewer slots', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 2, waitingMax: 8 },

@@ -65,13 +65,13 @@ function openSystem(mustHold = () => false) {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('on an idle system a message is handled within tell itself', () => {
+test('handles a message within send on an idle system', () => {
   const actor = new Recorder()
   openSystem().system.spawn(actor).send(7)
   assert.deepEqual(actor.seen, [7])
 })
 
-test('a message told during a turn is handled after it, in order, not inside it', () => {
+test('handles a message sent during a tick after it, in order', () => {
   const actor = new Recorder()
   const cell = openSystem().system.spawn(actor)
   let depth = 0
@@ -88,7 +88,7 @@ test('a message told during a turn is handled after it, in order, not inside it'
   )
 })
 
-test('a throw restarts the actor, and its next message is handled', () => {
+test('restarts the actor on a throw and handles its next message', () => {
   const actor = new Recorder()
   const cell = openSystem().system.spawn(actor)
   actor.onReceive = (message) => {
@@ -100,7 +100,7 @@ test('a throw restarts the actor, and its next message is handled', () => {
   assert.deepEqual(actor.seen, [2])
 })
 
-test('a held system fills mailboxes, tells the actor what did not fit, and goes on after', () => {
+test('fills mailboxes while held, reports overflow to the actor, and resumes', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -113,7 +113,7 @@ test('a held system fills mailboxes, tells the actor what did not fit, and goes 
   assert.equal(actor.seen.length, mailboxMessagesMax)
 })
 
-test('a hot actor gives the others their turn', async () => {
+test('alternates a busy actor with others', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const order: string[] = []
@@ -133,7 +133,7 @@ test('a hot actor gives the others their turn', async () => {
   while (hot.seen.length < 1_000) await nextTurn()
 })
 
-test('behind a backlog turns take more of the time than reading does', async () => {
+test('gives backlog handling more time than reading', async () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -151,7 +151,7 @@ test('behind a backlog turns take more of the time than reading does', async () 
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
 })
 
-test('a turn is told how long its message waited, and an owner that one waits for too long, also while no turns run', () => {
+test('reports the wait of a message to its tick, and a late one to its actor, also without ticks', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const [late, quiet] = [new Recorder(), new Recorder()]
@@ -175,7 +175,7 @@ test('a turn is told how long its message waited, and an owner that one waits fo
   assert.equal(late.waits.at(-1), 0)
 })
 
-test('when all that waits reaches its bound nothing more is read, until half of it is done', () => {
+test('stops reading when queued messages reach the bound and resumes at half', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -196,7 +196,7 @@ test('when all that waits reaches its bound nothing more is read, until half of 
   assert.equal(system.isFull, false)
 })
 
-test('a full mailbox makes room by dropping what its owner can do without, and says so', () => {
+test('drops droppable messages from a full mailbox to make space and reports it', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -228,7 +228,7 @@ test('weighs no message that a full mailbox dropped', () => {
   clock.advance(5)
 })
 
-test('what perishes does not wait behind what keeps, which has its turns all the same and is never late', () => {
+test('handles droppable messages first without starving or delaying retained ones', () => {
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
@@ -248,7 +248,7 @@ test('what perishes does not wait behind what keeps, which has its turns all the
   assert.equal(cell.isIdle, true)
 })
 
-test('a mailbox knows when its oldest message came, and what is removed leaves the others as they were', () => {
+test('reports the age of its oldest message and keeps the others on removal', () => {
   const mailbox = new Mailbox<number>(4_000)
   assert.equal(mailbox.oldestAtMs, null)
   for (let message = 0; message < 3_000; message += 1) mailbox.push(message, message * 2)
@@ -260,7 +260,7 @@ test('a mailbox knows when its oldest message came, and what is removed leaves t
   assert.deepEqual([mailbox.count, mailbox.oldestAtMs], [0, null])
 })
 
-test('a mailbox keeps order, refuses beyond its capacity, and holds nothing when empty', () => {
+test('keeps order, refuses beyond its capacity, and holds nothing when empty', () => {
   const mailbox = new Mailbox<number>(3)
   assert.deepEqual(
     [1, 2, 3, 4].map((message) => mailbox.push(message, 0)),

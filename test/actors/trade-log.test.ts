@@ -33,7 +33,7 @@ function runOf(
   return log
 }
 
-test('a run notes where the last one ended on disk, while all of that is still there', () => {
+test('records where the last run ended on disk while all of its data is retained', () => {
   const storage = openMemoryStorage()
   const first = runOf(storage, 'first', { count: 5, written: 5 })
   assert.deepEqual(first.runs(), [first.present])
@@ -52,7 +52,7 @@ test('a run notes where the last one ended on disk, while all of that is still t
   assert.equal(second.present.number, 2)
 })
 
-test('trades come by run and offset, those of this turn too', () => {
+test('reads trades by run and offset, including those of this tick', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 70, written: 70 })
   const found = log.range({ run: log.present.number, offset: 3, limit: 64 })
@@ -71,7 +71,7 @@ test('trades come by run and offset, those of this turn too', () => {
   )
 })
 
-test('of a few markets only their trades are read, and all places told', () => {
+test('reads the trades of selected markets with all offsets', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 3, written: 3 })
   const run = log.present.number
@@ -87,7 +87,7 @@ test('of a few markets only their trades are read, and all places told', () => {
   )
 })
 
-test('an announced loss is kept with its place among the trades', () => {
+test('stores an announced loss with its offset among the trades', () => {
   const storage = openMemoryStorage()
   const log = runOf(storage, 'first', { count: 5, written: 5 })
   const run = log.present.number

@@ -85,8 +85,8 @@ async function until(isSo: () => boolean, between = () => {}): Promise<void> {
   assert.ok(isSo())
 }
 
-describe('a third venue', () => {
-  test('goes through catalogue, search, book, trades, stream and webhooks by a row of the table alone', async () => {
+describe('third venue', () => {
+  test('passes through catalogue, search, book, trades, stream and webhooks with only a table row', async () => {
     const { engine, key, ask, say, settled } = await startWithToy()
     const received: string[] = []
     const socket = new WebSocket(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${key}`)

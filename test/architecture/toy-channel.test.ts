@@ -43,7 +43,7 @@ function trade(market: FakeMarket, side: 'buy' | 'sell', dollars: number): void 
 }
 
 for (const form of ['json', 'msgpack'] as const) {
-  test(`a channel that only the table names is subscribed to, sent, listed and left (${form})`, async () => {
+  test(`subscribes, sends, lists and unsubscribes a channel that only the table declares (${form})`, async () => {
     const market = face.engine.add(form)
     const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
     trade(market, 'buy', 10)
@@ -75,7 +75,7 @@ for (const form of ['json', 'msgpack'] as const) {
   })
 }
 
-test('its options are refused as those of every channel, and without it in the table it is unknown', async () => {
+test('refuses its options like those of every channel, and is unknown without its table row', async () => {
   const client = await StreamClient.open(face.port)
   const target = { market_ids: ['*'] }
   const wrong = { action: 'subscribe', channel: 'flow', pace_ms: 5, ...target }
@@ -93,7 +93,7 @@ test('its options are refused as those of every channel, and without it in the t
   await plain.stop()
 })
 
-test('it stands in the document that the server answers, with its messages, options and example', async () => {
+test('appears in the served document with its messages, options and example', async () => {
   assert.deepEqual(await (await fetch(`${face.origin}/asyncapi.json`)).json(), document)
   const { schemas, messages } = objectOf(document.components)
   assert.ok('Flow' in objectOf(schemas))
@@ -101,7 +101,7 @@ test('it stands in the document that the server answers, with its messages, opti
   assert.equal(objectOf(objectOf(document.operations).tellFlow).action, 'send')
 })
 
-test('README, table and client name the same channels', () => {
+test('names the same channels in README, table and client', () => {
   const page = readFileSync(new URL('../../http/ws/README.md', import.meta.url), 'utf8')
   const rows = CHANNELS.map(({ name, options, row }) => {
     const listed = Object.entries(options).map(([option, { allowed, default: usual }]) => {
@@ -114,7 +114,7 @@ test('README, table and client name the same channels', () => {
   assert.deepEqual(CLIENT_CHANNELS, CHANNEL_NAMES)
 })
 
-test('every channel’s examples are messages of the document', () => {
+test('uses only documented messages as channel examples', () => {
   for (const { name, messages } of channels) {
     assert.ok(Object.keys(messages).length > 0, name)
     for (const [type, { example }] of Object.entries(messages)) {

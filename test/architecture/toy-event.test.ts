@@ -89,7 +89,7 @@ function closing({ publisher, clock }: FakeEngine, market: FakeMarket): Lifecycl
   return { kind: 'lifecycle', event: 'closed', ...about, ...stamp, ...times }
 }
 
-describe('a toy event type', () => {
+describe('toy event type', () => {
   let world: World
   before(async () => {
     world = await open(TYPES)
@@ -99,7 +99,7 @@ describe('a toy event type', () => {
     await world.server.stop()
   })
 
-  test('a type that only the table names is asked for over REST, filtered, posted once and listed', async () => {
+  test('requests, filters, posts once and lists an event type that only the table declares', async () => {
     const { engine, caller, clock, server } = world
     const [one, other] = [engine.add('one'), engine.add('other')]
     const wanted = { url: URL, event_types: ['closed'], filters: { market_ids: [one.ref.id] } }
@@ -125,7 +125,7 @@ describe('a toy event type', () => {
     assert.deepEqual([event_type, status], ['market.closed', 'delivered'])
   })
 
-  test('it stands in the document with its filters, shape and example', async () => {
+  test('appears in the document with its filters, schema and example', async () => {
     const answer = await fetch(`http://127.0.0.1:${world.server.port}/openapi.json`)
     const { webhooks, components } = read(await answer.text())
     const { post } = objectOf(objectOf(webhooks)['market.closed'])
@@ -141,7 +141,7 @@ describe('a toy event type', () => {
   })
 })
 
-test('without its row in the table it cannot be asked for', async () => {
+test('cannot be requested without its table row', async () => {
   const { server, webhooks } = await open([...EVENTS])
   const refused = await request(server, '/v1/webhooks', { url: URL, event_types: ['closed'] })
   assert.equal(refused.status, 422)
@@ -149,7 +149,7 @@ test('without its row in the table it cannot be asked for', async () => {
   await server.stop()
 })
 
-test('every type’s example fits its shape; one is asked for by hand, and one at most compares prices', () => {
+test('matches every type’s example with its schema; one type is manual and at most one compares prices', () => {
   const ajv = new Ajv2020({ strict: false })
   for (const type of TYPES) {
     const validate = ajv.compile(JSON.parse(JSON.stringify(type.data(NAMES))))

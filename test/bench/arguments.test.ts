@@ -7,7 +7,7 @@ import { UsageError } from '../../engine/process/command-line.ts'
 
 const AIMED = ['--url', 'http://127.0.0.1:1/', '--api-key', 'KEY']
 
-test('names, lengths and a deployment are read as they were given', () => {
+test('reads names, lengths and a deployment as given', () => {
   const none = { names: [], isSmall: false, isJson: false, seconds: null, markets: null }
   const local = { kind: 'local', ...none }
   assert.deepEqual(readRequest([]), local)
@@ -29,7 +29,7 @@ test('names, lengths and a deployment are read as they were given', () => {
   assert.deepEqual(readRequest(['--help', 'anything']), { kind: 'help' })
 })
 
-test('a request that cannot be followed is refused in one line that says what is accepted', () => {
+test('refuses an invalid request in one line with what is accepted', () => {
   const refusals: readonly [readonly string[], RegExp][] = [
     [['--sconds', '3'], /--sconds/],
     [['--seconds'], /--seconds/],

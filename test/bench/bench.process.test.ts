@@ -24,7 +24,7 @@ const IN_PROCESS = [
   'arbitrage',
 ]
 
-test('each bench file is listed under its own name, and its header says what it asks and leaves out', () => {
+test('lists each bench file under its own name, with a header of question and exclusions', () => {
   const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   const files = all.filter((file) => file.endsWith(SUFFIX))
   const names = files.map((file) => basename(file, SUFFIX))
@@ -36,7 +36,7 @@ test('each bench file is listed under its own name, and its header says what it 
   }
 })
 
-test('times are told as percentiles of a histogram, never as a mean', () => {
+test('reports times as histogram percentiles, never as a mean', () => {
   const times = newTimes()
   for (let micros = 1; micros <= 1_000; micros += 1) record(times, micros / 1_000)
   const state = { hash: '0123456789abcdef', checked: 'nothing', isRepeatable: true }
@@ -47,7 +47,7 @@ test('times are told as percentiles of a histogram, never as a mean', () => {
   assert.doesNotMatch(text, /mean|average/i)
 })
 
-test('contestants take turns over the same operations, and the warm-up is not recorded', () => {
+test('alternates contestants over the same operations and does not record the warm-up', () => {
   const seen: string[] = []
   const contestant = (name: string) => ({
     times: newTimes(),
@@ -67,14 +67,14 @@ test('contestants take turns over the same operations, and the warm-up is not re
   assert.equal(other.times.totalCount, 2)
 })
 
-test('a bench that produced a wrong state fails instead of printing numbers', () => {
+test('fails a bench with a wrong state instead of printing numbers', () => {
   check(true, 'right')
   assert.throws(() => check(false, 'two books differ'), /wrong state: two books differ/)
 })
 
 describe('benches of one process, small', () => {
   for (const name of IN_PROCESS) {
-    it(`${name} ends twice with the same checked state, and says nothing`, async (t) => {
+    it(`ends ${name} twice with the same checked state, without output`, async (t) => {
       const bench = BENCHES.find((one) => one.name === name) ?? assert.fail(name)
       const { hash } = await smallState(bench, t)
       assert.equal((await smallState(bench, t)).hash, hash)

@@ -36,7 +36,7 @@ function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp
   )
 }
 
-describe('the command', () => {
+describe('command', () => {
   let face: Face
   before(async () => {
     face = await openFace()
@@ -51,11 +51,11 @@ describe('the command', () => {
   const at = (key: string, ...rest: readonly string[]) =>
     runBench('--url', face.origin, '--api-key', key, ...rest)
 
-  it('an unknown name ends with code 2, one line on stderr and nothing on stdout', async () => {
+  it('ends with code 2, one line on stderr and no stdout for an unknown name', async () => {
     refused(await runBench('no-such-bench'), 2, /^no bench is called no-such-bench; there are .+/)
   })
 
-  it('one bench as JSON: stdout is one document, progress is on stderr', async () => {
+  it('prints one JSON document on stdout and progress on stderr', async () => {
     const { code, stdout, stderr } = await runBench('order-book', '--small', '--json')
     assert.equal(code, 0, stderr)
     const { benches } = JSON.parse(stdout)
@@ -65,24 +65,24 @@ describe('the command', () => {
     assert.match(stderr, /order-book: begins\n[\s\S]*order-book: ended after /)
   })
 
-  it('a deployment that cannot be reached is named with the reason, with code 1 and no table', async () => {
+  it('reports an unreachable deployment with the reason and code 1, without a table', async () => {
     const port = await closedPort()
     const url = `http://127.0.0.1:${port}`
     const line = new RegExp(`^${url} cannot be reached: ECONNREFUSED$`)
     refused(await runBench('--url', url, '--api-key', 'KEY'), 1, line)
   })
 
-  it('a bad key is said, with code 1 and no table', async () => {
+  it('reports a bad key with code 1, without a table', async () => {
     refused(await at('wrong'), 1, /^http:\S+ refuses this API key \(401\)$/)
   })
 
-  it('a tier that bears less than the load is said before it, with code 1 and no table', async () => {
+  it('reports a tier below the load in advance with code 1, without a table', async () => {
     const line = /^the key has 59 requests left of 60 a minute, the load needs 2030: /
     refused(await at('small-key'), 1, line)
     refused(await at('spent-key'), 1, /^the key's requests are used up \(429\): .* after \d+ s/)
   })
 
-  it('a tier with fewer streams than clients is said, with code 1 and no table', async () => {
+  it('reports a tier with fewer streams than clients with code 1, without a table', async () => {
     const line = /refuses a stream with 429, come back after \d+ s: .*at most 1 connections/
     refused(await at('narrow-key', 'connect', '--seconds', '1'), 1, line)
   })

@@ -45,7 +45,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
   const publish = (log: ClusterLog, batch: string, after: number) =>
     log.publish(SHARD, { bytes: bytes(batch), id: batch, after })
 
-  test(`${name}: batches are appended in order, once for each id, and read from any sequence on`, async (t) => {
+  test(`${name}: appends batches in order, once per id, and reads from any sequence`, async (t) => {
     const [writer, reader] = await open(t)
     assert.equal(await writer.head(SHARD), 0)
     const given = await Promise.all(
@@ -65,7 +65,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     assert.equal(read.at(-1)?.behind, 0)
   })
 
-  test(`${name}: a writer that another one overtook is refused, and so is a record that was changed`, async (t) => {
+  test(`${name}: refuses an overtaken writer and a changed record`, async (t) => {
     const [one, other] = await open(t)
     await publish(one, 'first', 0)
     await publish(other, 'second', 1)
@@ -82,7 +82,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await theirs.replace('leader', bytes('three'), 0)
   })
 
-  test(`${name}: whoever watches a bucket sees what is there, then each change, the removals too`, async (t) => {
+  test(`${name}: sends a bucket watcher the current records, then each change and removal`, async (t) => {
     const [one, other] = await open(t)
     const [writing, watching] = [await one.bucket('accounts'), await other.bucket('accounts')]
     await writing.put('account.1', bytes('before'))
@@ -129,7 +129,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await watch.stop()
   })
 
-  test(`${name}: objects of any size are kept whole; requests are answered or refused; what is told is heard`, async (t) => {
+  test(`${name}: stores objects of any size completely, answers or refuses requests, and delivers announcements`, async (t) => {
     const [engine, gateway] = await open(t)
     assert.equal(await gateway.getObject('checkpoint'), null)
     const large = Uint8Array.from({ length: 3_000_000 }, (_, index) => index % 251)

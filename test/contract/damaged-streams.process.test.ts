@@ -381,7 +381,7 @@ testOnBoth(
   },
 )
 
-test('a last price stamped in the far future does not keep later ones out', () => {
+test('accepts later prices after a last price stamped in the far future', () => {
   const path = new PolymarketPath('future', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const tell = (price: string, timestamp: number) =>
@@ -399,7 +399,7 @@ test('a last price stamped in the far future does not keep later ones out', () =
   assert.equal(path.market.actor.price().price, 400_000)
 })
 
-test('a book that arrives after the market has resolved does not fill it again', () => {
+test('does not refill the book of a resolved market', () => {
   const path = new PolymarketPath('resolved', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
   const book = new NaiveBook()

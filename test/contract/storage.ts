@@ -57,7 +57,7 @@ export function storageContract(subject: StorageUnderTest): void {
 }
 
 function listingContract({ open, settle }: StorageUnderTest): void {
-  test('markets get dense numbers from 1 and keep them', async () => {
+  test('numbers markets densely from 1 and keeps the numbers', async () => {
     let storage = await open()
     const [one, two] = [marketListing('one'), marketListing('two', { venue: 'b' })]
     assert.equal(storage.markets.put(one), 1)
@@ -79,7 +79,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a summary replaces itself alone; details and every field come back', async () => {
+  test('replaces only the summary and restores details and every field', async () => {
     let storage = await open()
     const listing = marketListing('one')
     const number = storage.markets.put(listing)
@@ -96,7 +96,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('very long native ids of markets are kept apart', async () => {
+  test('separates very long native ids of markets', async () => {
     let storage = await open()
     const [one, other] = [`${'x'.repeat(2_000)}1`, `${'x'.repeat(2_000)}2`]
     assert.equal(storage.markets.put(marketListing(one)), 1)
@@ -106,7 +106,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('all markets come in order of number, thousands of them too', async () => {
+  test('returns all of thousands of markets in order of number', async () => {
     let storage = await open()
     for (let count = 1; count <= 2_500; count += 1) storage.markets.put(marketListing(`m${count}`))
     storage = await settle(storage)
@@ -122,7 +122,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('events are stored, replaced and counted once', async () => {
+  test('stores, replaces and counts events once', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
     storage.events.put(listing)
@@ -145,7 +145,7 @@ function listingContract({ open, settle }: StorageUnderTest): void {
 }
 
 function smallTablesContract({ open, settle }: StorageUnderTest): void {
-  test('ticks: an hour is replaced, and the newest at or before a time is found', async () => {
+  test('replaces an hour of ticks and finds the newest at or before a time', async () => {
     let storage = await open()
     const hour = Math.floor(NOON_MS / 3_600_000)
     const price = checkpoint().price
@@ -172,7 +172,7 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('checkpoints, runs and marks come back as they were put', async () => {
+  test('restores checkpoints, runs and marks as stored', async () => {
     let storage = await open()
     const full = checkpoint()
     const empty = checkpoint({ price: null, bookTimeMs: null, bids: [], asks: [] })
@@ -197,7 +197,7 @@ function smallTablesContract({ open, settle }: StorageUnderTest): void {
 }
 
 function accountContract({ open, settle }: StorageUnderTest): void {
-  test('accounts and keys are put, replaced, listed and removed', async () => {
+  test('stores, replaces, lists and removes accounts and keys', async () => {
     let storage = await open()
     const local = account('local', { passwordHash: null, tier: 'enterprise', socketsMax: 7 })
     await storage.accounts.putAccount(account('one'))
@@ -219,7 +219,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('ended tokens, scopes of keys and generations of tokens come back as they were put', async () => {
+  test('restores ended tokens, scopes of keys and generations of tokens as stored', async () => {
     let storage = await open()
     const ended = (tokenId: string) => {
       return { tokenId, accountId: account('one').id, expiresAtMs: timeMs(NOON_MS) }
@@ -241,7 +241,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('an account is disabled and removed; its keys are left to the caller', async () => {
+  test('disables and removes an account and leaves its keys to the caller', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     await storage.accounts.putAccount(account('two', { isDisabled: true }))
@@ -260,7 +260,7 @@ function accountContract({ open, settle }: StorageUnderTest): void {
 function retentionContract({ open, settle }: StorageUnderTest): void {
   const unlimited = Number.MAX_SAFE_INTEGER
 
-  test('retention removes old trades and ticks in slices, never accounts', async () => {
+  test('removes old trades and ticks in batches, never accounts', async () => {
     let storage = await open()
     await storage.accounts.putAccount(account('one'))
     storage.markets.put(marketListing('one'))
@@ -297,7 +297,7 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('above the size bound the oldest of the rest goes, the newest stays', async () => {
+  test('removes the oldest remaining rows above the size bound and keeps the newest', async () => {
     let storage = await open()
     const id = (count: number) => `${'0'.repeat(400)}${count}`
     for (let count = 0; count < 2_000; count += 1) {

@@ -8,7 +8,7 @@ import { CHANGE_NAMES, FAULT_NAMES } from '../../engine/fault-names.ts'
 import { V2_SHARE } from '../../engine/venues/simulator/calendar.ts'
 import { FAULT_CHANCES } from '../../engine/venues/simulator/faults.ts'
 
-test('an empty environment is complete: the simulator on loopback', () => {
+test('uses the simulator on loopback with an empty environment', () => {
   const config = loadConfig({})
   assert.deepEqual([config.host, config.port, config.venues.kind], ['127.0.0.1', 8080, 'sim'])
   assert.equal(config.hasDemoKey, true)
@@ -25,7 +25,7 @@ test('an empty environment is complete: the simulator on loopback', () => {
   assert.equal(loadConfig({ NODE_ENV: 'production' }).hasDemoKey, false)
 })
 
-test('every bad value is named at once, with what it accepts, and no secret is shown', () => {
+test('names every bad value at once with what is accepted, and no secret', () => {
   const bad = {
     ROLE: 'queen',
     NATS_URL: 'http://localhost:4222',
@@ -68,7 +68,7 @@ test('every bad value is named at once, with what it accepts, and no secret is s
   )
 })
 
-test('the configuration and the simulator know the same faults', () => {
+test('knows the same faults as the simulator', () => {
   assert.deepEqual([...FAULT_NAMES].sort(), Object.keys(FAULT_CHANCES).sort())
   assert.deepEqual(loadConfig({ SIM_FAULTS: 'on' }).sim.faults, FAULT_NAMES)
   assert.deepEqual(loadConfig({}).sim.faults, ['v1_retired', 'stale_cache'])
@@ -76,13 +76,13 @@ test('the configuration and the simulator know the same faults', () => {
   assert.deepEqual(loadConfig({ SIM_FAULTS: CHANGE_NAMES.join() }).sim.faults, CHANGE_NAMES)
 })
 
-test('a venue may be renamed, but not to the other one’s name', () => {
+test('renames a venue except to the other one’s name', () => {
   assert.equal(loadConfig({ VENUE_A_NAME: 'polymarket' }).venueNames.a, 'polymarket')
   assert.throws(() => loadConfig({ VENUE_A_NAME: 'venue_b' }), /VENUE_B_NAME/)
   assert.ok(Object.values(VARIABLES).every(({ means }) => means.length > 0))
 })
 
-test('a token secret that was replaced may be named beside the present one', () => {
+test('accepts a replaced token secret beside the current one', () => {
   const [secret, before] = ['x'.repeat(32), 'é'.repeat(16)]
   const config = loadConfig({ JWT_SECRET: secret, JWT_SECRET_PREVIOUS: before })
   assert.deepEqual([config.jwtSecret, config.jwtSecretPrevious], [secret, before])

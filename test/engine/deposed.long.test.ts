@@ -25,7 +25,7 @@ const SETTINGS = {
 }
 const skip = hasNats() ? false : GET_NATS
 
-test('an engine that was stopped while another one took the lease writes nothing, says so in one line and ends', {
+test('writes nothing as a paused engine that lost the lease, reports it in one line and ends', {
   skip,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'deposed-'))

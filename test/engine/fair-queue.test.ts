@@ -10,7 +10,7 @@ function served(queue: FairQueue<string>): readonly string[] {
   return order
 }
 
-test('serves requesters in turn, however much one of them adds', () => {
+test('serves requesters in rotation, however much one of them adds', () => {
   const queue = new FairQueue<string>(64)
   for (const number of times(20)) queue.add(['flood', '10.0.0.1'], `flood ${number}`)
   for (const number of times(2)) queue.add(['other', '10.0.0.2'], `other ${number}`)

@@ -123,7 +123,7 @@ describe('HttpClient', () => {
     ['an HTML page with status 200', html],
     ['an answer that is cut off', cutOff],
   ] as const) {
-    it(`a GET is tried again after ${name}`, async () => {
+    it(`retries a GET after ${name}`, async () => {
       const { client, clock, requests } = await open([bad, bad, ok])
       assert.deepEqual(await settle(clock, client.getJson('/x')), { fine: true })
       assert.equal(requests.length, 3)
@@ -132,20 +132,20 @@ describe('HttpClient', () => {
   }
 
   for (const code of [400, 401, 404, 302]) {
-    it(`status ${code} is final and is told`, async () => {
+    it(`returns status ${code} as final`, async () => {
       const { client, clock, requests } = await open([status(code)])
       const error = await failure(clock, client.getJson('/x'))
       assert.deepEqual([error.kind, error.status, requests.length], ['status', code, 1])
     })
   }
 
-  it('after the last try the failure is told', async () => {
+  it('reports the failure after the last try', async () => {
     const { client, clock, requests } = await open([status(502)])
     const error = await failure(clock, client.getJson('/x'))
     assert.deepEqual([error.kind, error.status, requests.length], ['status', 502, 4])
   })
 
-  it('a POST is sent once, unless it is said to be idempotent', async () => {
+  it('sends a POST once unless it is declared idempotent', async () => {
     const { client, clock, requests } = await open([status(500), ok])
     const error = await failure(clock, client.postJson('/x', { a: 1 }))
     assert.equal(error.status, 500)
@@ -156,7 +156,7 @@ describe('HttpClient', () => {
     )
   })
 
-  it('Retry-After holds back this call and every other, up to 30 s', async () => {
+  it('delays this call and every other by Retry-After, up to 30 s', async () => {
     const { client, clock, requests } = await open([status(429, { 'retry-after': '7' }), ok])
     const first = client.getJson('/a')
     while (requests.length === 0) await nextTurn()
@@ -170,7 +170,7 @@ describe('HttpClient', () => {
     assert.ok(waitedMs >= 30_000 && waitedMs < 31_000, `waited ${waitedMs}`)
   })
 
-  it('a host whose 429 has no Retry-After is left alone for longer each time, by every call', async () => {
+  it('backs off from a host with 429 and no Retry-After, for every call', async () => {
     const { client, clock, requests } = await open([status(429), status(429), ok], {
       busyWaitMs: 2_000,
     })
@@ -183,13 +183,13 @@ describe('HttpClient', () => {
     assert.ok((requests.at(-1)?.atMs ?? 0) >= 6_000)
   })
 
-  it('an answer that does not come in time is a timeout', async () => {
+  it('reports a late answer as a timeout', async () => {
     const { client, clock } = await open([never], { timeoutMs: 800, retries: 0 })
     const error = await failure(clock, client.getJson('/x'))
     assert.equal(error.kind, 'timeout')
   })
 
-  it('an answer above the limit is refused and not asked for again', async () => {
+  it('refuses an answer above the limit without a retry', async () => {
     const big: Answer = (_request, response) => response.end(JSON.stringify('x'.repeat(20_000)))
     const { client, clock, requests } = await open([big])
     const error = await failure(clock, client.getJson('/x'))
@@ -203,7 +203,7 @@ describe('HttpClient', () => {
     assert.equal((await failure(other.clock, other.client.getJson('/x'))).kind, 'body')
   })
 
-  it('compressed answers are read', async () => {
+  it('reads compressed answers', async () => {
     const zipped: Answer = (_request, response) => {
       response.setHeader('content-encoding', 'gzip')
       response.end(gzipSync('{"zipped":1}'))
@@ -212,7 +212,7 @@ describe('HttpClient', () => {
     assert.deepEqual(await settle(clock, client.getJson('/x')), { zipped: 1 })
   })
 
-  it('a caller who aborts, and stop(), end calls as aborted', async () => {
+  it('aborts calls on a caller’s abort and on stop()', async () => {
     const { client, clock } = await open([never])
     const controller = new AbortController()
     const given = client.getJson('/x', {}, { signal: controller.signal })
@@ -226,19 +226,19 @@ describe('HttpClient', () => {
     assert.equal((await failure(clock, client.getJson('/z'))).kind, 'aborted')
   })
 
-  it('an unreachable host is a network failure', async () => {
+  it('reports an unreachable host as a network failure', async () => {
     const { client, clock } = await open([ok], { baseUrl: 'http://127.0.0.1:1', retries: 1 })
     assert.equal((await failure(clock, client.getJson('/x'))).kind, 'network')
   })
 
-  it('queries repeat the keys of lists and leave out what is undefined', async () => {
+  it('repeats keys for lists in a query and omits undefined values', async () => {
     const { client, clock, requests } = await open([ok])
     const query = { tickers: ['A', 'B&C'], limit: 5, isOn: true, cursor: undefined }
     await settle(clock, client.getJson('/list', query))
     assert.equal(requests[0]?.url, '/base/list?tickers=A&tickers=B%26C&limit=5&isOn=true')
   })
 
-  it('headers are made anew for each attempt, over method and path without query', async () => {
+  it('creates headers for each attempt over method and path without query', async () => {
     const made: string[] = []
     const headers = (method: string, path: string) => {
       made.push(`${method} ${path}`)
@@ -256,7 +256,7 @@ describe('HttpClient', () => {
     assert.deepEqual(seen, ['1', '2'])
   })
 
-  it('every attempt takes from the limiter, retries too', async () => {
+  it('takes from the limiter on every attempt, retries too', async () => {
     const costs: number[] = []
     const limiter = { take: async (cost: number) => void costs.push(cost) }
     const { client, clock } = await open([status(500), ok], { limiter })
@@ -264,7 +264,7 @@ describe('HttpClient', () => {
     assert.deepEqual(costs, [3, 3])
   })
 
-  it('an answer that no caller expects is given to the watch with the venue’s own words', async () => {
+  it('passes an unexpected answer to the watch with the venue’s own text', async () => {
     const seen: string[] = []
     const expectedOnes: boolean[] = []
     const watch = {
@@ -313,7 +313,7 @@ describe('HttpClient', () => {
     ])
   })
 
-  it('a refusal whose body never comes is told a second after its head', async () => {
+  it('reports a refusal without a body one second after its head', async () => {
     const headOnly: Answer = (_request, response) => {
       response.writeHead(400, { 'content-length': '10' })
       response.flushHeaders()
@@ -323,7 +323,7 @@ describe('HttpClient', () => {
     assert.deepEqual([error.kind, error.status], ['status', 400])
   })
 
-  it('of large answers each is parsed in a turn of its own; stop() meanwhile ends the call', async (test) => {
+  it('parses each large answer in a separate tick; stop() meanwhile ends the call', async (test) => {
     const large = JSON.stringify({ text: 'x'.repeat(20_000) })
     const { client } = await open([(_request, response) => response.end(large)], {
       bodyBytesMax: 100_000,
@@ -346,7 +346,7 @@ describe('HttpClient', () => {
     assert.equal(turns.length, 4)
   })
 
-  it('a call says how often it is tried again, hears the head of each answer, and may keep it from the watch', async () => {
+  it('reports retries and the head of each answer of a call, and can hide it from the watch', async () => {
     const seen: string[] = []
     const watch = { odd: (path: string, what: string) => void seen.push(`${path} ${what}`) }
     const { client, clock, requests } = await open([status(503, { age: '7' }), html, ok], { watch })

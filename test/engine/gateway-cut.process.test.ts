@@ -8,7 +8,7 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { SETTINGS } from '../support/rigs/scribed-engine.ts'
 import { openScribedWorld } from '../support/rigs/scribed-world.ts'
 
-test('without the log a gateway calls everything stale after five seconds, whatever it knew; within ten seconds of its return all is live and as the engine has it, by the same mirror', async (t) => {
+test('marks everything as stale five seconds after the log is lost, and is live within ten of its return on the same mirror', async (t) => {
   const world = await openScribedWorld('cut')
   const { server, engine, clock, settle, play, until } = world
   await play(30)

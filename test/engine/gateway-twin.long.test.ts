@@ -217,7 +217,7 @@ async function asked(path: string): Promise<readonly [Answered, Answered]> {
   return pair
 }
 
-test('whatever is read, with whatever filter, a gateway answers as its engine does: status, body, name and headers', async () => {
+test('answers every read like its engine: status, body, name and headers', async () => {
   const { engine, one } = cluster
   const { publisher } = engine.engine
   const parts = { clock: systemClock, metrics: new Metrics(), isMetricsPublic: false }
@@ -254,7 +254,7 @@ test('whatever is read, with whatever filter, a gateway answers as its engine do
   for (const status of [200, 400, 404, 422]) assert.ok(statuses.has(status), String(status))
 })
 
-test('what is listed, reworded, retitled, paired, parted and forgotten later is answered alike', async () => {
+test('answers later listings, text changes, pairs, ended pairs and removals alike', async () => {
   const { catalog, overrides: verdicts } = cluster.engine.engine
   const [{ markets }, reworded] = [listings(), 'Is this reworded?']
   const known = markets.find(({ nativeId }) => nativeId === 'a1')
@@ -298,7 +298,7 @@ test('what is listed, reworded, retitled, paired, parted and forgotten later is 
   assert.equal(JSON.parse(text).markets[0].description, long)
 })
 
-test('a list goes on at another gateway where it began: every row once, and a cursor of one that is gone has expired', async () => {
+test('continues a list at another gateway with every row once, and expires the cursor of a stopped one', async () => {
   const { one, two } = cluster
   for (const list of [
     '/v1/markets?limit=7',

@@ -120,7 +120,7 @@ const COLD = [
   '/v1/webhooks',
 ]
 
-test('every answer of a gateway is that of the engine, from the mirror or forwarded, and names the gateway', async () => {
+test('answers like the engine, from the mirror or forwarded, with the gateway’s name', async () => {
   await cluster.play(200)
   await Promise.all([caughtUp(one), caughtUp(two)])
   for (const path of [...HOT, ...COLD]) {
@@ -148,7 +148,7 @@ test('every answer of a gateway is that of the engine, from the mirror or forwar
   }
 })
 
-test('a request that changes something is forwarded with its body, and what the engine refuses is refused', async () => {
+test('forwards changing requests with their body and returns the engine’s refusals', async () => {
   const send = (path: string, method: string, headers: Record<string, string>, body?: object) =>
     fetch(`http://127.0.0.1:${one.gateway.port}${path}`, {
       method,
@@ -160,7 +160,7 @@ test('a request that changes something is forwarded with its body, and what the 
   assert.equal(bad.status, 422)
 })
 
-test('over gateways a ticket of one opens a stream at the other once, and an account has as many streams as it may', async () => {
+test('accepts a ticket of another gateway once and limits streams over all gateways', async () => {
   const { directory } = cluster.engine.engine.accounts
   const made = await directory.add({ email: 'two@example.com', passwordHash: null, tier: 'free' })
   const { key } = await cluster.engine.engine.accounts.createKey(made.id, 'places')
@@ -187,7 +187,7 @@ test('over gateways a ticket of one opens a stream at the other once, and an acc
   second.socket.close()
 })
 
-test('a stream goes on at another gateway where it left off: every trade once, books without a hole', async () => {
+test('resumes a stream at another gateway with every trade once and books without a gap', async () => {
   const channel = 'trades'
   const first = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   first.send({ action: 'subscribe', id: 1, channel, market_ids: ['*'] })
@@ -225,7 +225,7 @@ test('a stream goes on at another gateway where it left off: every trade once, b
   second.socket.close()
 })
 
-test('candles of a gateway begin with the newest bar of each market and go on as those of the engine', async () => {
+test('begins candles with the newest bar of each market and continues like the engine', async () => {
   const ports = [one.gateway.port, cluster.engine.engine.port]
   const clients = await Promise.all(
     ports.map((port) => StreamClient.open(port, `api_key=${cluster.key}`)),
@@ -263,7 +263,7 @@ test('candles of a gateway begin with the newest bar of each market and go on as
   for (const client of clients) client.socket.close()
 })
 
-test('a revoked key is refused by every gateway, and its streams end', async () => {
+test('refuses a revoked key at every gateway and ends its streams', async () => {
   const { accounts } = cluster.engine.engine
   const account = accounts.callerOfKey(cluster.key)?.accountId
   assert.ok(account !== undefined)
@@ -278,7 +278,7 @@ test('a revoked key is refused by every gateway, and its streams end', async () 
   assert.equal((await get(one.gateway.port, `/v1/prices?market_ids=${ids[0]}`, key)).status, 401)
 })
 
-test('a batch that the log lost is filled in by the engine, and no stream ends', async () => {
+test('gets a batch missing from the log from the engine without ending streams', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -295,7 +295,7 @@ test('a batch that the log lost is filled in by the engine, and no stream ends',
   client.close()
 })
 
-test('a batch that the log lost ends the mirror: streams are told to come again, and what comes then is whole', async () => {
+test('ends the mirror on an unrecoverable batch, tells streams to reconnect, and is then complete', async () => {
   const client = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
   const book = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   client.send(book)
@@ -324,7 +324,7 @@ test('a batch that the log lost ends the mirror: streams are told to come again,
   again.socket.close()
 })
 
-test('without the log everything is stale and cold requests are refused, sockets stay; with it all is right again', async () => {
+test('marks everything as stale and refuses forwarded requests without the log, keeps sockets, and recovers', async () => {
   const client = await StreamClient.open(one.gateway.port, `api_key=${cluster.key}`)
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] })
   await client.next(({ type }) => type === 'synced')

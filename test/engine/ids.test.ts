@@ -12,7 +12,7 @@ import { hash32, seededRandom } from '../../engine/random.ts'
 import { VenueTable } from '../../engine/venue-table.ts'
 import { VENUES, venueTable } from '../../engine/venues/venues.ts'
 
-test('an id is the configured name, an underscore and the native id, and splits there again', () => {
+test('builds an id from configured name, underscore and native id, and splits it there', () => {
   const names = venueTable({ a: 'poly', b: 'poly_us' })
   assert.equal(names.marketId('b', nativeMarketId('KX_A-1')), 'poly_us_KX_A-1')
   assert.deepEqual(names.split('POLY_US_KX_A-1'), { venue: 'b', native: 'KX_A-1' })
@@ -20,7 +20,7 @@ test('an id is the configured name, an underscore and the native id, and splits 
   assert.equal(names.split('venue_a_0x1'), null)
 })
 
-test('a condition id of 62 or 64 digits, in capitals or not, is one market’s id in every request', () => {
+test('reads a condition id of 62 or 64 digits in any case as one market’s id', () => {
   const names = venueTable()
   const digits = `01${'ab'.repeat(30)}`
   for (const text of [digits, `${digits}00`, digits.toUpperCase(), `${digits.toUpperCase()}00`]) {
@@ -29,7 +29,7 @@ test('a condition id of 62 or 64 digits, in capitals or not, is one market’s i
   assert.equal(names.split(`venue_b_0x${digits}`)?.native, `0x${digits}`)
 })
 
-test('a platform name is a venue or nothing', () => {
+test('resolves a platform name to a venue or nothing', () => {
   const names = venueTable({ a: 'venue_a', b: 'venue_b' })
   assert.deepEqual(
     ['venue_a', 'venue_b', 'VENUE_A', ''].map((name) => names.venue(name)),
@@ -37,7 +37,7 @@ test('a platform name is a venue or nothing', () => {
   )
 })
 
-test('the table ascends by letter, shares no letter or name, and has wallets at one venue at most', () => {
+test('orders the table by letter, without shared letters or names, with wallets at one venue at most', () => {
   const [first, second] = VENUES
   assert.ok(first !== undefined && second !== undefined)
   const third = { ...second, key: 't', name: 'third' } as const
@@ -53,7 +53,7 @@ test('the table ascends by letter, shares no letter or name, and has wallets at 
   assert.equal(venueTable().platform('z'), 'venue_z', 'a venue that has left the table')
 })
 
-test('every refusal has a status of ours and a meaning, and an error carries both', () => {
+test('gives every refusal a status and a meaning, both carried by an error', () => {
   for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
     assert.ok([400, 401, 403, 404, 405, 413, 422, 426, 429, 500, 503].includes(status), code)
     assert.ok(means.length > 0)
@@ -62,7 +62,7 @@ test('every refusal has a status of ours and a meaning, and an error carries bot
   assert.deepEqual([error.status, error.retryAfterSeconds, error.detail], [429, 3, 'wait'])
 })
 
-test('nothing follows resolved but resolved; everything else may follow', () => {
+test('allows only resolved after resolved, and any other order', () => {
   for (const from of MARKET_STATUSES) {
     for (const to of MARKET_STATUSES) {
       assert.equal(mayFollow(from, to), from !== 'resolved' || to === 'resolved')
@@ -70,7 +70,7 @@ test('nothing follows resolved but resolved; everything else may follow', () => 
   }
 })
 
-test('a seed determines its stream, another seed gives another, and draws are even', () => {
+test('determines a stream by its seed, with even draws', () => {
   const draw = (...seed: (string | number)[]) => {
     const random = seededRandom(...seed)
     return Array.from({ length: 50 }, () => random.next())
@@ -90,7 +90,7 @@ test('a seed determines its stream, another seed gives another, and draws are ev
   )
 })
 
-test('secrets are cut from log lines by their field names, also one level down', () => {
+test('redacts secrets in log lines by field names, also one level down', () => {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {
@@ -108,7 +108,7 @@ test('secrets are cut from log lines by their field names, also one level down',
   assert.ok(text.includes('seen'))
 })
 
-test('of a flood of one reason the first few are written, then every tenfold', () => {
+test('logs the first few of a flood of one reason, then every tenfold', () => {
   const sampler = new LogSampler(3)
   const written: number[] = []
   for (let count = 1; count <= 5_000; count += 1) {

@@ -19,7 +19,7 @@ function start(name: string, settings: Readonly<Record<string, string>>) {
   }
 }
 
-test('a start that fails says why on a line and prints no banner', async () => {
+test('explains a failed start on one line without a banner', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()
@@ -31,7 +31,7 @@ test('a start that fails says why on a line and prints no banner', async () => {
   await new Promise((resolve) => other.close(resolve))
 })
 
-test('a recording or an encoder that is not there is a bad value: exit code 2 before anything comes up', async () => {
+test('exits with 2 before startup for a missing recording or encoder', async () => {
   for (const [setting, says] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
@@ -43,7 +43,7 @@ test('a recording or an encoder that is not there is a bad value: exit code 2 be
   }
 })
 
-test('a second signal does not cut the end short: npm passes on what the terminal sent already', async () => {
+test('finishes its shutdown on a second signal, which npm forwards from the terminal', async () => {
   const { dataDir, engine } = start('twice', {})
   await engine.line(/listens at/)
   process.kill(engine.pid, 'SIGINT')
@@ -66,7 +66,7 @@ function commandsBeside(pid: number): readonly string[] {
   })
 }
 
-test('nothing of esbuild stays beside a started engine', async () => {
+test('leaves no esbuild process beside a started engine', async () => {
   const { engine } = start('alone-started', {})
   await engine.line(/listens at/)
   const beside = commandsBeside(engine.pid)
@@ -78,7 +78,7 @@ test('nothing of esbuild stays beside a started engine', async () => {
   assert.equal(await engine.end('SIGTERM'), 0)
 })
 
-test('while no venue can be reached it waits, and serves what it has after 10 s', async () => {
+test('waits while no venue is reachable and serves stored data after 10 s', async () => {
   const nowhere = Object.fromEntries(
     ['GAMMA', 'CLOB', 'DATA', 'MARKET_WS', 'RTDS_WS'].map((name) => [
       `POLYMARKET_${name}_URL`,

@@ -28,7 +28,7 @@ const wholeOf = (value: number): number | bigint =>
   value > 2 ** 32 - 1 || value < -(2 ** 31) ? BigInt(value) : value
 const bytesOf = (write: (to: MsgpackWriter) => void): Buffer => Buffer.from(encoded(write))
 
-test('a book update is, byte for byte, what the library writes of the same values', () => {
+test('writes a book update with the same bytes as the library', () => {
   const random = seededRandom('hand-written', 8)
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
@@ -86,7 +86,7 @@ function randomUpdate(random: Random, market: BookUpdate['market'], count: numbe
   }
 }
 
-test('a number is in its shortest form: an integer of 32 bits, a time or counter of 64, else a float', () => {
+test('writes a number in its shortest form: 32-bit integer, 64-bit time or counter, else float', () => {
   const random = seededRandom('numbers', 8)
   const some = Array.from({ length: 2_000 }, () => random.below(2 ** random.below(53)))
   for (const value of [...WHOLE, LARGEST, ...some].flatMap((one) => [one, -one])) {
@@ -100,7 +100,7 @@ test('a number is in its shortest form: an integer of 32 bits, a time or counter
   }
 })
 
-test('a text, a list, a map and bytes have the head of their length, whatever their script', () => {
+test('writes texts, lists, maps and bytes with the header of their length, in any script', () => {
   const lengths = EDGES.flatMap((edge) => [Math.max(edge - 1, 0), edge, edge + 1])
   for (const length of lengths) {
     for (const sign of ['x', 'é', '日', '🐙']) {
@@ -127,7 +127,7 @@ test('a text, a list, a map and bytes have the head of their length, whatever th
   }
 })
 
-test('a message stays as it is until the next begins, and one given up half-way leaves nothing', () => {
+test('keeps a message until the next begins, and leaves nothing of an abandoned one', () => {
   const writer = new Writer()
   const write = (text: string): Uint8Array => {
     writer.begin()

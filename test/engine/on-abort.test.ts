@@ -15,7 +15,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const listenersOf = ({ signal }: AbortController) => getEventListeners(signal, 'abort').length
 
-test('however many wait for a signal, it has one listener, and each is told once', async () => {
+test('uses one listener on a signal for any number of waiters and calls each once', async () => {
   const ending = new AbortController()
   const clock = new ManualClock()
   const told: number[] = []
@@ -36,7 +36,7 @@ test('however many wait for a signal, it has one listener, and each is told once
   assert.equal(told.at(-1), 99, 'at once when it has ended already')
 })
 
-test('any number of calls at once puts one listener on the caller’s signal', async () => {
+test('adds one listener to the caller’s signal for any number of concurrent calls', async () => {
   const server = createServer((_request, response) => void response.end('{"is":1}'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

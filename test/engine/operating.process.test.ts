@@ -75,13 +75,13 @@ function metricsOfCode(): readonly RegExp[] {
 
 const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
 
-test('the alerts are rules that Prometheus reads, and their own tests pass', (t) => {
+test('ships alerts that Prometheus loads and whose tests pass', (t) => {
   runTool(t, 'promtool', ['check', 'rules', 'twinbook.rules.yml'], 'prometheus')
   runTool(t, 'promtool', ['test', 'rules', 'twinbook.rules.test.yml'], 'prometheus')
   runTool(t, 'promtool', ['check', 'config', 'prometheus.yml'], 'prometheus')
 })
 
-test('systemd takes the unit, which gives a stop the time that it may need', (t) => {
+test('ships a unit that systemd accepts, with enough stop time', (t) => {
   const unit = readFileSync(`${FOLDER}/twinbook.service`, 'utf8')
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
   assert.ok(seconds * 1_000 > shutdownMsMax, `TimeoutStopSec=${seconds}`)
@@ -101,7 +101,7 @@ test('systemd takes the unit, which gives a stop the time that it may need', (t)
   }
 })
 
-test('every metric that an alert or the dashboard reads is one that the code registers', () => {
+test('registers every metric that alerts or the dashboard read', () => {
   const dashboard: unknown = JSON.parse(readFileSync(`${FOLDER}/grafana.json`, 'utf8'))
   const queries = [...ruleQueries(), ...queriesIn(dashboard)]
   assert.equal(ruleQueries().length, alerts.length)
@@ -113,7 +113,7 @@ test('every metric that an alert or the dashboard reads is one that the code reg
   assert.ok(queries.flatMap(metricsOf).length > queries.length, 'queries name metrics')
 })
 
-test('the page says of every alert what it means, and of no other', () => {
+test('documents exactly the existing alerts', () => {
   const explained = [...PAGE.matchAll(/^\| `(Twinbook\w+)` \| (page|warn) \|/gm)]
   assert.deepEqual(explained.map(([, name]) => name).sort(), [...alerts].sort())
   const rules = readFileSync(RULES, 'utf8')
@@ -123,7 +123,7 @@ test('the page says of every alert what it means, and of no other', () => {
   }
 })
 
-test('the nginx site is one that nginx reads', (t) => {
+test('ships a site file that nginx accepts', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-nginx-'))
   const certificate = join(folder, 'cert.pem')
   const key = join(folder, 'key.pem')

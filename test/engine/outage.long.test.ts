@@ -15,7 +15,7 @@ const CLIENTS = 20
 const WORLD = { messagesPerSecond: 200, marketsPerVenue: 40, faults: 'off' }
 const skip = hasNats() ? false : GET_NATS
 
-test('without nats-server nobody ends and nothing is called live, and with it all is whole and nothing was lost unannounced', {
+test('stays up without nats-server, shows nothing as live, and recovers with every loss announced', {
   skip,
 }, async (t) => {
   const say = (line: string) => t.diagnostic(line)

@@ -21,7 +21,7 @@ const gap: Update = {
   count: null,
 }
 
-test('offsets count a channel over all markets, seqs one market in it, both from 1 without holes', () => {
+test('counts offsets by channel and seqs by market, both from 1 without gaps', () => {
   const random = seededRandom('stamps')
   const publisher = open()
   const offsets = new Map<string, number>()
@@ -39,7 +39,7 @@ test('offsets count a channel over all markets, seqs one market in it, both from
   }
 })
 
-test('watchers are called in the order in which they registered, at once', () => {
+test('calls watchers at once in order of registration', () => {
   const publisher = open()
   const heard: string[] = []
   for (const name of ['first', 'second'])
@@ -48,7 +48,7 @@ test('watchers are called in the order in which they registered, at once', () =>
   assert.deepEqual(heard, ['first', 'second'])
 })
 
-test('a watcher that throws harms neither the publisher nor the others', () => {
+test('isolates a watcher that throws', () => {
   const publisher = open()
   let count = 0
   publisher.watch({
@@ -63,7 +63,7 @@ test('a watcher that throws harms neither the publisher nor the others', () => {
   assert.equal(count, 2)
 })
 
-test('a forgotten market leaves no counter, offsets go on, and watchers are told once', () => {
+test('leaves no counter of a removed market, continues offsets, and notifies watchers once', () => {
   const publisher = open()
   const told: number[] = []
   publisher.watch({ name: 'indifferent', onUpdate: () => undefined })

@@ -244,7 +244,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`ends an opportunity of a muted market of venue ${key} by two readings over REST, without any trade`, async () => {
+  test(`ends an opportunity of a muted market of venue ${key} by two REST samples, without any trade`, async () => {
     const world = await begin(key)
     const { clock, news, move, asked, put, stop } = world
     try {
@@ -278,7 +278,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`keeps a good book of venue ${key} when one reading over REST is a ghost book`, async () => {
+  test(`keeps a good book of venue ${key} when one REST sample is a ghost book`, async () => {
     const world = await begin(key)
     const { clock, news, move, stop, truth } = world
     try {
@@ -300,7 +300,7 @@ for (const key of ['a', 'b'] as const) {
     }
   })
 
-  test(`says in one status that a frozen venue ${key} has stale books, and ends it with fresh or a new state`, async () => {
+  test(`reports the stale books of a frozen venue ${key} in one status, and ends it with fresh or a new state`, async () => {
     const world = await begin(key)
     const { clock, news, lose, feed, put, idOf, client, stop } = world
     try {

@@ -6,7 +6,7 @@ import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/t
 import { countTurns } from '../support/fakes/loop-turns.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
-test('a piece ends with its time, the next one has the next turn, and nothing is lost', async () => {
+test('ends a time slice on time, continues in the next tick, and loses nothing', async () => {
   const clock = new ManualClock()
   let stepsOfTurn = 0
   let most = 0
@@ -43,7 +43,7 @@ test('a piece ends with its time, the next one has the next turn, and nothing is
   await assert.rejects(runInSlices(clock, failing()), /no/)
 })
 
-test('works that go on at once have turns of the loop of their own', async () => {
+test('gives concurrent tasks separate event-loop ticks', async () => {
   const clock = new ManualClock()
   const loop = countTurns()
   const turns: number[][] = []

@@ -19,7 +19,7 @@ import {
   toNumber,
 } from '../../engine/units.ts'
 
-test('decimal text becomes exact millionths, and back', () => {
+test('converts decimal text to exact millionths and back', () => {
   const table: [string, number | null][] = [
     ['0.415', 415_000],
     ['1', 1_000_000],
@@ -49,7 +49,7 @@ test('decimal text becomes exact millionths, and back', () => {
   )
 })
 
-test('a price is from 0 to 1, a size is not negative', () => {
+test('accepts a price from 0 to 1 and a size that is not negative', () => {
   assert.equal(parsePrice('1.000001'), null)
   assert.equal(parsePrice('-0.1'), null)
   assert.equal(parsePrice('1.0'), 1_000_000)
@@ -58,7 +58,7 @@ test('a price is from 0 to 1, a size is not negative', () => {
   assert.throws(() => priceMicros(1_000_001), RangeError)
 })
 
-test('a float price is rounded to the nearest micro; the JSON number is the shortest', () => {
+test('rounds a float price to the nearest micro and writes the shortest JSON number', () => {
   assert.equal(roundPrice(Number('0.5199999923664122')), 520_000)
   assert.equal(roundPrice(Number.NaN), null)
   assert.equal(roundPrice(1.1), null)
@@ -69,14 +69,14 @@ test('a float price is rounded to the nearest micro; the JSON number is the shor
   }
 })
 
-test('cents are rounded half up from the integer', () => {
+test('rounds cents half up from the integer', () => {
   assert.deepEqual(
     [414_999, 415_000, 5_000, 4_999, 1_000_000].map((p) => priceCents(priceMicros(p))),
     [41, 42, 1, 0, 100],
   )
 })
 
-test('notional is price × size rounded down, as BigInt says', () => {
+test('computes notional as price × size rounded down, like BigInt', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1_000_000 }),
@@ -90,7 +90,7 @@ test('notional is price × size rounded down, as BigInt says', () => {
   )
 })
 
-test('complement and middle stay on the scale; times are read in the venues’ forms', () => {
+test('keeps complement and midpoint on the scale, and reads the venues’ time formats', () => {
   assert.equal(complement(priceMicros(300_000)), 700_000)
   assert.equal(midPrice(priceMicros(1), priceMicros(2)), 2)
   assert.equal(parseTime('2026-01-09 06:36:50+00'), Date.UTC(2026, 0, 9, 6, 36, 50))

@@ -22,7 +22,7 @@ function sumOf([first, ...others]: readonly WhaleFill[]): FillSum {
   return sum
 }
 
-test('transaction, taker, token and side make a group; without hash or taker there is none', () => {
+test('groups by transaction, taker, token and side, and not without hash or taker', () => {
   const one = fill('one').trade
   assert.equal(whaleKey(one), whaleKey({ ...one, nativeId: 'two', price: priceMicros(1) }))
   const others: Partial<Trade>[] = [
@@ -38,7 +38,7 @@ test('transaction, taker, token and side make a group; without hash or taker the
   assert.equal(whaleKey({ ...one, taker: null }), null)
 })
 
-test('sizes and dollars are summed, the price is the average by size, rounded half up', () => {
+test('sums sizes and dollars, and averages the price by size, rounded half up', () => {
   const at = (price: number, size: number, usd: number): Partial<Trade> => ({
     price: priceMicros(price),
     size: sizeMicros(size),
@@ -79,7 +79,7 @@ test('adds dollars exactly and rounds once when fills have parts of a micro-doll
   assert.equal(sumOf(other).usd, 6_000_000_001)
 })
 
-test('sums beyond the safe integers stand still at the last one, and nothing throws', () => {
+test('saturates sums at the last safe integer and never throws', () => {
   const huge = {
     size: sizeMicros(Number.MAX_SAFE_INTEGER),
     usd: usdMicros(Number.MAX_SAFE_INTEGER),
@@ -92,7 +92,7 @@ test('sums beyond the safe integers stand still at the last one, and nothing thr
   assert.equal(nothing.row(FACTS, nothing.first.trade).price, 415_000)
 })
 
-test('the order in which fills are added does not matter', () => {
+test('adds fills in any order to the same result', () => {
   const one = fc.record({
     price: fc.integer({ min: 0, max: 1_000_000 }),
     size: fc.integer({ min: 1, max: 2 ** 45 }),

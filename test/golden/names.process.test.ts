@@ -44,11 +44,11 @@ describe('public names', () => {
     return response.json()
   }
 
-  test('paths, parameters, statuses and fields of REST and of webhook bodies stay', async () => {
+  test('keeps paths, parameters, statuses and fields of REST and webhook bodies', async () => {
     assertGoldenLines('rest.txt', documentNames(await document('/openapi.json')))
   })
 
-  test('other names of parameters stay', () => {
+  test('keeps aliases of parameters', () => {
     const { view } = service.engine
     const routes = api({
       ...{ engine: view, clock: new ManualClock(), metrics: new Metrics() },
@@ -63,11 +63,11 @@ describe('public names', () => {
     assertGoldenLines('aliases.txt', lines)
   })
 
-  test('commands, messages and fields of the stream stay', async () => {
+  test('keeps commands, messages and fields of the stream', async () => {
     assertGoldenLines('stream.txt', documentNames(await document('/asyncapi.json')))
   })
 
-  test('codes of refusals and of closed connections stay', () => {
+  test('keeps codes of refusals and closed connections', () => {
     const errors = Object.entries(errorCatalogue).map(
       ([code, { status, retry }]) => `${code} ${status}${retry ? ' retry' : ''}`,
     )
@@ -77,7 +77,7 @@ describe('public names', () => {
     assertGoldenLines('codes.txt', [...errors, ...closes])
   })
 
-  test('names and layouts of tables stay, and what a data folder states of itself', () => {
+  test('keeps names and layouts of tables and data folder metadata', () => {
     const tables = Object.values(TABLES).map(
       ({ environment, name, groupBytes, isCompressed, isChecked }) =>
         [
@@ -96,19 +96,19 @@ describe('public names', () => {
     ])
   })
 
-  test('variables and their defaults stay', () => {
+  test('keeps variables and their defaults', () => {
     const lines = Object.entries(VARIABLES).map(([name, { default: value }]) => `${name}=${value}`)
     assertGoldenLines('variables.txt', lines)
   })
 
-  test('commands, their words and options stay', () => {
+  test('keeps commands, their arguments and options', () => {
     const script = join(import.meta.dirname, '../support/rigs/command-names.ts')
     const args = ['--import', import.meta.resolve('tsx'), script]
     const text = execFileSync(process.execPath, args, { encoding: 'utf8' })
     assertGoldenLines('commands.txt', text.trimEnd().split('\n'))
   })
 
-  test('streams, buckets and subjects of a cluster stay', async () => {
+  test('keeps streams, buckets and subjects of a cluster', async () => {
     assertGoldenLines('nats.txt', await namesOnTheWire())
   })
 })

@@ -20,7 +20,7 @@ const OUR_FAULT = 500
 const LATE = 503
 
 describe('conformance', () => {
-  test('every parameter of every route is answered as documented, and every documented status is reached', async (t) => {
+  test('answers every parameter of every route as documented and reaches every documented status', async (t) => {
     const { clients, close } = RouteClient.all(face)
     const problems: string[] = []
     let requests = 0
@@ -43,7 +43,7 @@ describe('conformance', () => {
     assert.deepEqual(problems, [])
   })
 
-  test('the judge misses nothing: a field more, less or of another type, a status, a header, a type', async () => {
+  test('detects every deviation: an added, missing or mistyped field, a status, a header, a type', async () => {
     const judge = new DocumentJudge(face.document)
     const connection = new RawConnection(face.port)
     const headers = [['X-API-Key', `${ACCOUNT}-key`]] as const

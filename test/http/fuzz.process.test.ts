@@ -22,7 +22,7 @@ before(async () => {
 after(() => face.stop())
 
 describe('fuzzing', () => {
-  test('no mutated request ends the process, meets a 5xx, hangs, or is answered with more than is documented', async (t) => {
+  test('survives every mutated request without a 5xx, a hang or an undocumented answer', async (t) => {
     const requests = new FuzzRequests(face.routes, SEED)
     const judge = new FuzzJudge(face)
     const statuses = new Map<string, number>()

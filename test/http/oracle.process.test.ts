@@ -123,8 +123,8 @@ function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchem
   })
 }
 
-describe('the oracle', () => {
-  test('each input on every parameter of its kind of every route, and on every body, is answered in pydantic’s words', async (t) => {
+describe('oracle', () => {
+  test('answers each input on every parameter and body with pydantic’s messages', async (t) => {
     if (!existsSync(ORACLE)) return t.skip(`${ORACLE} is absent; set SHARED_REFERENCE`)
     const { cases }: { cases: readonly Case[] } = JSON.parse(readFileSync(ORACLE, 'utf8'))
     const { clients, close } = RouteClient.all(face)

@@ -18,8 +18,8 @@ before(async () => {
 })
 after(() => face.stop())
 
-describe('the server', () => {
-  test('URLs and headers far beyond the library’s default are read', async () => {
+describe('API server', () => {
+  test('reads URLs and headers far beyond the library’s default', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '7')).join(',')
     const got = await face.get(`/v1/markets?token_ids=${ids}&limit=1`)
     assert.equal(got.status, 200)
@@ -28,7 +28,7 @@ describe('the server', () => {
     assert.equal(large.status, 200)
   })
 
-  test('a port in use is an error that names HOST and PORT', async () => {
+  test('names HOST and PORT in the error for a port in use', async () => {
     const holder = createListener()
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
     const address = holder.address()
@@ -52,7 +52,7 @@ describe('the server', () => {
     await new Promise((resolve) => holder.close(resolve))
   })
 
-  test('draining tells every stream 1001 and listens no more', async () => {
+  test('closes every stream with 1001 and stops listening when it drains', async () => {
     const own = await openFace()
     const one = await StreamClient.open(own.port)
     const two = await StreamClient.open(own.port)
@@ -66,7 +66,7 @@ describe('the server', () => {
 })
 
 describe('draining', () => {
-  test('a busy client of REST is told that its connection ends, and loses no request', async () => {
+  test('announces the end of the connection to a busy REST client, which loses no request', async () => {
     const own = await openFace()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = () =>
@@ -85,8 +85,8 @@ describe('draining', () => {
   })
 })
 
-describe('the frame of every answer', () => {
-  test('every status carries the rate headers, refused upgrades included', async () => {
+describe('headers of every answer', () => {
+  test('sends the rate headers with every status, refused upgrades included', async () => {
     // `get` itself asserts the three headers.
     const post = (body: string) => ({ method: 'POST', body })
     const seen = new Map<number, string>()
@@ -112,7 +112,7 @@ describe('the frame of every answer', () => {
     assert.match(refused.headers['x-ratelimit-limit'] ?? '', /^\d+$/)
   })
 
-  test('JSON answers are typed, not sniffed, and account answers are not stored', async () => {
+  test('sends JSON typed with nosniff, and account answers with no-store', async () => {
     const got = await face.get('/v1/markets')
     assert.equal(got.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(got.headers.get('x-content-type-options'), 'nosniff')
@@ -121,7 +121,7 @@ describe('the frame of every answer', () => {
     assert.equal(me.headers.get('cache-control'), 'no-store')
   })
 
-  test('a plain GET of the stream is 426 and says what it lacks, with a key and without one', async () => {
+  test('answers a plain GET of the stream with 426 and what is missing, with or without a key', async () => {
     for (const headers of [{}, { 'x-api-key': 'ann-key' }, { 'x-api-key': 'nobody' }]) {
       const got = await face.get('/v1/ws?api_key=ann-key', { headers })
       assert.equal(got.status, 426)

@@ -39,7 +39,7 @@ const Printed = Type.Object({
   rows: Type.Array(Type.Object({ call: Type.String(), result: Type.String(), ok: Type.Boolean() })),
 })
 
-test('the venues’ own SDKs read both simulated venues as they read the real ones', {
+test('reads both simulated venues with the venues’ own SDKs as the real ones', {
   skip,
 }, async (t) => {
   assert.ok(existsSync(join(FOLDER, 'node_modules')), 'run `npm ci` in test/live/sdk first')

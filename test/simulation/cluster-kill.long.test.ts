@@ -28,7 +28,7 @@ const KINDS = ['engine', 'gateway', 'nats'] as const
 
 const skip = hasNats() ? false : GET_NATS
 
-test('over kills of engine, gateways and nats-server nothing is lost unannounced, and what was acknowledged is so', {
+test('loses nothing unannounced over kills of engine, gateways and nats-server, and keeps what was acknowledged', {
   skip,
 }, async (t) => {
   const say = (line: string) => t.diagnostic(line)

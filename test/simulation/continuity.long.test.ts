@@ -20,11 +20,11 @@ const marketsPerVenue = number('CONTINUITY_MARKETS', isLong ? 250 : 60)
 const settleSeconds = number('CONTINUITY_SETTLE_SECONDS', isLong ? 180 : 90)
 const seed = process.env.SEED ?? 'continuity'
 
-test('over a rough network every book equals REST, at its seq while all moves and in the end, and every trade comes once', (t) =>
+test('keeps every book equal to REST over a faulty network, and delivers each trade once', (t) =>
   followAll((line) => t.diagnostic(line), 'off'))
 
 const skip = isLong ? false : 'venues that fall silent take a minute to come back: TEST_LONG=1'
-test('so it is when the venues get everything wrong too', { skip }, (t) =>
+test('keeps books and trades correct with all venue faults too', { skip }, (t) =>
   followAll((line) => t.diagnostic(line), 'on'),
 )
 

@@ -21,11 +21,11 @@ const marketsPerVenue = number('KILL_MARKETS', isLong ? 250 : 40)
 const secondsBetween = number('KILL_SECONDS', isLong ? 10 : 3)
 const seed = process.env.SEED ?? 'kill'
 
-test('over kills of the server each client is handed every trade exactly once', (t) =>
+test('delivers every trade exactly once to each client over kills of the server', (t) =>
   killAgainAndAgain((line) => t.diagnostic(line), null))
 
 const skip = isLong ? false : 'clients that back off on a rough network take a minute: TEST_LONG=1'
-test('so they are when their network is as rough as the server', { skip }, (t) =>
+test('delivers every trade exactly once over a faulty network and kills', { skip }, (t) =>
   killAgainAndAgain((line) => t.diagnostic(line), { lifeMsMax: 8_000 }),
 )
 

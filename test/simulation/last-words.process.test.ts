@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => rig.close())
 
-test('no key, password or token stands in a log line, an error answer or a metric', async (t) => {
+test('writes no key, password or token to a log line, an error answer or a metric', async (t) => {
   const password = 'correct-horse-7-battery'
   const said: string[] = []
   const post = async (path: string, body: unknown, token?: string) => {
@@ -80,7 +80,7 @@ test('no key, password or token stands in a log line, an error answer or a metri
   }
 })
 
-test('SIGTERM under load: every stream is told 1001, and the process ends with 0', async () => {
+test('closes every stream with 1001 on SIGTERM under load and exits with 0', async () => {
   const commands = [
     { action: 'subscribe', id: 1, channels: ['orderbook', 'trades'], market_ids: ['*'] },
   ]

@@ -115,7 +115,7 @@ async function truthOf(places: Places, unheard: readonly TrueTrade[]): Promise<T
   return [...venues, ...unheard]
 }
 
-test('25,000 missed trades come over kills of the server, each once, in parts of 10,000', async (t) => {
+test('delivers 25,000 missed trades once over kills of the server, in parts of 10,000', async (t) => {
   const rig = new Rig()
   let client: Client | null = null
   try {

@@ -24,7 +24,7 @@ const MANNERS: readonly Manner[] = [
   'reset',
 ]
 
-test('over kills no event is lost at any webhook, its bytes stay, and the counts add up', async (t) => {
+test('loses no webhook event over kills, keeps its bytes, and has consistent counts', async (t) => {
   const random = seededRandom(seed)
   const rig = new Rig()
   let witness: OutboxWitness | null = null

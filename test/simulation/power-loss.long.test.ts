@@ -36,7 +36,7 @@ const MANNERS: readonly Manner[] = [
   'reset',
 ]
 
-test('over power losses nothing acknowledged is lost, and of the market no more than a second', {
+test('loses nothing acknowledged over power losses, and at most a second of market data', {
   skip,
 }, async (t) => {
   const rig = await DarkRig.open(300)
@@ -78,7 +78,7 @@ test('over power losses nothing acknowledged is lost, and of the market no more 
   }
 })
 
-test('over power losses no event is lost, none was sent that was not kept, and the counts add up', {
+test('loses no event over power losses, sends none that was not stored, and has consistent counts', {
   skip,
 }, async (t) => {
   const rig = await DarkRig.open(600)

@@ -59,7 +59,7 @@ async function lineWith(child: ChildProcess, words: string): Promise<string> {
   return found
 }
 
-test('the README’s webhook works as written: whales over 10,000 dollars come, signed and verified', async (t) => {
+test('runs the README’s webhook as written: signed, verified whales over 10,000 dollars', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const [receiver = '', start = '', shell = ''] = blocksBelow('A webhook in a minute')
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-readme-'))
@@ -96,7 +96,7 @@ test('the README’s webhook works as written: whales over 10,000 dollars come, 
   }
 })
 
-test('the README’s first requests and its wallet work as written, one after the other', async (t) => {
+test('runs the README’s first requests and its wallet as written, in order', async (t) => {
   if (!hasShellTools()) return t.skip('needs bash and curl')
   const shell = [...blocksBelow('First requests'), ...blocksBelow('A wallet in a minute')].join(
     '\n',
@@ -125,7 +125,7 @@ test('the README’s first requests and its wallet work as written, one after th
   }
 })
 
-test('what trading both venues would earn shows on the stream of a fresh start, as the README has it', async (t) => {
+test('shows opportunities on the stream of a fresh start, as in the README', async (t) => {
   const shell = blocksBelow('The stream')[0] ?? ''
   const [, channel = ''] = /^npm run watch -- (arbitrage) /m.exec(shell) ?? []
   assert.equal(channel, 'arbitrage')

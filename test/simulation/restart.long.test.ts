@@ -13,7 +13,7 @@ import { allMarketIds, Rig, read, settle } from '../support/rigs/whole-service.t
 const isLong = process.env.TEST_LONG === '1'
 const rounds = isLong ? 20 : 2
 
-test('over stops and kills no trade is lost or doubled, books return, and numbers stay', async (t) => {
+test('loses and repeats no trade over stops and kills, restores books and keeps numbers', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -57,7 +57,7 @@ test('over stops and kills no trade is lost or doubled, books return, and number
   }
 })
 
-test('a second engine on the same folder refuses to start and says why', async () => {
+test('refuses to start a second engine on the same folder, with the reason', async () => {
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: 10, marketsPerVenue: 20, faults: 'off' })
@@ -69,7 +69,7 @@ test('a second engine on the same folder refuses to start and says why', async (
   }
 })
 
-test('venues that are cut off for a while come back by themselves, nothing lost', async (t) => {
+test('recovers venues that were disconnected, without loss', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -100,7 +100,7 @@ test('venues that are cut off for a while come back by themselves, nothing lost'
   }
 })
 
-test('npm start, stopped and started again, goes on with the same world', async () => {
+test('continues the same world when npm start is stopped and started again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-again-'))
   const settings = {
     PORT: '0',

@@ -160,7 +160,7 @@ async function useWebhooks(send: Send, used: Used, key: string): Promise<void> {
   await send('PATCH', path, { secret: 5, url: given }, headers)
 }
 
-test('no password, key, token or webhook secret stands in the databases, the logs or the metrics', async (t) => {
+test('writes no password, key, token or webhook secret to databases, logs or metrics', async (t) => {
   const used = new Used()
   const dataDir = join(folder, 'data')
   const engine = startProcess('engine/start.mjs', {

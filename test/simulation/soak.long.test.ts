@@ -12,7 +12,7 @@ const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
 const seconds = number('SOAK_SECONDS', isLong ? 300 : 10)
 
-test('with every fault on, books equal the world’s and trades are there exactly once', async (t) => {
+test('keeps books equal to the world’s and trades exactly once with every fault on', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
@@ -61,7 +61,7 @@ test('with every fault on, books equal the world’s and trades are there exactl
   }
 })
 
-test('without a Kalshi key its public REST gives the same books and every trade', async (t) => {
+test('gets the same books and every trade from Kalshi’s public REST without a key', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {

@@ -80,8 +80,8 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
   }
 }
 
-test('with every fault on, books equal the world’s and trades are there exactly once', (t) =>
+test('keeps books equal to the world’s and trades exactly once with every fault on', (t) =>
   soak(t, { faults: FAULT_NAMES, hasKalshiKey: true }))
 
-test('without a Kalshi key its public REST gives the same books and every trade', (t) =>
+test('gets the same books and every trade from Kalshi’s public REST without a key', (t) =>
   soak(t, { faults: [], hasKalshiKey: false }))

@@ -21,7 +21,7 @@ interface Health {
   >
 }
 
-test('with v1 retired, half the markets of protocol v2 and an activity stream that ends, all markets, books, trades and wallets are right', async (t) => {
+test('serves correct data with v1 retired, half the markets on protocol v2 and an ending activity stream', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   const world = await startKnownWorld({

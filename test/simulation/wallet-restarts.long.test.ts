@@ -103,7 +103,7 @@ class Restarted {
   }
 }
 
-test('wallets are what they were after restarts of every kind, and say whether the venue bears it out', async (t) => {
+test('restores wallets after restarts of every kind, and states whether the venue agrees', async (t) => {
   const world = await startKnownWorld({
     ...{ markets: 40, messagesPerSecond: 30, pastMinutes: 10, closingSeconds: 1, time: 'machine' },
   })
@@ -151,7 +151,7 @@ test('wallets are what they were after restarts of every kind, and say whether t
   }
 })
 
-test('so are they when they leave the memory between answers of a venue that forgets', async () => {
+test('restores wallets evicted between answers of a venue that loses data', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const nowMs = world.clock.nowMs()
   const all = new Map(

@@ -49,7 +49,7 @@ class Watched implements KnownService {
   }
 }
 
-test('wallets of a world whose ledgers are known', async (t) => {
+test('shows wallets of a world with known ledgers', async (t) => {
   const world = await startKnownWorld({
     markets: isLong ? 200 : 60,
     messagesPerSecond: isLong ? 60 : 30,

@@ -18,7 +18,7 @@ const FLOW_MS = 6_000
 const SEEDS = process.env.TEST_LONG === '1' ? [3, 4, 5] : [4]
 
 for (const seed of SEEDS) {
-  test(`wallets of a world whose ledgers are known, seed ${seed}`, async (t) => {
+  test(`shows wallets of a world with known ledgers, seed ${seed}`, async (t) => {
     const world = await startKnownWorld({
       ...{
         seed,

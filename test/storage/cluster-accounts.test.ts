@@ -48,7 +48,7 @@ const opened = async (): Promise<Bucket> =>
   new FaultyLogServer(new ManualClock()).connect().bucket('accounts')
 const failed = (error: unknown) => assert.fail(String(error))
 
-test('a change is done once the own table and the bucket have it, and fails when one of them does', async () => {
+test('completes a change once both its own table and the bucket have it, and fails when either does', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -72,7 +72,7 @@ test('a change is done once the own table and the bucket have it, and fails when
   await assert.rejects(new ClusterAccounts(table, refusing).putAccount(account('two')), /no room/)
 })
 
-test('whoever follows the bucket ends with every record of it, and what an engine had alone before is shared', async () => {
+test('replicates every record of the bucket and shares what an engine had alone', async () => {
   const [table, standby, bucket] = [own(), own(), await opened()]
   await table.putAccount(account('one'))
   await table.putKey(key('one'))
@@ -91,7 +91,7 @@ test('whoever follows the bucket ends with every record of it, and what an engin
   assert.deepEqual([...standby.accounts()], [account('two')])
 })
 
-test('puts its own records in place of those that nobody of the cluster wrote, and removes the others', async () => {
+test('replaces records that no cluster member wrote with its own and removes the others', async () => {
   const [table, bucket] = [own(), await opened()]
   const accounts = new ClusterAccounts(table, bucket)
   await accounts.putAccount(account('one'))
@@ -109,7 +109,7 @@ test('puts its own records in place of those that nobody of the cluster wrote, a
   assert.equal(await bucket.get('account.acc_two'), null)
 })
 
-test('shares records in place of those that cannot be used, and takes nothing over once it leads', async () => {
+test('replaces unusable records by its own, and adopts nothing once it leads', async () => {
   const [table, bucket] = [own(), await opened()]
   await table.putAccount(account('one'))
   const unusable = { key: 'account.acc_one', value: null, revision: 3 }
@@ -123,7 +123,7 @@ test('shares records in place of those that cannot be used, and takes nothing ov
   await following.stop()
 })
 
-test('an engine that leads writes its own record again when somebody without the key puts an older one back, or removes it', async () => {
+test('rewrites a leading engine’s record when an older one is restored without the key, or it is removed', async () => {
   const [server, clock] = [new FaultyLogServer(new ManualClock()), new ManualClock()]
   const clusterKey = 'of a cluster under test, 32 bytes or more'
   const join = () => {

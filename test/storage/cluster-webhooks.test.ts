@@ -16,7 +16,7 @@ const failed = (error: unknown) => assert.fail(String(error))
 const withoutNumbers = (table: WebhookTable) =>
   [...table.all()].map(({ number: _, ...rest }) => rest)
 
-test('a change of a webhook is done once the own table and the bucket have it, and fails when one of them does', async () => {
+test('completes a webhook change once both its own table and the bucket have it, and fails when either does', async () => {
   const [table, bucket] = [own(), await opened()]
   const webhooks = new ClusterWebhooks(table, bucket)
   const made = await webhooks.create(webhook('one'))
@@ -30,7 +30,7 @@ test('a change of a webhook is done once the own table and the bucket have it, a
   await assert.rejects(new ClusterWebhooks(table, refusing).create(webhook('two')), /no room/)
 })
 
-test('whoever follows the bucket has every webhook of it by a number of its own, and what an engine had alone before is shared', async () => {
+test('replicates every webhook of the bucket under its own numbers and shares local ones', async () => {
   const [first, second, bucket] = [own(), own(), await opened()]
   await first.create(webhook('alone'))
   await second.create(webhook('other'))
@@ -55,7 +55,7 @@ test('whoever follows the bucket has every webhook of it by a number of its own,
   )
 })
 
-test('puts its own webhook in place of a record that nobody of the cluster wrote, and removes others', async () => {
+test('replaces a webhook record that no cluster member wrote, and removes others', async () => {
   const bucket = await opened()
   const webhooks = new ClusterWebhooks(own(), bucket)
   const made = await webhooks.create(webhook('one'))

@@ -25,7 +25,7 @@ interface Told {
   readonly id: string
 }
 
-test('kill -9 loses nothing acknowledged and tears nothing', async (t) => {
+test('loses nothing acknowledged and leaves no partial write on kill -9', async (t) => {
   const dataDir = join(folder, 'data')
   const random = seededRandom('kill')
   const accounts = new Set<string>()
@@ -52,7 +52,7 @@ test('kill -9 loses nothing acknowledged and tears nothing', async (t) => {
   assert.ok(trades > 0)
 })
 
-test('close keeps every put, also those of the last turn', async () => {
+test('keeps every put on close, also of the last tick', async () => {
   const dataDir = join(folder, 'closed')
   const storage = await openData(dataDir)
   storage.marks.put('last', 7)

@@ -123,7 +123,7 @@ function recomputed(size: BarSize, rows: readonly Parameters<typeof barOf>[1][])
   return [...bars.values()]
 }
 
-test('a folder of format 1 opens with its venues indexed and its bars summed up', async () => {
+test('opens a folder of format 1 with its venues indexed and bars summed', async () => {
   const dataDir = await olderFolder('whole')
   const root = openDatabase(join(dataDir, 'market'))
   assert.equal(versionOf(root, dataDir), 1)
@@ -141,7 +141,7 @@ test('a folder of format 1 opens with its venues indexed and its bars summed up'
   await storage.close()
 })
 
-test('a step in small parts, cut short and begun anew, comes to the same', async () => {
+test('migrates to the same result in small parts, interrupted and restarted', async () => {
   const dataDir = await olderFolder('parts')
   const root = openDatabase(join(dataDir, 'market'))
   const original = root.transactionSync.bind(root)
@@ -164,7 +164,7 @@ test('a step in small parts, cut short and begun anew, comes to the same', async
   await storage.close()
 })
 
-test('trades of format 1 take makers, get late neighbours, and go with their index', async () => {
+test('updates, extends and removes trades of format 1 with their index', async () => {
   const storage = await openData(await olderFolder('lives on'))
   const rows = storage.trades.rangeOfVenue({ venue: 'a', ...EVER, order: 'asc' })
   const [first] = rows

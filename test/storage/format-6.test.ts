@@ -28,7 +28,7 @@ function open(dataDir: string): Promise<Storage> {
   return openLmdbStorage({ dataDir, clock: systemClock, log: silentLog, metrics: new Metrics() })
 }
 
-test('in a folder of format 5 every market and event is read as before, its fees and winners unknown, and takes some', async () => {
+test('reads a folder of format 5 as before with fees and winners unknown, and stores new ones', async () => {
   const dataDir = join(folder, 'data')
   const listing = marketListing('one')
   let storage = await open(dataDir)

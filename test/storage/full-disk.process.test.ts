@@ -11,7 +11,7 @@ import { openData, testFolder } from '../support/rigs/data-folder.ts'
 
 const folder = testFolder('full')
 
-test('a commit that fails on disk is refused once, leaks nothing, and reopens', async () => {
+test('refuses a failed commit once, leaks nothing and reopens', async () => {
   const dataDir = join(folder, 'data')
   const program = fileURLToPath(new URL('./full-disk-writer.ts', import.meta.url))
   const command = `ulimit -f 3000; exec "${process.execPath}" --import tsx "${program}" "${dataDir}"`
@@ -30,7 +30,7 @@ test('a commit that fails on disk is refused once, leaks nothing, and reopens', 
   await storage.close()
 })
 
-test('a start on a folder that cannot be written says so in one sentence that names DATA_DIR', async () => {
+test('explains an unwritable folder in one sentence with DATA_DIR', async () => {
   const file = join(folder, 'a-file')
   writeFileSync(file, '')
   for (const dataDir of [join(file, 'data'), '/dev/null/data']) {

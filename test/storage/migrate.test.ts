@@ -33,7 +33,7 @@ function step(from: number, change: (text: string) => string) {
   }
 }
 
-test('missing steps run in order, each once', async () => {
+test('runs missing steps in order, each once', async () => {
   const root = openDatabase(join(folder, 'order'))
   const prepared: string[] = []
   const steps: MigrationStep[] = [
@@ -55,7 +55,7 @@ test('missing steps run in order, each once', async () => {
   await root.close()
 })
 
-test('a step that fails leaves the format and the rows as they were', async () => {
+test('leaves format and rows unchanged when a step fails', async () => {
   const root = openDatabase(join(folder, 'failing'))
   const half = step(NEXT, () => 'half')
   const steps: MigrationStep[] = [

@@ -56,7 +56,7 @@ async function olderFolder(): Promise<string> {
   return dataDir
 }
 
-test('a folder of format 2 opens without webhooks, its accounts enabled, its keys with all scopes, and takes them', async () => {
+test('opens a folder of format 2 without webhooks, with enabled accounts and keys with all scopes, and stores them', async () => {
   const dataDir = await olderFolder()
   let storage = await openData(dataDir)
   assert.deepEqual([...storage.webhooks.all()], [])
@@ -112,7 +112,7 @@ for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
   })
 }
 
-test('a word of a folder of format 6 is read as one on a pair', async () => {
+test('reads an override of format 6 as one on a pair', async () => {
   const dataDir = join(folder, 'format-6')
   let storage = await openData(dataDir)
   const verdict = { a: '0x1', b: 'KX-1', decision: 'rejected', atMs: timeMs(NOON_MS) } as const
@@ -131,7 +131,7 @@ test('a word of a folder of format 6 is read as one on a pair', async () => {
   await storage.close()
 })
 
-test('trades that the program of format 7 wrote are read as it read them, and live on among packed ones', async () => {
+test('reads trades written by format 7 unchanged, beside packed ones', async () => {
   const dataDir = join(folder, 'format-7')
   await (await openData(dataDir)).close()
   const fixture = new URL('../fixtures/format-7-trades.json', import.meta.url)
@@ -190,7 +190,7 @@ const NEW_IN_4 = [
   TABLES.walletMarkets,
 ]
 
-test('a folder of format 3 opens without wallets, all else as it was, and takes some', async () => {
+test('opens a folder of format 3 without wallets, otherwise unchanged, and stores some', async () => {
   const dataDir = join(folder, 'older')
   let storage = await openData(dataDir)
   await storage.accounts.putAccount(account('old'))
@@ -210,7 +210,7 @@ test('a folder of format 3 opens without wallets, all else as it was, and takes 
   await storage.close()
 })
 
-test('a wallet of a folder of format 4 is read with all it had', async () => {
+test('reads a wallet of format 4 with all its data', async () => {
   const dataDir = join(folder, 'format-4')
   await (await openData(dataDir)).close()
   const combos = { comboEvents: 0, comboRealized: null }
@@ -233,7 +233,7 @@ test('a wallet of a folder of format 4 is read with all it had', async () => {
   await storage.close()
 })
 
-test('a damaged block or tally is none, and a damaged wallet is unknown', async () => {
+test('rejects a damaged block or PnL state, and treats a damaged wallet as unknown', async () => {
   const dataDir = join(folder, 'damaged')
   let storage = await openData(dataDir)
   const bytes = new Uint8Array(5_000).fill(7)

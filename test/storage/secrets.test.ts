@@ -9,7 +9,7 @@ import { testFolder } from '../support/rigs/data-folder.ts'
 
 const folder = testFolder('secrets')
 
-test('secrets are made once, differ, and are readable by the owner alone', () => {
+test('creates secrets once, distinct and readable by their user alone', () => {
   const dataDir = join(folder, 'first')
   const made = loadSecrets(dataDir)
   assert.match(made.jwtSecret, /^[0-9a-f]{64}$/)
@@ -21,7 +21,7 @@ test('secrets are made once, differ, and are readable by the owner alone', () =>
   assert.deepEqual(readdirSync(dataDir), ['secrets'])
 })
 
-test('damaged secrets are refused, never replaced', () => {
+test('refuses damaged secrets and never replaces them', () => {
   const dataDir = join(folder, 'damaged')
   loadSecrets(dataDir)
   for (const text of ['', '{', '{"jwtSecret":"short","secretsKey":"short"}']) {
@@ -30,7 +30,7 @@ test('damaged secrets are refused, never replaced', () => {
   }
 })
 
-test('the local key is kept between starts', () => {
+test('keeps the local key between starts', () => {
   const dataDir = join(folder, 'local')
   assert.equal(readLocalKey(dataDir), null)
   writeLocalKey(dataDir, 'pmk_one')

@@ -45,7 +45,7 @@ const ann = { email: 'Ann@example.com', password: 'correct horse', address: '10.
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof EngineError && error.code === code
 
-test('a key has its prefix and checksum, and one mistyped character is seen without a look-up', () => {
+test('detects a mistyped character of a key by prefix and checksum, without a lookup', () => {
   const key = makeKey()
   assert.match(key, /^pmk_[0-9A-Za-z]{38}$/)
   assert.equal(isKeyShaped(key), true)
@@ -60,7 +60,7 @@ test('a key has its prefix and checksum, and one mistyped character is seen with
   }
 })
 
-test('a quota window is fixed from its first request, and refused requests do not count', () => {
+test('starts a quota window at its first request and does not count refused requests', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('quota', seed)
     const window = new QuotaWindow()
@@ -79,12 +79,12 @@ test('a quota window is fixed from its first request, and refused requests do no
   }
 })
 
-test('a guesser waits 1 s after five failures, twice as long after each more, at most 15 min', () => {
+test('delays a guesser by 1 s after five failures, doubling per further failure up to 15 min', () => {
   const waits = [0, 4, 5, 6, 7, 15, 40].map(waitAfterFailuresMs)
   assert.deepEqual(waits, [0, 0, 1_000, 2_000, 4_000, 900_000, 900_000])
 })
 
-test('sign-up, log-in and token lead to the same caller; a second sign-up is refused', async () => {
+test('identifies the same caller by sign-up, log-in and token, and refuses a second sign-up', async () => {
   const { accounts } = openAccounts()
   const session = await accounts.signUp(ann)
   assert.equal(session.caller.email, 'ann@example.com')
@@ -98,14 +98,14 @@ test('sign-up, log-in and token lead to the same caller; a second sign-up is ref
   await assert.rejects(accounts.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('two sign-ups with one e-mail at once make one account', async () => {
+test('creates one account when two sign-ups use the same e-mail at once', async () => {
   const { accounts, storage } = openAccounts()
   const tries = await Promise.allSettled([accounts.signUp(ann), accounts.signUp(ann)])
   assert.deepEqual(tries.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   assert.equal([...storage.accounts.accounts()].length, 1)
 })
 
-test('a sign-up whose answer may not have arrived can be repeated for ten minutes, with the same password alone', async () => {
+test('allows a sign-up to be repeated with the same password for ten minutes', async () => {
   const { accounts, open, clock } = openAccounts()
   const first = await accounts.signUp(ann)
   // The engine that leads next, which answered nobody.
@@ -118,7 +118,7 @@ test('a sign-up whose answer may not have arrived can be repeated for ten minute
   await assert.rejects(next.signUp(ann), hasCode('BAD_REQUEST'))
 })
 
-test('an unknown e-mail costs the same work and gets the same words as a wrong password', async () => {
+test('does the same work and gives the same message for an unknown e-mail as for a wrong password', async () => {
   const { accounts, passwords } = openAccounts()
   await accounts.signUp(ann)
   const messages: string[] = []
@@ -132,7 +132,7 @@ test('an unknown e-mail costs the same work and gets the same words as a wrong p
   assert.equal(messages[0], messages[1])
 })
 
-test('after five failures even the right password waits, and then it passes', async () => {
+test('delays even the right password after five failures, then accepts it', async () => {
   const { accounts, clock } = openAccounts()
   await accounts.signUp(ann)
   for (let round = 0; round < 5; round += 1) {
@@ -143,7 +143,7 @@ test('after five failures even the right password waits, and then it passes', as
   assert.equal((await accounts.logIn(ann)).caller.email, 'ann@example.com')
 })
 
-test('an address has twenty attempts a minute', async () => {
+test('allows twenty log-in attempts a minute per address', async () => {
   const { accounts, clock } = openAccounts()
   const attempt = (round: number) => accounts.logIn({ ...ann, email: `e${round}@example.com` })
   for (let round = 0; round < 20; round += 1) {
@@ -154,7 +154,7 @@ test('an address has twenty attempts a minute', async () => {
   await assert.rejects(attempt(21), hasCode('UNAUTHORIZED'))
 })
 
-test('a key works until it is revoked, its listeners are called first, and other accounts cannot revoke it', async () => {
+test('accepts a key until its account revokes it, and calls its listeners first', async () => {
   const { accounts, open } = openAccounts()
   const { caller } = await accounts.signUp(ann)
   const bob = (await accounts.signUp({ ...ann, email: 'bob@example.com' })).caller
@@ -172,7 +172,7 @@ test('a key works until it is revoked, its listeners are called first, and other
   assert.equal(open().callerOfKey(key), null)
 })
 
-test('an account has at most twenty keys, also when they are made at once', async () => {
+test('limits an account to twenty keys, also when they are created concurrently', async () => {
   const { accounts } = openAccounts()
   const { accountId } = (await accounts.signUp(ann)).caller
   const made = await Promise.allSettled(
@@ -181,7 +181,7 @@ test('an account has at most twenty keys, also when they are made at once', asyn
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 20)
 })
 
-test('sockets are counted exactly and a slot is given back once', async () => {
+test('counts sockets exactly and releases a slot once', async () => {
   const { accounts } = openAccounts()
   const { caller } = await accounts.signUp(ann)
   const [first, second] = [accounts.openSocket(caller), accounts.openSocket(caller)]
@@ -193,7 +193,7 @@ test('sockets are counted exactly and a slot is given back once', async () => {
   assert.equal(accounts.openSocket(caller), null)
 })
 
-test('tokens that are not exactly ours are refused', async () => {
+test('refuses tokens that this server did not issue', async () => {
   const { accounts, clock } = openAccounts()
   const { caller, accessToken } = await accounts.signUp(ann)
   const now = Math.floor(clock.nowMs() / 1_000)
@@ -242,7 +242,7 @@ test('tokens that are not exactly ours are refused', async () => {
   assert.equal(accounts.callerOfToken(accessToken), null, 'expired')
 })
 
-test('the local account keeps its key over restarts and gets a new one when it is lost', async () => {
+test('keeps the local account’s key over restarts and creates a new one when it is lost', async () => {
   const { accounts, open } = openAccounts()
   const key = await accounts.openLocalAccount(null)
   assert.equal(accounts.callerOfKey(key)?.tier, 'enterprise')
@@ -252,7 +252,7 @@ test('the local account keeps its key over restarts and gets a new one when it i
   assert.equal(open().callerOfKey(key)?.accountId, open().callerOfKey(next)?.accountId)
 })
 
-test('remaining and reset tell the truth, and the oldest windows are forgotten first', () => {
+test('reports remaining and reset correctly and evicts the oldest windows first', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<number>(clock)
   const nowSeconds = Math.floor(clock.nowMs() / 1_000)

@@ -43,7 +43,7 @@ async function openAnn() {
   return { ...opened, ...made, id, directory, record, token: session.accessToken }
 }
 
-test('a tier and its limits hold from the next request on, are told, and outlive a restart', async () => {
+test('applies, reports and persists a new tier and its limits from the next request on', async () => {
   const { accounts, reopen, directory, record, key, id } = await openAnn()
   const heard = listen(accounts)
   const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
@@ -66,7 +66,7 @@ test('a tier and its limits hold from the next request on, are told, and outlive
   assert.equal(accounts.callerOfKey(key)?.requestsPerMinute, 60)
 })
 
-test('a disabled account opens nothing, in the words for an unknown one, until it is enabled', async () => {
+test('refuses a disabled account with the message for an unknown one until it is enabled', async () => {
   const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
   const heard = listen(accounts)
   await directory.disable(record())
@@ -96,7 +96,7 @@ test('a disabled account opens nothing, in the words for an unknown one, until i
   assert.equal((await accounts.logIn(ann)).caller.accountId, id)
 })
 
-test('a deleted account is gone with its keys, and its e-mail makes another', async () => {
+test('removes a deleted account with its keys and frees its e-mail', async () => {
   const { accounts, reopen, directory, record, storage, key, view, id, token } = await openAnn()
   const heard = listen(accounts)
   assert.equal(await directory.remove(record()), 1)
@@ -168,7 +168,7 @@ test('ends what an account has open at a gateway when its record says that the p
   }
 })
 
-test('a change is answered when it is on the platter, refuses before, and hands all its rows over in one turn', async () => {
+test('answers a change after it is durable, refuses before it, and commits all its rows together', async () => {
   const { table, commit } = heldTable(openMemoryStorage().accounts)
   const directory = new AccountDirectory(table, new ManualClock())
   const adding = directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -197,7 +197,7 @@ test('a change is answered when it is on the platter, refuses before, and hands 
   }
 })
 
-test('two changes at once add up, and a key that is being made goes with its account', async () => {
+test('merges two concurrent changes, and removes a key being created together with its account', async () => {
   const memory = openMemoryStorage()
   const { table, commit } = heldTable(memory.accounts)
   const directory = new AccountDirectory(table, new ManualClock())
@@ -224,7 +224,7 @@ test('two changes at once add up, and a key that is being made goes with its acc
   assert.deepEqual([[...memory.accounts.keys()], [...memory.accounts.accounts()]], [[], []])
 })
 
-test('the commands take what they say and refuse the rest with what is accepted', async () => {
+test('accepts the documented command parameters and refuses others with what is accepted', async () => {
   const { accounts, directory, key } = await openAnn()
   const handlers = accountHandlers(directory)
   const ask = async (command: string, request: Record<string, unknown>) =>
@@ -318,7 +318,7 @@ test('lists the webhooks of an account with their pending and throttled deliveri
   )
 })
 
-test('a long list comes in pages, each account once, in order of e-mail', async () => {
+test('pages through a long list with each account once, ordered by e-mail', async () => {
   const { accounts } = openQuickAccounts()
   for (let index = 0; index < 2_500; index += 1) {
     const email = `user${(index * 7_919) % 2_500}@example.com`
@@ -339,7 +339,7 @@ test('a long list comes in pages, each account once, in order of e-mail', async 
   assert.deepEqual(emails, [...emails].sort())
 })
 
-test('the use of many keys is written in few turns of the disk', async () => {
+test('writes the last use of many keys in few commits', async () => {
   const { accounts, storage } = openQuickAccounts()
   const keys: string[] = []
   for (let index = 0; index < 60; index += 1) {

@@ -32,7 +32,7 @@ function goodCaller(caller: Caller | null): Caller {
   return caller
 }
 
-test('a token that was logged out opens nothing, after a restart too, until it expires and is forgotten; others go on', async () => {
+test('refuses a logged-out token, after a restart too, until it expires and is removed; others stay valid', async () => {
   const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
@@ -51,7 +51,7 @@ test('a token that was logged out opens nothing, after a restart too, until it e
   assert.deepEqual([rows(), accounts.callerOfToken(token)], [[], null])
 })
 
-test('more log-outs than are remembered of an account end all of its tokens', async () => {
+test('ends all tokens of an account when it has more log-outs than are stored', async () => {
   const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
@@ -64,7 +64,7 @@ test('more log-outs than are remembered of an account end all of its tokens', as
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
-test('a new password ends every token issued before and no key, after a restart too; a wrong one changes nothing', async () => {
+test('ends earlier tokens but no keys on a new password; a wrong password changes nothing', async () => {
   const { accounts, reopen, caller, token, heard } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'kept')
@@ -85,7 +85,7 @@ test('a new password ends every token issued before and no key, after a restart 
   assert.equal((await accounts.logIn({ ...ann, password: PASSWORDS.next })).caller.email, ann.email)
 })
 
-test('of two password changes at once one holds, and a log-in or a log-out in the middle leaves no token', async () => {
+test('applies one of two concurrent password changes and leaves no token of a concurrent log-in or log-out', async () => {
   const { accounts, passwords, caller } = await openAnn()
   const second = (await accounts.logIn(ann)).caller
   const third = (await accounts.logIn(ann)).caller
@@ -115,7 +115,7 @@ test('of two password changes at once one holds, and a log-in or a log-out in th
   assert.equal(passed.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
-test('tokens from before there were generations are good until the first new password', async () => {
+test('accepts tokens without a generation until the first new password', async () => {
   const { accounts, clock, caller } = await openAnn()
   const now = Math.floor(clock.nowMs() / 1_000)
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -134,7 +134,7 @@ test('tokens from before there were generations are good until the first new pas
   assert.equal(accounts.callerOfToken(token({ gen: 1 }))?.accountId, caller.accountId)
 })
 
-test('a deletion with the password leaves nothing of the account; a wrong password leaves all', async () => {
+test('deletes all data of an account with the right password, and nothing with a wrong one', async () => {
   const { accounts, reopen, storage, caller, token } = await openAnn()
   const { key } = await accounts.createKey(caller.accountId, 'one')
   await accounts.logOut((await accounts.logIn(ann)).caller)
@@ -170,7 +170,7 @@ test('a deletion with the password leaves nothing of the account; a wrong passwo
   assert.equal(accounts.callerOfToken(token), null)
 })
 
-test('an account that is deleted while its webhooks deliver sends nothing more, and nothing of theirs is kept', async () => {
+test('sends and stores nothing more for an account that is deleted during its webhook deliveries', async () => {
   const { accounts, caller } = await openAnn()
   const world = new WebhookWorld()
   accounts.watch({
@@ -202,7 +202,7 @@ test('an account that is deleted while its webhooks deliver sends nothing more, 
   assert.equal(world.counts(other.id).created, 41, 'others go on')
 })
 
-test('guesses with one token hold up neither other tokens nor the log-in, and guesses at the log-in no token', async () => {
+test('throttles guesses per token without delaying other tokens or the log-in, and the reverse', async () => {
   const { accounts, clock, caller } = await openAnn()
   const thief = (await accounts.logIn(ann)).caller
   const guess = (by: Caller) => accounts.deleteAccount(by, 'a guess')
@@ -221,7 +221,7 @@ test('guesses with one token hold up neither other tokens nor the log-in, and gu
   clock.advance(900_000)
 })
 
-test('strangers can use up neither the attempts nor the patience of an e-mail where it has logged in before', async () => {
+test('keeps other clients from using up the attempts of an e-mail at an address that has logged in before', async () => {
   const { accounts, clock } = await openAnn()
   const logIn = (email: string, password: string, address: string) =>
     accounts.logIn({ email, password, address })
@@ -249,7 +249,7 @@ test('strangers can use up neither the attempts nor the patience of an e-mail wh
   assert.equal(passed, 20, 'twenty a minute for the known as well')
 })
 
-test('signing up and in that takes too long is refused with a time to come back, and changes nothing afterwards', async () => {
+test('refuses slow sign-ups and log-ins with a retry time and changes nothing afterwards', async () => {
   const { accounts, passwords, clock, caller, storage } = await openAnn()
   let open: () => void = () => undefined
   passwords.gate = new Promise((resolve) => {
@@ -280,7 +280,7 @@ test('signing up and in that takes too long is refused with a time to come back,
   await assert.rejects(accounts.logIn(ann), hasCode('UNAVAILABLE'))
 })
 
-test('what an account’s tokens manage has 60 a minute that no key can spend, and that is none of its keys', async () => {
+test('limits account management by token to 60 requests a minute, apart from the quota of keys', async () => {
   const { accounts, clock, caller } = await openAnn()
   const { accountId } = caller
   const passed = (take: () => { isAllowed: boolean }) =>

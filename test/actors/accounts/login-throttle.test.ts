@@ -82,7 +82,7 @@ test('of many guesses from one and from a hundred addresses as many count as the
   }
 })
 
-test('the victim’s right password waits as long as it is said, and then passes', async () => {
+test('delays the victim’s right password as long as stated, then accepts it', async () => {
   const opened = await openAnnAndBob()
   const { accounts, clock } = opened
   await guess(opened, 100, 1_000)
@@ -98,7 +98,7 @@ test('the victim’s right password waits as long as it is said, and then passes
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email, 'the count began anew')
 })
 
-test('guesses at once are no more than guesses in a row: five, and later one at a time', async () => {
+test('allows no more concurrent guesses than sequential ones: five, then one at a time', async () => {
   const opened = await openAnnAndBob()
   const { accounts, passwords, clock } = opened
   // The hash that stands in for unknown e-mails is there from the first log-in on.
@@ -136,7 +136,7 @@ test('guesses at once are no more than guesses in a row: five, and later one at 
   assert.equal(five.length, 5)
 })
 
-test('an attempt whose password was never checked counts nothing, and a full queue once is no lasting refusal', async () => {
+test('does not count an attempt whose password was not checked, or lock out after one full queue', async () => {
   const { accounts, passwords } = openQuickAccounts()
   passwords.refusal = new EngineError('UNAVAILABLE', 'too many wait')
   for (let round = 0; round < 10; round += 1) {
@@ -147,7 +147,7 @@ test('an attempt whose password was never checked counts nothing, and a full que
   assert.equal((await accounts.logIn(ann)).caller.email, ann.email)
 })
 
-test('signing up and in share an address’s twenty attempts a minute; others have their own', async () => {
+test('shares twenty attempts a minute between sign-up and log-in of one address', async () => {
   const { accounts, clock } = openQuickAccounts()
   for (let round = 0; round < 20; round += 1) {
     const email = `e${round}@example.com`
@@ -166,7 +166,7 @@ test('signing up and in share an address’s twenty attempts a minute; others ha
   await accounts.signUp(ann)
 })
 
-test('a flood of other e-mails does not free one that waits, however long their texts are', () => {
+test('keeps a throttled e-mail throttled under a flood of other e-mails of any length', () => {
   const clock = new ManualClock()
   const throttle = new LoginThrottle(clock)
   const fail = (email: string) => {

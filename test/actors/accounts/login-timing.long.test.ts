@@ -35,7 +35,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, two) => one - two)[Math.floor(values.length / 2)] ?? 0
 }
 
-test('a wrong password takes as long for an unknown e-mail as for a known one', async (t) => {
+test('takes as long for a wrong password of an unknown e-mail as of a known one', async (t) => {
   const { accounts, clock, logIn, close } = openAccounts()
   const samples = isLong ? 200 : 7
   await accounts.signUp({ email: 'known@example.com', password: 'correct horse', address: 'x' })
@@ -61,7 +61,7 @@ test('a wrong password takes as long for an unknown e-mail as for a known one', 
   if (isLong) assert.ok(ratio < 1.05, `${ratio}`)
 })
 
-test('fifty log-ins at once are hashed beside the event loop', async (t) => {
+test('hashes fifty concurrent log-ins off the event loop', async (t) => {
   const { accounts, clock, logIn, close } = openAccounts()
   const people = isLong ? 50 : 8
   for (let index = 0; index < people; index += 1) {

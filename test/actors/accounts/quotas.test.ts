@@ -19,7 +19,7 @@ function windowOf(log: readonly number[], nowMs: number): { startMs: number; use
   return nowMs - startMs >= 60_000 ? { startMs: nowMs, used: 0 } : { startMs, used }
 }
 
-test('in seeded runs each answer is that of an exact log, and its figures add up', () => {
+test('answers seeded runs like an exact log, with figures that add up', () => {
   for (let seed = 0; seed < RUNS; seed += 1) {
     const random = seededRandom('quotas', seed)
     const clock = new ManualClock(Date.UTC(2026, 10, 20, 12) + random.below(5_000))
@@ -59,7 +59,7 @@ test('in seeded runs each answer is that of an exact log, and its figures add up
   }
 })
 
-test('at half, once and twice its limit a client gets its limit a window and no more, at the edges too', () => {
+test('allows a client its limit per window at half, once and twice that rate, at window edges too', () => {
   const limit = 60
   for (const rate of [0.5, 1, 2]) {
     const clock = new ManualClock()
@@ -90,7 +90,7 @@ test('at half, once and twice its limit a client gets its limit a window and no 
   assert.equal(quotas.take('x', limit).isAllowed, true, 'at the second that Reset names')
 })
 
-test('a quota is its account’s, over all its keys and tokens', async () => {
+test('shares a quota between all keys and tokens of an account', async () => {
   const { accounts } = openQuickAccounts()
   const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
   const { caller, accessToken } = await accounts.signUp(ann)
@@ -111,7 +111,7 @@ test('a quota is its account’s, over all its keys and tokens', async () => {
   assert.equal(accounts.takeAccountRequest(other.caller.accountId).remaining, 59)
 })
 
-test('a window of bytes takes the one that goes beyond it, and the next after its minute', () => {
+test('admits the request that crosses the byte limit and the next one after its minute', () => {
   const clock = new ManualClock()
   const quotas = new Quotas<string>(clock)
   assert.deepEqual(take(40), { isAllowed: true, remaining: 60 })

@@ -169,7 +169,7 @@ describe('opportunities', () => {
     return page.opportunities
   }
 
-  test('Yes is bought where it is cheaper and No on the other venue; both directions are looked at', () => {
+  test('buys Yes where it is cheaper and No on the other venue, in both directions', () => {
     const { b } = pair(0.45)
     const [found] = list()
     assert.deepEqual(
@@ -191,7 +191,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices', 'opened'])
   })
 
-  test('of a pair that was read as opposite and a person confirms the same side is bought on both', () => {
+  test('buys the same side on both venues when a person overrides a pair read as opposite', () => {
     const read = judgement(79, {
       ...{ vetoes: ['opposite_side'], inverted: true, outcomeMap: [1, 0] },
     })
@@ -211,7 +211,7 @@ describe('opportunities', () => {
     assert.equal(quote.opportunity.profit, 8_000_000)
   })
 
-  test('there is nothing below a score of 80, of another relation, or when the turn is not known', () => {
+  test('opens nothing below a score of 80, for another relation, or with unknown inversion', () => {
     for (const [score, set] of [
       [79.9, { relation: 'identical' as const }],
       [95, { relation: 'subset' as const }],
@@ -223,7 +223,7 @@ describe('opportunities', () => {
     }
   })
 
-  test('a pair that ends, or a market that closes, ends its opportunity with its reason', () => {
+  test('ends the opportunity with its reason when its pair ends or a market closes', () => {
     const { a, b } = pair(0.45)
     matches.remove(a.ref)
     b.change({ side: 'bid', ...level(0.45, 60) })
@@ -237,7 +237,7 @@ describe('opportunities', () => {
     assert.deepEqual(events().slice(2), ['opened', 'closed market_closed'])
   })
 
-  test('a pair that a person rejects ends its opportunity, also of quiet books and turned outcomes', () => {
+  test('ends the opportunity of a pair that a person rejects, also with unchanged books or inverted outcomes', () => {
     const { publisher, catalog } = engine
     const results = new MatchResults({
       ...{ matches, publisher, table: storage.matches, nowMs: () => clock.nowMs() },
@@ -255,7 +255,7 @@ describe('opportunities', () => {
     }
   })
 
-  test('a pair judged anew has its new score within a quarter of a second', () => {
+  test('applies a pair’s new score within 250 ms', () => {
     const { a, b } = pair(0.45)
     matches.put(a, b, judgement(85), NOON)
     clock.advance(300)
@@ -266,7 +266,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'changed', 'closed match_changed'])
   })
 
-  test('a crossed book leaves nothing, however cheap it looks, until it is whole again', () => {
+  test('opens nothing from a crossed book until it is complete again', () => {
     const { actor, b, real } = realPair(FREE)
     const legs = [
       { market: actor, outcome: 1 },
@@ -352,7 +352,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('a fee that was announced to fall opens what earns by it within a quarter of a second', () => {
+  test('opens an opportunity within 250 ms when an announced fee cut makes it profitable', () => {
     const { a } = pair(0.45)
     const dear = { ...FREE.now, taker: { ...CURVE_ZERO, rateMicros: 900_000 } }
     const sinceMs = timeMs(clock.nowMs() + 60_000)
@@ -367,7 +367,7 @@ describe('opportunities', () => {
     assert.equal(list()[0]?.profit, 2_500_000)
   })
 
-  test('a fee that was announced to rise ends what earns no more, without a change of its books', () => {
+  test('ends an opportunity when an announced fee rise makes it unprofitable, without a book change', () => {
     const { a } = pair(0.45)
     const taker = { ...CURVE_ZERO, rateMicros: 900_000 }
     const sinceMs = timeMs(clock.nowMs() + 60_000)
@@ -379,7 +379,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed prices'])
   })
 
-  test('one that too many others kept out opens when there is room', () => {
+  test('opens an opportunity that the limit kept out once there is capacity', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
@@ -400,7 +400,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.ofMarket(a.ref.number).length, 1)
   })
 
-  test('many changes of one turn are one look, and changes are told at most four times a second', () => {
+  test('checks once for many changes of one tick and publishes at most four times a second', () => {
     const { b } = pair(0.45)
     for (let size = 1; size <= 40; size += 1) {
       b.change({ side: 'bid', ...level(0.45, 50 + size) })
@@ -418,7 +418,7 @@ describe('opportunities', () => {
     assert.equal(told.length, before, 'what has not changed is not told again')
   })
 
-  test('whatever levels change, near and far, what is open is what buying anew gives', () => {
+  test('keeps the open opportunities equal to a recomputation, whatever levels change', () => {
     const random = seededRandom(4)
     const taker = { ...CURVE_ZERO, rateMicros: 20_000 }
     const rounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 } as const
@@ -452,7 +452,7 @@ describe('opportunities', () => {
     assert.ok(counts.open > 200 && counts.none > 200, JSON.stringify(counts))
   })
 
-  test('of very many changes of one turn some wait for the next, and none is lost', () => {
+  test('defers some of very many changes of one tick and loses none', () => {
     const pairCount = opportunityChecksMax + 50
     const markets = Array.from({ length: pairCount }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
@@ -467,7 +467,7 @@ describe('opportunities', () => {
     assert.equal(told.length, pairCount)
   })
 
-  test('it is told with the most it has come to, its age four times a second, and its end with what was told before', () => {
+  test('publishes an opportunity’s peak, its age four times a second, and its end with the last published state', () => {
     const lasting: ArbitrageRefresh[] = []
     engine.publisher.watch({
       name: 'ages',
@@ -518,7 +518,7 @@ describe('opportunities', () => {
     assert.ok((oneBefore ?? Infinity) < opportunityAgeMsMax && (oldest ?? 0) >= opportunityAgeMsMax)
   })
 
-  test('one that lasted half a second is kept with its course; a shorter one is not', () => {
+  test('stores an opportunity that lasted half a second with its history, and no shorter one', () => {
     const { b } = pair(0.45)
     clock.advance(300)
     put(b, [level(0.5, 50)], [])
@@ -547,7 +547,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('a stop ends what is open and keeps its course, and nothing begins behind it', () => {
+  test('ends and stores all open opportunities on stop and opens none afterwards', () => {
     const { b } = pair(0.45)
     clock.advance(600)
     arbitrage.stop()
@@ -560,7 +560,7 @@ describe('opportunities', () => {
     assert.deepEqual(list(), [])
   })
 
-  test('the outcomes of an event of which exactly one wins are bought together, only when all of them are known', () => {
+  test('buys the outcomes of a mutually exclusive event together only when all of them are known', () => {
     engine.addEvent('race', { winnerAmong: 3 })
     const eventOf = { event: engine.addEvent('race', { winnerAmong: 3 }).summary.nativeId }
     const runners = ['x', 'y', 'z'].map((name) => engine.add(name, { ...eventOf, fees: FREE }))
@@ -615,7 +615,7 @@ describe('opportunities', () => {
     })
   }
 
-  test('a quote says what a basket costs and earns now, at a loss as well, or why there is none', () => {
+  test('quotes the cost and profit of a basket, also at a loss, or the reason why there is none', () => {
     const { a, b } = pair(0.45)
     const legs = [
       { market: b, outcome: 1 },
@@ -742,7 +742,7 @@ describe('opportunities', () => {
     )
   })
 
-  test('the whole book is bought from, however deep it is', () => {
+  test('buys from the complete book, however deep it is', () => {
     const { a, b } = pair(0.9)
     const deep = Array.from({ length: 2_000 }, (_, rank) => level(0.1 + rank * 0.0002, 1))
     put(a, [], deep)
@@ -763,7 +763,7 @@ describe('opportunities', () => {
     assert.deepEqual(quote(2_001), { isPossible: false, reason: 'no_depth' })
   })
 
-  test('the list has filters, orders and pages, and an id finds its opportunity while it is open', () => {
+  test('lists opportunities with filters, orders and pages, and finds an open one by id', () => {
     const { a, b } = pair(0.45)
     const [found] = list()
     assert.ok(found !== undefined)
@@ -790,7 +790,7 @@ describe('opportunities', () => {
     assert.equal(arbitrage.find(found.id), null)
     assert.deepEqual(arbitrage.ofMarket(b.ref.number), [])
   })
-  test('what is shown has the age of its books by now, the close that its markets have now, and is found by its own numbers', () => {
+  test('shows an opportunity with current book ages, close times and filterable figures', () => {
     const { a, b } = pair(0.45)
     clock.advance(699)
     const ages = () => list()[0]?.legs.map(({ bookAgeMs }) => bookAgeMs)

@@ -47,7 +47,7 @@ const page = (catalog: Catalog, set: Partial<Parameters<Catalog['list']>[0]> = {
 
 const slugs = (shown: MarketPage) => shown.markets.map(({ summary }) => summary.slug)
 
-test('a market is found by its id in any case, split at the configured name, and by its slug', () => {
+test('finds a market by slug and by id in any case, split at the configured name', () => {
   const names = venueTable({ a: 'venue', b: 'venue_b' })
   const { catalog } = openCatalog(
     [listing('0xAB'), listing('KX_b-1', { venue: 'b' })],
@@ -61,7 +61,7 @@ test('a market is found by its id in any case, split at the configured name, and
   assert.equal(catalog.findBySlug('SLUG-0xab')?.ref.nativeId, '0xAB')
 })
 
-test('the catalogue comes back from storage with the same numbers', () => {
+test('restores the catalogue from storage with the same numbers', () => {
   const { catalog, storage } = openCatalog([listing('x'), listing('y')])
   const again = openCatalog([], storage).catalog
   assert.equal(again.load(), 2)
@@ -69,7 +69,7 @@ test('the catalogue comes back from storage with the same numbers', () => {
   assert.equal(again.find('venue_a_y')?.details().description, 'Rules of y.')
 })
 
-test('a market read again changes, tells of its new status, and is not fresh', () => {
+test('updates a market that is crawled again, publishes its status, and does not report it as new', () => {
   const { catalog, updates } = openCatalog([listing('x')])
   assert.deepEqual(catalog.take({ markets: [listing('x', { status: 'closed' })], events: [] }), [])
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'closed')
@@ -79,7 +79,7 @@ test('a market read again changes, tells of its new status, and is not fresh', (
   )
 })
 
-test('a market that appears once the catalogue is loaded is told as opened, if it is open', () => {
+test('publishes an open market that appears after the catalogue is loaded as opened', () => {
   const { catalog, updates } = openCatalog([listing('first')])
   const told = () =>
     updates.flatMap((update) =>
@@ -92,7 +92,7 @@ test('a market that appears once the catalogue is loaded is told as opened, if i
   assert.deepEqual(told(), [['new', 'opened']])
 })
 
-test('filters combine, and unopened markets are listed only among the closed', () => {
+test('combines filters and lists unopened markets only among the closed', () => {
   const rows = [
     listing('one', { tags: ['Sports', 'NFL'], volume24h: usdMicros(5_000_000) }),
     listing('two', { tags: ['sports'], category: 'Culture', createdAtMs: timeMs(NOON - 1_000) }),
@@ -126,7 +126,7 @@ test('lists the markets of a resolution status, open or not', () => {
   assert.deepEqual(found({ resolution: 'proposed' }), [])
 })
 
-test('a phase is finer than a status, and lists unopened markets where it means them', () => {
+test('filters by phase more finely than by status, including unopened markets', () => {
   const { catalog } = openCatalog([
     listing('new', { status: 'closed', isUnopened: true }),
     listing('live'),
@@ -144,7 +144,7 @@ test('a phase is finer than a status, and lists unopened markets where it means 
   assert.deepEqual(found({ volumeTotalMin: usdMicros(1) }), ['slug-live', 'slug-shut'])
 })
 
-test('pages of a pinned list are every row exactly once, whatever volumes do meanwhile', () => {
+test('returns every row of a pinned list exactly once while volumes change', () => {
   for (let seed = 0; seed < 30; seed += 1) {
     const random = seededRandom('pages', seed)
     const volume = () => usdMicros(random.below(1_000) * 1_000_000)
@@ -172,7 +172,7 @@ test('pages of a pinned list are every row exactly once, whatever volumes do mea
   }
 })
 
-test('a ranking is shared for five seconds, goes on where its rows are the same, and is kept for five minutes after', () => {
+test('shares a ranking for five seconds, continues it by row, and retains it for five minutes more', () => {
   const { catalog, clock } = openCatalog([listing('x'), listing('y')])
   const first = page(catalog, { limit: 1 }).next
   assert.equal(page(catalog, { limit: 1 }).next?.pin, first?.pin)
@@ -190,7 +190,7 @@ test('a ranking is shared for five seconds, goes on where its rows are the same,
   assert.equal(catalog.list({ ...resume, pin: first?.pin ?? 0 }), 'expired')
 })
 
-test('an event reaches its market by outcome or id, and an event without a market is counted', () => {
+test('routes an event to its market by outcome or id and counts events without a market', () => {
   const { catalog, metrics, updates } = openCatalog([listing('x')])
   const routes = new EventRoutes({ catalog, metrics, onWalletFill: () => undefined })
   routes.route(trade('x', 't1'))
@@ -212,7 +212,7 @@ test('an event reaches its market by outcome or id, and an event without a marke
   assert.deepEqual([total('events_routed_total'), total('events_unowned_total')], [3, 1])
 })
 
-test('events are known by their venue and id', () => {
+test('finds events by venue and id', () => {
   const { catalog } = openCatalog()
   catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
   assert.equal(catalog.event('a', 'event-x')?.title, 'All about x')
@@ -229,7 +229,7 @@ const over = (name: string, set: Partial<MarketListing> = {}) =>
 const forget = (catalog: Catalog, countMax = 1_000, nowMs = NOON) =>
   catalog.removeOld(nowMs, DAYS, countMax)
 
-test('a market goes when it is resolved and ended over the kept days ago, and no earlier', () => {
+test('removes a market only after the retention days since its resolution and end', () => {
   const { catalog } = openCatalog([
     over('closed-long-ago'),
     over('closed-lately', { closeAtMs: daysAgo(DAYS) }),
@@ -254,7 +254,7 @@ test('a market goes when it is resolved and ended over the kept days ago, and no
   assert.equal(catalog.marketCount, 2)
 })
 
-test('keeps a market that was settled within the kept days though it was to close long before', () => {
+test('retains a market settled within the retention days even if its close time is long past', () => {
   const { catalog } = openCatalog([over('x', { settledAtMs: daysAgo(1) })])
   assert.equal(forget(catalog), 0)
   catalog.take({ markets: [over('y', { settledAtMs: daysAgo(2) })], events: [] })
@@ -262,7 +262,7 @@ test('keeps a market that was settled within the kept days though it was to clos
   assert.equal(forget(catalog, 9, timeMs(NOON + (DAYS - 1) * DAY_MS)), 1)
 })
 
-test('a market that resolves before our eyes is kept for the whole time after it', () => {
+test('retains a market that resolves while followed for the complete retention time', () => {
   const { catalog } = openCatalog([over('x', { status: 'closed' })])
   catalog.take({ markets: [over('x')], events: [] })
   assert.equal(catalog.find('venue_a_x')?.summary.status, 'resolved')
@@ -271,7 +271,7 @@ test('a market that resolves before our eyes is kept for the whole time after it
   assert.equal(forget(catalog, 1, timeMs(NOON + DAYS * DAY_MS + 1)), 1)
 })
 
-test('a market stays while a trade, a tick or a waiting message of it is left', () => {
+test('retains a market while it has a trade, a tick or a queued message', () => {
   const { catalog, storage, held } = openCatalog([over('x')])
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
   const open = catalog.entryOfNative('a', nativeMarketId('x'))
@@ -291,7 +291,7 @@ test('a market stays while a trade, a tick or a waiting message of it is left', 
   open?.send({ kind: 'void', reason: 'disconnected', isOfVenue: false })
 })
 
-test('trades that came late keep their market until they go by their own age', () => {
+test('retains the market of late trades until those trades expire', () => {
   const { catalog, storage } = openCatalog([over('x')])
   const open = catalog.entryOfNative('a', nativeMarketId('x'))
   open?.send(trade('x', 'late', { source: 'history' }))
@@ -301,7 +301,7 @@ test('trades that came late keep their market until they go by their own age', (
   assert.equal(forget(catalog, 9, nowMs), 1)
 })
 
-test('a forgotten market is found under none of its keys, and nothing of it is stored', () => {
+test('removes every key and all stored data of an expired market', () => {
   const { catalog, storage, publisher, updates, index } = openCatalog([
     over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
     over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
@@ -333,7 +333,7 @@ test('a forgotten market is found under none of its keys, and nothing of it is s
   assert.deepEqual(updates, [])
 })
 
-test('a market that changed its slug and outcomes is found by the new ones, then by none', () => {
+test('finds a market by its new slug and outcomes after a change, and by none after removal', () => {
   const outcomes = [
     { label: 'Yes', id: outcomeId('new-yes') },
     { label: 'No', id: outcomeId('new-no') },
@@ -349,7 +349,7 @@ test('a market that changed its slug and outcomes is found by the new ones, then
   assert.equal(catalog.entryOfOutcome('a', outcomeId('new-yes')), null)
 })
 
-test('an event goes with its last market, here and in storage, and comes back only with one', () => {
+test('removes an event with its last market, in memory and storage, and recreates it only with one', () => {
   const { catalog, storage } = openCatalog()
   const event = eventListing('both').nativeId
   const first = over('one', { event })
@@ -368,7 +368,7 @@ test('an event goes with its last market, here and in storage, and comes back on
   assert.equal(catalog.event('a', event)?.title, 'All about both')
 })
 
-test('a market that moves to another event takes the old one along when it was the last', () => {
+test('removes the previous event when its last market moves to another event', () => {
   const { catalog, storage } = openCatalog()
   catalog.take({ markets: [listing('x')], events: [eventListing('x')] })
   const moved = listing('x', { event: eventListing('y').nativeId })
@@ -385,7 +385,7 @@ test('a market that moves to another event takes the old one along when it was t
   assert.equal(storage.events.count(), 1)
 })
 
-test('a crawl that still lists a forgotten market does not bring it back', () => {
+test('does not restore a removed market that a crawl still lists', () => {
   const listings = [over('old'), listing('new')]
   const { catalog, storage, publisher } = openCatalog(listings)
   for (let hour = 0; hour < 5; hour += 1) {
@@ -405,7 +405,7 @@ test('a crawl that still lists a forgotten market does not bring it back', () =>
   assert.equal(publisher.latest('trades', 3).seq, 0)
 })
 
-test('however small the slices, every market has its turn, also those that come meanwhile', () => {
+test('visits every market in small time slices, also those added meanwhile', () => {
   const random = seededRandom('forgetting')
   const kept = new Set<string>()
   const { catalog } = openCatalog()
@@ -438,7 +438,7 @@ function listener(): { watcher: CatalogWatcher; heard: string[] } {
   return { watcher, heard }
 }
 
-test('new details are stored though the summary stayed, and equal ones are not again', () => {
+test('stores new details with an unchanged summary, and does not store equal details again', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   let putCount = 0
   const { put } = storage.markets
@@ -468,7 +468,7 @@ test('new details are stored though the summary stayed, and equal ones are not a
   assert.equal(putCount, 2, 'the next run knows what is stored')
 })
 
-test('a copy from before what is known replaces nothing, and is named', () => {
+test('ignores and reports a listing older than the current one', () => {
   const { catalog } = openCatalog([])
   const take = (set: object) => {
     const older: string[] = []
@@ -487,7 +487,7 @@ test('a copy from before what is known replaces nothing, and is named', () => {
   assert.equal(view()?.question, 'Newest?')
 })
 
-test('a result stays, whatever a later listing lacks', () => {
+test('keeps a result that a later listing lacks', () => {
   const settled = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
   const { catalog, storage } = openCatalog([listing('x', { ...settled, tags: ['sports'] })])
   const older: string[] = []
@@ -503,7 +503,7 @@ test('a result stays, whatever a later listing lacks', () => {
   }
 })
 
-test('a listing whose answer had no event keeps what came from there', () => {
+test('keeps event data when a listing’s answer has no event', () => {
   const rich = { question: 'Who? A', tags: ['sports'], category: 'Sports' }
   const { catalog } = openCatalog([listing('x', rich)])
   const poor = { ...listing('x', { question: 'A', tags: [], category: null }), lacksEvent: true }
@@ -512,7 +512,7 @@ test('a listing whose answer had no event keeps what came from there', () => {
   assert.deepEqual({ question, tags, category }, rich)
 })
 
-test('an answer that says nothing of fees takes no statement back; one that cannot be read does', () => {
+test('keeps the fee statement when an answer has none, and drops it when the answer is unreadable', () => {
   const { catalog, storage } = openCatalog([listing('x')])
   const stated = (now: Partial<FeeModel>) => ({
     now: { ...MODEL_UNKNOWN, source: 'an answer', ...now },
@@ -533,7 +533,7 @@ test('an answer that says nothing of fees takes no statement back; one that cann
   assert.deepEqual(kept(), [unread])
 })
 
-test('a resolved market that is listed as open again keeps its status on disk', () => {
+test('keeps the stored status of a resolved market that is listed as open again', () => {
   const { catalog, storage } = openCatalog([listing('x', { status: 'resolved' })])
   catalog.take({ markets: [listing('x', { native: { other: 1 } })], events: [] })
   assert.deepEqual(
@@ -543,7 +543,7 @@ test('a resolved market that is listed as open again keeps its status on disk', 
   assert.deepEqual(catalog.find('venue_a_x')?.details().native, { other: 1 })
 })
 
-test('an event’s new details are stored, and its new title is one to find its markets by', () => {
+test('stores new details of an event and finds its markets by its new title', () => {
   const { catalog, storage, index } = openCatalog()
   const event = eventListing('x')
   catalog.take({ markets: [listing('x')], events: [event] })
@@ -555,7 +555,7 @@ test('an event’s new details are stored, and its new title is one to find its 
   assert.deepEqual([...index.texts.values()], ['Why? Otters'])
 })
 
-test('watchers are called for an event whose summary changed, with its markets, and for no other', () => {
+test('notifies watchers of an event whose summary changed, with its markets, and of no other', () => {
   const { catalog } = openCatalog([])
   const heard: string[][] = []
   catalog.watch({
@@ -578,7 +578,7 @@ test('watchers are called for an event whose summary changed, with its markets, 
   ])
 })
 
-test('watchers are called for every market: kept, new, listed otherwise, and forgotten', () => {
+test('notifies watchers of every market that is loaded, added, changed or removed', () => {
   const { storage } = openCatalog([listing('kept')])
   const { catalog } = openCatalog([], storage)
   const { watcher, heard } = listener()
@@ -601,7 +601,7 @@ test('watchers are called for every market: kept, new, listed otherwise, and for
   assert.deepEqual(heard, ['new resolved', 'new gone'])
 })
 
-test('markets are found by outcome, slug and number, by event and series, in any case', () => {
+test('finds markets by outcome, slug, number, event and series, in any case', () => {
   const event = eventListing('X', { venue: 'b', series: 'KXRAIN' })
   const other = eventListing('Y', { venue: 'b', series: 'kxrain' })
   const market = (name: string, of: typeof event) =>
@@ -625,7 +625,7 @@ test('markets are found by outcome, slug and number, by event and series, in any
   assert.equal(catalog.event('b', 'EVENT-x')?.title, 'All about X')
 })
 
-test('an event is open with any open market, resolved with all, else closed', () => {
+test('derives an event’s status: open with any open market, resolved with all, else closed', () => {
   const event = eventListing('x')
   const { catalog } = openCatalog()
   const take = (name: string, set: Partial<MarketListing>) => {
@@ -651,7 +651,7 @@ test('an event is open with any open market, resolved with all, else closed', ()
   assert.equal(catalog.eventBySlug('none'), null)
 })
 
-test('of two venues’ events with one slug the one with more volume is meant', () => {
+test('resolves a slug that two venues share to the event with more volume', () => {
   const { catalog } = openCatalog()
   const events = [eventListing('x'), eventListing('x', { venue: 'b' })]
   const markets = [listing('1'), listing('2', { venue: 'b', volume24h: usdMicros(1) })]
@@ -660,7 +660,7 @@ test('of two venues’ events with one slug the one with more volume is meant', 
   assert.equal(catalog.eventBySlug('event-x')?.platform, 'venue_b')
 })
 
-test('pages of a pinned list are every market that is still there once, and has_more is exact', () => {
+test('returns each remaining market of a pinned list once, with an exact has_more', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('forgotten pages', seed)
     const rows = Array.from({ length: 40 }, (_, index) =>
@@ -718,7 +718,7 @@ test('corrects volumes that an earlier version stored as contracts times last pr
   assert.equal(figures('venue_b_KX-LOSER')?.volumeTotal, 4_654_199_000_000)
 })
 
-test('has the volume of a market after a kill, with the trades that came after its last checkpoint', () => {
+test('restores a market’s volume after a kill, including trades after its last checkpoint', () => {
   const storage = openMemoryStorage()
   const figuresAtMs = timeMs(NOON - 1_000)
   const { catalog } = openCatalog([listing('KX', { venue: 'b', figuresAtMs })], storage)
@@ -742,7 +742,7 @@ test('has the volume of a market after a kill, with the trades that came after i
   }
 })
 
-test('keeps figures when a listing is older than they are, and the total always', () => {
+test('keeps newer figures when a listing is older, and always the total', () => {
   const total = (contracts: number, set: Partial<MarketListing> = {}) =>
     listing('KX', { venue: 'b', volumeTotal: usdMicros(contracts * 1e6), ...set })
   const { catalog } = openCatalog([total(100, { openInterest: sizeMicros(5) })])

@@ -34,7 +34,7 @@ function shown<Page>(page: Page | 'expired'): Page {
 
 const numbersOf = (page: MarketPage) => page.markets.map(({ ref }) => ref.number)
 
-test('a list is what a naive twin lists, whatever filters and orders are combined', () => {
+test('lists the same markets as the naive reference for any filters and orders', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('lists', seed)
     const world = new RandomCatalog(random, 60)
@@ -53,7 +53,7 @@ test('a list is what a naive twin lists, whatever filters and orders are combine
   }
 })
 
-test('a search is the index’s markets, filtered like a list, by relevance or any order', async () => {
+test('returns the index’s markets for a search, filtered like a list, in any order', async () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('searches', seed)
     const world = new RandomCatalog(random, 60)
@@ -76,7 +76,7 @@ test('a search is the index’s markets, filtered like a list, by relevance or a
   }
 })
 
-test('many candidates are listed as few are', () => {
+test('lists many candidates in the same way as few', () => {
   const { catalog } = emptyCatalog()
   const random = seededRandom('candidates')
   const volume24h = () => usdMicros(random.below(50) * 1_000_000)
@@ -92,7 +92,7 @@ test('many candidates are listed as few are', () => {
   assert.deepEqual(numbersOf(page), naiveList(catalog.markets(null), { filter, ...BY_VOLUME }))
 })
 
-test('a list of events is what a naive twin lists, with sums and statuses as of now', () => {
+test('lists the same events as the naive reference, with current sums and statuses', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('events', seed)
     const world = new RandomCatalog(random, 50)
@@ -180,7 +180,7 @@ test('shares no list between two filters, whichever field differs', () => {
   }
 })
 
-test('pages of a pinned list of events are every event once, whatever moves meanwhile', () => {
+test('returns every event of a pinned list once while values change', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('pinned events', seed)
     const world = new RandomCatalog(random, 60)
@@ -210,7 +210,7 @@ test('pages of a pinned list of events are every event once, whatever moves mean
   }
 })
 
-test('a pin is bound to what was looked up, and not to which markets that is by now', () => {
+test('binds a pin to the search and not to the current set of markets', () => {
   const { catalog } = emptyCatalog()
   const event = eventListing('x')
   const child = (name: string) => listing(name, { event: event.nativeId })
@@ -229,7 +229,7 @@ test('a pin is bound to what was looked up, and not to which markets that is by 
   assert.equal(catalog.list({ ...query('event y'), ...first.next }), 'expired')
 })
 
-test('clients who search the same within seconds share one search, and one refusal', async () => {
+test('shares one search, and one refusal, between clients with equal queries within seconds', async () => {
   const { catalog, index, clock } = emptyCatalog()
   catalog.take({ markets: [listing('x'), listing('y')], events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'happen', ...BY_VOLUME }
@@ -248,7 +248,7 @@ test('clients who search the same within seconds share one search, and one refus
   assert.deepEqual(numbersOf(shown(await catalog.search(query))), [2])
 })
 
-test('a page of a search goes on at its pin, and expires with it', async () => {
+test('continues a search page at its pin and expires with it', async () => {
   const { catalog, clock, index } = emptyCatalog()
   catalog.take({ markets: ['x', 'y', 'z'].map((name) => listing(name)), events: [] })
   const query = { ...FIRST, filter: ANY_MARKET, text: 'Will', ...BY_VOLUME, limit: 2 }

@@ -18,7 +18,7 @@ import {
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing } from '../../support/worlds/builders.ts'
 
-test('the search finds a market by its present words, and no more once it is removed', async () => {
+test('finds a market by its current words and no longer after its removal', async () => {
   const { search, found } = bench(searchInline())
   search.put(1, listing('x', { question: 'Will zebras vote?' }), 'Animals')
   search.put(2, listing('y', { question: 'Will zebras win?' }), null)
@@ -32,7 +32,7 @@ test('the search finds a market by its present words, and no more once it is rem
   assert.deepEqual(await found('lions'), [3])
 })
 
-test('question, event, outcomes, tags and category are all looked at, through the real thread', async () => {
+test('searches question, event, outcomes, tags and category through the real thread', async () => {
   const { search, found } = bench(openSearchThread())
   try {
     const market: MarketListing = {
@@ -54,7 +54,7 @@ test('question, event, outcomes, tags and category are all looked at, through th
   }
 })
 
-test('a search sees every change made before it was asked, however many wait', async () => {
+test('includes every change made before the search, however many are queued', async () => {
   const { search, found } = bench(searchInline())
   for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
   const first = found('zebra')
@@ -65,7 +65,7 @@ test('a search sees every change made before it was asked, however many wait', a
   assert.deepEqual((await second).slice(-2), [1_000, 1_001])
 })
 
-test('while it is held nothing is handed over, and everything that there is once it is released', async () => {
+test('sends nothing while held and everything once released', async () => {
   const { search, found, port } = bench(searchInline())
   const all = Array.from({ length: 300 }, (_, place) => place + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
@@ -82,7 +82,7 @@ test('while it is held nothing is handed over, and everything that there is once
   assert.deepEqual((await found('zebra')).slice(0, 1), [2])
 })
 
-test('changes are handed over a few at a time, the last state of each market only', async () => {
+test('sends changes in small batches with only the latest state of each market', async () => {
   const { search, found, port } = bench(searchInline())
   for (let round = 0; round < 3; round += 1) {
     for (let number = 1; number <= 1_000; number += 1) search.put(number, zebra, null)
@@ -99,7 +99,7 @@ test('changes are handed over a few at a time, the last state of each market onl
   )
 })
 
-test('a full queue refuses, and so does a search that waits too long', async () => {
+test('refuses a search when the queue is full or the wait is too long', async () => {
   const port = slowPort()
   const { search, clock, found } = bench(port)
   search.put(1, zebra, null)
@@ -113,7 +113,7 @@ test('a full queue refuses, and so does a search that waits too long', async () 
   assert.equal(clock.timerCount, 0)
 })
 
-test('a lost index is built again from all texts, and searches wait for it', async () => {
+test('rebuilds a lost index from all texts while searches wait', async () => {
   const port = losingPort()
   const texts = new Map<number, MarketText>()
   const { search, found } = bench(port, texts)
@@ -136,7 +136,7 @@ test('a lost index is built again from all texts, and searches wait for it', asy
   assert.equal((await found('zebra')).length, 301)
 })
 
-test('a real thread that lost the index is given it again', async () => {
+test('resends all texts to a real thread that lost the index', async () => {
   const thread = openSearchThread()
   const texts = new Map([[3, { number: 3, summary: zebra, eventTitle: null }]])
   const { search, found } = bench(thread, texts)
@@ -154,7 +154,7 @@ test('a real thread that lost the index is given it again', async () => {
   }
 })
 
-test('a thread that ends refuses its search and is replaced, with the index', async () => {
+test('refuses the running search when the thread ends, then replaces thread and index', async () => {
   const thread = openPool<SearchTask, SearchResult>({
     worker: new URL('../../support/worlds/ending-search.ts', import.meta.url),
     threads: 1,
@@ -177,7 +177,7 @@ test('a thread that ends refuses its search and is replaced, with the index', as
   }
 })
 
-test('all texts are walked a few at a time, in turns of their own', async () => {
+test('reads all texts in small time slices', async () => {
   const port = losingPort()
   let walkedCount = 0
   const walk = function* () {
@@ -197,7 +197,7 @@ test('all texts are walked a few at a time, in turns of their own', async () => 
   assert.ok(steps.length >= 4 && Math.max(...steps) <= 257, `${steps}`)
 })
 
-test('a thread that fails is not waited for, and tried again after a second', async () => {
+test('does not wait for a failing thread and retries after a second', async () => {
   const port = losingPort()
   const texts = new Map([[1, { number: 1, summary: zebra, eventTitle: null }]])
   const { search, clock, found } = bench(port, texts)
@@ -218,7 +218,7 @@ test('a thread that fails is not waited for, and tried again after a second', as
   assert.deepEqual(await found('zebra'), [1])
 })
 
-test('closing refuses waiting and new searches, and leaves no timer', async () => {
+test('refuses queued and new searches on close and leaves no timer', async () => {
   const port = slowPort()
   const { search, clock } = bench(port)
   search.put(1, zebra, null)
@@ -289,7 +289,7 @@ function losingPort() {
   return port
 }
 
-test('serves the searches of a bystander in turn with those of a flood, and refuses only the flood', async () => {
+test('alternates the searches of a bystander with those of a flood and refuses only the flood', async () => {
   const slow = slowPort()
   const { search, port } = bench(slow)
   const flood = Array.from({ length: 100 }, (_, index) =>

@@ -87,7 +87,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
 
 const kindOf = (item: LogItem) => (item.kind === 'update' ? item.update.kind : item.kind)
 
-test('an update goes into the shard of its market and kind with its place, a whole new book with its levels, a row into both shards of its venue and no row twice', () => {
+test('writes each update to the shard of its market and kind, a complete book with levels, and each row once to both shards', () => {
   const { publisher, market, feeder, told } = rig()
   const { ref, summary } = market
   feeder.isOpen = true
@@ -140,7 +140,7 @@ test('an update goes into the shard of its market and kind with its place, a who
   assert.deepEqual(whole.book?.bids, market.book().bids)
 })
 
-test('a text is told before its row and again when it changes, a long one in parts of which none is half a character; a checkpoint has the newest', () => {
+test('writes a text before its row and again on change, splits long texts at characters, and has the newest in a checkpoint', () => {
   const { feeder, told, market } = rig()
   const long = 'rules 😀'.repeat(30_000)
   const texts = [long, long, 'shorter', '']
@@ -167,7 +167,7 @@ test('a text is told before its row and again when it changes, a long one in par
   assert.equal(told.filter(({ item }) => item.kind === 'text').length, 2, 'no text twice')
 })
 
-test('teams are told once, in items that fit a batch, and a checkpoint has them all, with venues and figures', () => {
+test('writes teams once in items that fit a batch, and all of them into a checkpoint with venues and figures', () => {
   const { feeder, told } = rig([VENUE])
   const teams = Array.from({ length: 3_000 }, (_, index) => ({
     ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
@@ -194,7 +194,7 @@ test('teams are told once, in items that fit a batch, and a checkpoint has them 
   assert.deepEqual(standing.at(-1), { kind: 'figures', figures: FIGURES })
 })
 
-test('of which markets the past was read is told once a second, whatever the number of trades, and not for blocks', () => {
+test('writes at most once a second which markets have read past trades, and not during a block', () => {
   const { feeder, publisher, told, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },
@@ -216,7 +216,7 @@ test('of which markets the past was read is told once a second, whatever the num
   assert.deepEqual(past(), [['trades', [7, 8]]])
 })
 
-test('a pair is told when it is stored and when it ends, and until it is opened a feeder tells nothing', () => {
+test('writes a pair when it is stored and when it ends, and nothing before the feeder opens', () => {
   const { market, feeder, told } = rig()
   const { matches } = openMemoryStorage()
   const table = feeder.tap(matches)

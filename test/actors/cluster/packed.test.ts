@@ -27,7 +27,7 @@ async function taken(items: readonly RawItem[], onItem = () => {}): Promise<read
 
 const textOf = (market: number, text: string): LogItem => ({ kind: 'text', market, from: 0, text })
 
-test('a reader takes items and blocks in their order; a block that is damaged is refused', async () => {
+test('reads items and blocks in order and refuses a damaged block', async () => {
   const items = Array.from({ length: 1_000 }, (_, number) => textOf(number, `rules ${number}`))
   const last: LogItem = { kind: 'unmatched', market: 7 }
   const blocks = [...inBlocks(items)]
@@ -38,7 +38,7 @@ test('a reader takes items and blocks in their order; a block that is damaged is
   }
 })
 
-test('what a checkpoint says of a market is gathered again only once a market of its block was touched, and one that is gone is left out', async () => {
+test('rebuilds a checkpoint block only after one of its markets changed, and omits removed markets', async () => {
   const markets = new Map(
     Array.from({ length: 300 }, (_, number) => [number, { ref: marketRef(`m${number}`, number) }]),
   )
@@ -74,7 +74,7 @@ test('what a checkpoint says of a market is gathered again only once a market of
   assert.ok(asked.includes(2) && !asked.includes(200) && asked.includes(298))
 })
 
-test('the loop has its turns while a long checkpoint is taken', async () => {
+test('yields to the event loop while it takes a long checkpoint', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
   const loop = countTurns()

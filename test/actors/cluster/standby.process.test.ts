@@ -57,7 +57,7 @@ function barsOf(storage: Storage) {
 }
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
-  test(`over a log that is late, repeats and changes places it has every trade and bar of those who led; what a deposed engine writes is left out; what never came is a loss that is told (seed ${seed})`, async (t) => {
+  test(`has every trade and bar of each leader over a faulty log, ignores a deposed engine, and reports missing data as a loss (seed ${seed})`, async (t) => {
     const world = await openScribedWorld(`standby ${seed}`)
     const { server, settle, play, until, clock, engine, markets } = world
     t.after(() => settle(engine.stop()))
@@ -127,7 +127,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
   })
 }
 
-test('a trade that it has from a run of its own, and that the run that it follows tells anew, is a loss that is told to whoever resumes within that run', async (t) => {
+test('reports a loss to resuming clients for a trade of its own run that the followed run publishes again', async (t) => {
   const world = await openScribedWorld('known')
   const { settle, play, until, engine, clock } = world
   t.after(() => settle(engine.stop()))

@@ -46,7 +46,7 @@ function openMarket(set: Parameters<typeof listing>[1] = {}, storage = openMemor
 const books = (updates: readonly Update[]) =>
   updates.filter((update): update is BookUpdate => update.kind === 'book')
 
-test('a change before the first snapshot is ignored', () => {
+test('ignores a change before the first snapshot', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(change('m', [bid(0.4, 10)]))
   assert.equal(updates.length, 0)
@@ -54,7 +54,7 @@ test('a change before the first snapshot is ignored', () => {
   assert.equal(actor.book().isStale, true)
 })
 
-test('the first snapshot is announced as a replacement and uses up no seq; changes follow it', () => {
+test('publishes the first snapshot as a replacement without a seq and changes after it', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 12)]))
@@ -68,7 +68,7 @@ test('the first snapshot is announced as a replacement and uses up no seq; chang
   assert.equal(actor.book().isStale, false)
 })
 
-test('a whole book for a live market is published as its differences, or not at all', () => {
+test('publishes a complete book of a live market as its differences, or not at all', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
   actor.receive(snapshot('m', [level(0.4, 10), level(0.39, 1)], [level(0.42, 5)]))
@@ -77,7 +77,7 @@ test('a whole book for a live market is published as its differences, or not at 
   assert.deepEqual(books(updates)[0]?.changes, [bid(0.39, 0), bid(0.4, 11)])
 })
 
-test('a crossed book, a wrong top, or an impossible difference stales the book and asks again', () => {
+test('marks the book stale and requests it again on a crossed book, a wrong top or an impossible difference', () => {
   const top = { bid: priceMicros(400_000), ask: priceMicros(410_000) }
   const doubtful = [
     change('m', [bid(0.43, 1)]),
@@ -106,7 +106,7 @@ test('marks a live book stale and asks for another when the venue’s whole book
   assert.equal(updates.filter(({ kind }) => kind === 'bookStale').length, 1)
 })
 
-test('a trade is stored and published once, whether the socket, a back-fill or both bring it', () => {
+test('stores and publishes a trade once, whether the socket, a back-fill or both deliver it', () => {
   const { actor, updates, ignored } = openMarket()
   actor.receive(trade('m', 't1'))
   actor.receive(trade('m', 't1', { source: 'backfill' }))
@@ -114,7 +114,7 @@ test('a trade is stored and published once, whether the socket, a back-fill or b
   assert.deepEqual(ignored, ['trade_duplicate'])
 })
 
-test('a block trade is stored and told with its mark, and moves no price and no bar, live or back-filled', () => {
+test('stores and publishes a block trade with its flag without moving price or bars', () => {
   const { actor, updates, storage } = openMarket()
   actor.receive(trade('m', 't1', { price: priceMicros(400_000) }))
   const toldBefore = updates.filter(({ kind }) => kind === 'price').length
@@ -138,7 +138,7 @@ test('a block trade is stored and told with its mark, and moves no price and no 
   assert.equal(storage.trades.get(actor.ref.number, 'x3')?.isBlock, true)
 })
 
-test('a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome that paid 30 dollars', () => {
+test('converts a buy of No at 0.30 × 100 to a sell at 0.70 of the first outcome worth 30 dollars', () => {
   const { actor } = openMarket()
   actor.receive(
     trade('m', 't1', {
@@ -161,7 +161,7 @@ test('a buy of No at 0.30 × 100 is a sell at 0.70 of the first outcome that pai
   assert.equal(row?.outcomeIndex, 1)
 })
 
-test('the one other wallet of a transaction is its maker; of several none is', () => {
+test('takes the only other wallet of a transaction as the maker, and none of several', () => {
   const { actor, storage } = openMarket()
   const participant = (wallet: string) =>
     actor.receive({
@@ -181,7 +181,7 @@ test('the one other wallet of a transaction is its maker; of several none is', (
   assert.equal(storage.trades.get(actor.ref.number, 't1')?.maker, null)
 })
 
-test('the wallets of a transaction are waited for two minutes, and two are forgotten for each new one', () => {
+test('waits two minutes for the wallets of a transaction and evicts two for each new one', () => {
   const { actor, storage } = openMarket()
   const participant = (txHash: string, receivedAtMs: TimeMs) =>
     actor.receive({
@@ -199,7 +199,7 @@ test('the wallets of a transaction are waited for two minutes, and two are forgo
   assert.deepEqual(makers, ['0xmaker', null, null, '0xmaker'])
 })
 
-test('the row that has the wallet completes the parts of its transaction and adds what they lack, also after a restart; a part that comes late is none', () => {
+test('completes the parts of a transaction from the row with the wallet, also after a restart, and ignores a later part', () => {
   const storage = openMemoryStorage()
   const part = (tx: string, n: number, contracts: number) =>
     trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
@@ -231,7 +231,7 @@ test('the row that has the wallet completes the parts of its transaction and add
   assert.deepEqual(third.ignored, ['trade_of_known_transaction', 'trade_of_known_transaction'])
 })
 
-test('takes a transaction once, whether it comes as its fills or as one row, also after a restart', () => {
+test('records a transaction once, as its fills or as one row, also after a restart', () => {
   const storage = openMemoryStorage()
   const fillsOf = (tx: string) =>
     [
@@ -274,7 +274,7 @@ test('takes a transaction once, whether it comes as its fills or as one row, als
   )
 })
 
-test('the price is told when it, its source or the best levels change, and only then', () => {
+test('publishes the price only when it, its source or the best levels change', () => {
   const { actor, updates } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive(change('m', [bid(0.4, 20)]))
@@ -290,7 +290,7 @@ test('the price is told when it, its source or the best levels change, and only 
   )
 })
 
-test('ticks answer for any past second, from memory and from disk', () => {
+test('returns the tick for any past second, from memory and from disk', () => {
   const { actor } = openMarket()
   for (let second = 0; second < 5_000; second += 10) {
     const atMs = timeMs(NOON + second * 1_000)
@@ -315,7 +315,7 @@ test('ticks answer for any past second, from memory and from disk', () => {
   )
 })
 
-test('a market that sleeps loses nothing: book, trades and price are as before', () => {
+test('keeps book, trades and price of a market while it is unloaded', () => {
   const { actor } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   for (let index = 0; index < 300; index += 1) actor.receive(trade('m', `t${index}`))
@@ -334,7 +334,7 @@ test('a market that sleeps loses nothing: book, trades and price are as before',
   assert.equal(actor.book().bids[0]?.size, 3_000_000)
 })
 
-test('a restarted engine shows the last book as stale until the first snapshot', () => {
+test('shows the last book as stale after a restart until the first snapshot', () => {
   const { actor, open } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -396,7 +396,7 @@ test('publishes the first price of a run, also one that equals the last run’s 
   assert.deepEqual(prices, [410_000, 510_000, 410_000])
 })
 
-test('publishes a price that a listing or a past trade moves while there is no book, and none that a book rules', () => {
+test('publishes a price change by a listing or past trade only while there is no book', () => {
   const quoted = { bestBid: priceMicros(400_000), bestAsk: priceMicros(420_000) }
   const { actor, updates } = openMarket(quoted)
   const prices = () => updates.flatMap((one) => (one.kind === 'price' ? [one.price.price] : []))
@@ -448,7 +448,7 @@ test('reports each maker of a transaction as it becomes known, with the wallets 
   ])
 })
 
-test('status moves open, closed, resolved and never back from resolved', () => {
+test('moves the status from open to closed to resolved and never back from resolved', () => {
   const { actor, updates, ignored } = openMarket()
   const status = (to: 'open' | 'closed' | 'resolved') =>
     actor.receive({
@@ -467,7 +467,7 @@ test('status moves open, closed, resolved and never back from resolved', () => {
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
 })
 
-test('a listing with another question, close time, outcomes or fees is told once, other news are not', () => {
+test('publishes a changed question, close time, outcomes or fees once, and no other listing changes', () => {
   const { actor, updates } = openMarket()
   const read = (set: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
@@ -512,7 +512,7 @@ test('a listing with another question, close time, outcomes or fees is told once
   assert.equal(told()[4]?.facts.question, 'Over?')
 })
 
-test('a subscriber that follows snapshots and updates always holds the actor’s book', () => {
+test('keeps a subscriber’s book equal to the actor’s through snapshots and updates', () => {
   const seeds = process.env.TEST_LONG === '1' ? 500 : 100
   for (let seed = 0; seed < seeds; seed += 1) {
     const random = seededRandom('market', seed)
@@ -551,7 +551,7 @@ test('a subscriber that follows snapshots and updates always holds the actor’s
   }
 })
 
-test('a resolved market has its settlement price also after a restart', () => {
+test('keeps the settlement price of a resolved market after a restart', () => {
   const { actor, open } = openMarket()
   actor.receive(trade('m', 't1'))
   actor.checkpoint(timeMs(NOON + 1_000))
@@ -571,7 +571,7 @@ test('a resolved market has its settlement price also after a restart', () => {
   assert.deepEqual([again.price().price, again.price().source], [1_000_000, 'settlement'])
 })
 
-test('the version counts up before a change of price, book, summary or volumes is published', () => {
+test('increments the version before it publishes a change of price, book, summary or volumes', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const random = seededRandom('version', seed)
     const { actor, publisher, open } = openMarket()
@@ -615,7 +615,7 @@ test('the version counts up before a change of price, book, summary or volumes i
   }
 })
 
-test('a slice of trades is the table’s, from memory or not, also after retention', () => {
+test('returns the same trades as the table, from memory or not, also after retention', () => {
   const { actor, storage } = openMarket()
   const market = actor.ref.number
   const random = seededRandom('slices', 1)
@@ -637,7 +637,7 @@ test('a slice of trades is the table’s, from memory or not, also after retenti
   }
 })
 
-test('the first price of a run, and of each replaced book, leaves a tick even if it is the same', () => {
+test('records a tick for the first price of a run and of each replaced book, even if unchanged', () => {
   const { actor, open, updates } = openMarket()
   const book = (market: MarketActor, seconds: number) => {
     const atMs = timeMs(NOON + seconds * 1_000)
@@ -662,7 +662,7 @@ test('the first price of a run, and of each replaced book, leaves a tick even if
   )
 })
 
-test('the catalogue gets a changed summary or volume in the same turn, before every other watcher', () => {
+test('passes a changed summary or volume to the catalogue in the same tick, before other watchers', () => {
   const storage = openMemoryStorage()
   const { publisher } = recordingPublisher()
   const heard: string[] = []
@@ -715,14 +715,14 @@ test('has a new version when the catalogue gets a changed tick size, whether or 
   }
 })
 
-test('volumes beyond the safe integers stay there, whatever is traded', () => {
+test('keeps volumes beyond the safe integers at the limit, whatever is traded', () => {
   const most = usdMicros(Number.MAX_SAFE_INTEGER)
   const { actor } = openMarket({ volume24h: most, volumeTotal: most })
   actor.receive(trade('m', 't1'))
   assert.deepEqual([actor.volume24h, actor.volumeTotal], [most, most])
 })
 
-test('a second is answered with what was seen before it, from memory and from disk alike', () => {
+test('answers for a second with the price before it, from memory and from disk', () => {
   const { actor, open } = openMarket()
   const see = (price: number, afterMs: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -750,7 +750,7 @@ test('a second is answered with what was seen before it, from memory and from di
   }
 })
 
-test('a settlement that comes after the end is the price from then on, also after a restart', () => {
+test('uses a late settlement as the price from then on, also after a restart', () => {
   const { actor, open, updates } = openMarket({ venue: 'b', lastPrice: priceMicros(10_000) })
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   actor.receive({
@@ -883,7 +883,7 @@ test('announces the payout after a restart when the last run stopped before it w
   assert.deepEqual(said(), [['settled', 'resolved', 0]])
 })
 
-test('forgets a determined result when it is disputed or trading goes on', () => {
+test('drops a determined result when it is disputed or trading resumes', () => {
   const determined = () => {
     const market = lifeOf()
     market.state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
@@ -906,7 +906,7 @@ test('forgets a determined result when it is disputed or trading goes on', () =>
   assert.deepEqual(late.said().slice(1), [['resolved', 'resolved', 1_000_000]])
 })
 
-test('announces a change of the resolution status, but not that a market whose status was unknown has none', () => {
+test('publishes a change of the resolution status, but not from unknown to none', () => {
   const { read, said } = lifeOf({ resolutionStatus: null })
   read({ resolutionStatus: 'none' })
   assert.deepEqual(said(), [])
@@ -919,7 +919,7 @@ test('announces a change of the resolution status, but not that a market whose s
   ])
 })
 
-test('a change that waited for too long makes the book stale at once; its changes are left out until a snapshot in time, its trades are not', () => {
+test('marks the book stale on a delayed change and skips changes until a timely snapshot, but takes trades', () => {
   const { actor, updates, ignored, resyncs } = openMarket()
   actor.receive(snapshot('m', [level(0.4, 10)], [level(0.42, 5)]))
   const before = actor.version
@@ -970,7 +970,7 @@ test('publishes that a book is stale with its reason, and that it was confirmed 
   assert.equal(actor.book().isStale, false)
 })
 
-test('marks a book stale only after two readings over REST contradict it while the stream is silent', () => {
+test('marks a book stale only after two REST samples contradict it while the stream is silent', () => {
   const { actor, updates, resyncs, ignored } = openMarket()
   const read = (afterMs: number, price: number) => {
     const atMs = timeMs(NOON + afterMs)
@@ -1007,7 +1007,7 @@ test('accepts a reading over REST of the same millisecond as the stream’s last
   assert.equal(actor.book().isStale, true)
 })
 
-test('a book that waits for its venue’s gap is not late, and one that was late and then missed something tells of the gap', () => {
+test('does not report a book as late while it waits for its venue’s gap, and reports the gap for one that was late before', () => {
   const { actor, updates, resyncs } = openMarket()
   actor.onLate()
   assert.deepEqual([updates.length, resyncs], [0, []])

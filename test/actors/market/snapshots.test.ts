@@ -37,7 +37,7 @@ function openMarket() {
   return { actor, open, rows, setNow }
 }
 
-test('a changing book is kept at most every ten seconds, and its last state before a pause', () => {
+test('stores a changing book at most every ten seconds, and its last state before a pause', () => {
   const { actor, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   for (let second = 0; second <= 100; second += 5) {
@@ -59,7 +59,7 @@ test('a changing book is kept at most every ten seconds, and its last state befo
   assert.equal(rows().at(-1)?.second, 500, 'after a pause it is kept at once')
 })
 
-test('twenty levels a side are kept, with the sums of all', () => {
+test('stores twenty levels a side with the sums of all levels', () => {
   const { actor, rows } = openMarket()
   const prices = Array.from({ length: 30 }, (_, rank) => rank)
   const bids = prices.map((rank) => level((45 - rank) / 100, rank + 1))
@@ -72,7 +72,7 @@ test('twenty levels a side are kept, with the sums of all', () => {
   assert.deepEqual([row?.bidDepth, row?.askDepth], [465_000_000, 1_500_000])
 })
 
-test('a book that cannot be trusted is not kept, but what it was before is', () => {
+test('does not store a suspect book, but stores its previous state', () => {
   const { actor, open, rows, setNow } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -96,7 +96,7 @@ test('a book that cannot be trusted is not kept, but what it was before is', () 
   assert.equal(rows().length, 2, 'neither a stale book nor a recalled one')
 })
 
-test('what looks like the snapshot before it is not kept again, also after a restart', () => {
+test('does not store a snapshot equal to the previous one, also after a restart', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(0))
@@ -115,7 +115,7 @@ test('what looks like the snapshot before it is not kept again, also after a res
   )
 })
 
-test('the ten seconds hold over a restart, and a calendar put back ends no history', () => {
+test('keeps the ten-second interval over a restart and continues when the wall clock is set back', () => {
   const { actor, open, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.tick(at(100))
@@ -130,7 +130,7 @@ test('the ten seconds hold over a restart, and a calendar put back ends no histo
   )
 })
 
-test('a resolved market keeps its last open book', () => {
+test('retains the last open book of a resolved market', () => {
   const { actor, rows } = openMarket()
   actor.receive(snapshot('m', BID, ASK))
   actor.receive({
@@ -149,7 +149,7 @@ test('a resolved market keeps its last open book', () => {
   )
 })
 
-test('whatever happens: never two within ten seconds, each was the live book, none is missed', () => {
+test('stores only live books, never two within ten seconds, and misses none', () => {
   for (let seed = 0; seed < 60; seed += 1) {
     const random = seededRandom('snapshots', seed)
     const { actor, rows, setNow } = openMarket()

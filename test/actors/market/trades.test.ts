@@ -65,7 +65,7 @@ async function assertCandles(actor: MarketActor, storage: Storage, what: string)
   }
 }
 
-test('candles at six intervals equal a recomputation, in whatever order trades arrive', async () => {
+test('builds the same candles as a recomputation at six intervals, in any order of trades', async () => {
   for (let seed = 0; seed < 25; seed += 1) {
     const random = seededRandom('candles', seed)
     const storage = openMemoryStorage()
@@ -82,7 +82,7 @@ test('candles at six intervals equal a recomputation, in whatever order trades a
   }
 })
 
-test('bars go to disk in the turn of their trade and are the same after a restart', async () => {
+test('writes bars in the tick of their trade and restores them after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-bars-'))
   const open = () => openData(dataDir)
   const random = seededRandom('restart', 1)
@@ -104,7 +104,7 @@ test('bars go to disk in the turn of their trade and are the same after a restar
   }
 })
 
-test('a market that trades reads no bar from disk within one minute', () => {
+test('reads no bar of an active market from disk within one minute', () => {
   const storage = openMemoryStorage()
   const actor = openActor(storage)
   let readCount = 0
@@ -119,7 +119,7 @@ test('a market that trades reads no bar from disk within one minute', () => {
   assert.equal(readCount, 2, 'one of each size')
 })
 
-test('newest trades are in memory while they are read, and come from the table again when nobody has for long', () => {
+test('caches the newest trades while they are read and reloads them from the table after a pause', () => {
   const storage = openMemoryStorage()
   const actor = openActor(storage)
   const { trades } = storage
@@ -169,7 +169,7 @@ test('shows the taker of a trade among the newest once its row brings it', () =>
   assert.deepEqual(shown(), ['0xtaker'])
 })
 
-test('a trade that retention removed and history brings again counts once in its hour', async () => {
+test('counts a trade once in its hour when history brings it again after retention', async () => {
   const storage = openMemoryStorage()
   let nowMs: TimeMs = NOON
   const { publisher } = recordingPublisher()

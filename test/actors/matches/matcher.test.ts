@@ -153,8 +153,8 @@ async function started(): Promise<Bench> {
   return bench
 }
 
-describe('the matcher', () => {
-  test('markets that are listed are matched, those already there and those that come', async () => {
+describe('matcher', () => {
+  test('matches listed markets, both existing and new ones', async () => {
     const bench = await started()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
     assert.equal(bench.matches.count, 1)
@@ -164,7 +164,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a pair ends when a market closes, goes, or asks something else', async () => {
+  test('ends a pair when a market closes, is removed or changes its question', async () => {
     const bench = await started()
     const [b1, b2] = [...bench.all.values()].slice(2)
     assert.ok(b1 !== undefined && b2 !== undefined)
@@ -186,7 +186,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a market that only traded costs the thread nothing', async () => {
+  test('sends nothing to the thread for a market that only traded', async () => {
     const bench = await started()
     const before = bench.tasks.length
     for (const market of bench.all.values()) bench.matcher.onListed(market)
@@ -195,7 +195,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('both markets are told when a pair of high confidence begins and ends, and of no other', async () => {
+  test('notifies both markets when a pair of high confidence begins and ends, and of no other', async () => {
     const bench = await started()
     assert.deepEqual(bench.told, ['matched a1 b1', 'matched b1 a1'])
     const a1 = [...bench.all.values()][0]
@@ -206,7 +206,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('pairs survive a restart, untold, with the time they were found; those not found again end', async () => {
+  test('restores pairs after a restart with their times, without publishing, and ends those not found again', async () => {
     const bench = await started()
     const foundAtMs = [...bench.matches.all()][0]?.matchedAtMs
     bench.told.length = 0
@@ -224,7 +224,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a person’s word stands above every score, after a restart too, until it is taken back', async () => {
+  test('prefers an operator override to every score, also after a restart, until it is withdrawn', async () => {
     const bench = await started()
     const id = (native: string) => `venue_${native.charAt(0)}_${native}`
     const say = async (word: string, one: string, other: string) => {
@@ -247,7 +247,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a verdict on two families binds all their pairs, those found already too, after a restart too, until it is taken back', async () => {
+  test('applies an override of two families to all their pairs, also after a restart, until it is withdrawn', async () => {
     const bench = await started()
     bench.useRealJudge()
     for (const venue of ['a', 'b'] as const) {
@@ -302,7 +302,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a market is confirmed with one other at most: a second is refused, unless the first is gone', async () => {
+  test('refuses a second confirmed match of a market unless the first is removed', async () => {
     const bench = await started()
     const [a1, a2, b1, b2] = [...bench.all.values()]
     assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
@@ -339,7 +339,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('an operator’s verdict is answered with its effect, or with the fact that it waits', async () => {
+  test('answers an override with its effect, or that it is queued', async () => {
     const bench = await started()
     const say = async (word: string) =>
       JSON.stringify(
@@ -365,7 +365,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a verdict on families says how many markets each fits, one that is taken back whether there was one', async () => {
+  test('answers a family override with the markets that each family fits, and a withdrawal with whether there was one', async () => {
     const bench = await started()
     const say = async (word: string, one: string, other: string) =>
       JSON.stringify(await bench.commands[`match.${word}`]?.({ one, other }))
@@ -388,7 +388,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a row of the list names both as the commands take them, of a market that is gone as well', async () => {
+  test('lists both markets in the form that the commands accept, also for a removed market', async () => {
     const bench = await started()
     const rows = async () => {
       const { words } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
@@ -415,7 +415,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('the thread has the teams of our leagues before what comes later, as a new thread has, and matches all again', async () => {
+  test('sends known teams to the thread first, also to a new thread, and then matches all again', async () => {
     const bench = await started()
     const row = (index: number, league: string) =>
       ({
@@ -454,7 +454,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('a thread that is lost is given everything again, and pairs stay meanwhile', async () => {
+  test('resends everything to a replaced thread and keeps the pairs meanwhile', async () => {
     const bench = await started()
     bench.finder = new PairFinder(wordJudge)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
@@ -472,7 +472,7 @@ describe('the matcher', () => {
     await bench.matcher.close()
   })
 
-  test('everything is matched again now and then, behind what is new', async () => {
+  test('matches everything again periodically, after new work', async () => {
     const bench = await started()
     const before = bench.tasks.length
     bench.matcher.rematch()
@@ -487,7 +487,7 @@ describe('the matcher', () => {
   })
 })
 
-test('a task out of its order is answered as lost, the first one begins anew', () => {
+test('answers a task out of order as lost and resets on the first task', () => {
   const finder = new PairFinder(wordJudge)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')
@@ -497,7 +497,7 @@ test('a task out of its order is answered as lost, the first one begins anew', (
   assert.notEqual(find(1), 'lost')
 })
 
-test('without a rejected pair the next best is chosen; a confirmed one is, however unlike', () => {
+test('selects the next best match without a rejected pair, and a confirmed match at any score', () => {
   const finder = new PairFinder(wordJudge)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>
@@ -521,7 +521,7 @@ test('without a rejected pair the next best is chosen; a confirmed one is, howev
   assert.deepEqual(after(8, 4, null), [[3, 67]])
 })
 
-test('in a thread of its own it answers as in place', async () => {
+test('answers in its own thread as inline', async () => {
   const thread = openMatchThread()
   try {
     const place = openPairFinder()

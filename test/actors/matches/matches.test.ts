@@ -15,7 +15,7 @@ function markets(countPerVenue: number) {
   return { a: ofVenue('a'), b: ofVenue('b') }
 }
 
-test('a pair is seen from both sides, and a market has one twin at most', () => {
+test('shows a pair from both sides with at most one match per market', () => {
   const { a, b } = markets(6)
   const random = seededRandom(5)
   const matches = new Matches()
@@ -46,7 +46,7 @@ test('a pair is seen from both sides, and a market has one twin at most', () => 
   }
 })
 
-test('the version grows when a twin changes, and only then', () => {
+test('increments the version only when a match changes', () => {
   const { a, b } = markets(2)
   const [one, other] = [a[0], b[0]]
   const second = b[1]
@@ -83,14 +83,14 @@ test('the version grows when a twin changes, and only then', () => {
   )
 })
 
-test('two markets of one venue are no twins', () => {
+test('does not match two markets of one venue', () => {
   const { a } = markets(2)
   const [one, other] = a
   assert.ok(one !== undefined && other !== undefined)
   assert.throws(() => new Matches().put(one, other), /different venues/)
 })
 
-test('only what is surely the same makes twins; all pairs are counted, and those of high confidence', () => {
+test('matches only certain equivalents, counts all pairs, and publishes those of high confidence', () => {
   const { a, b } = markets(5)
   const matches = new Matches()
   const judgements = [
@@ -113,7 +113,7 @@ test('only what is surely the same makes twins; all pairs are counted, and those
   assert.deepEqual([matches.count, matches.total, matches.highCount], [0, 0, 0])
 })
 
-test('a pair judged anew stays one pair, and becomes twins or none by its new score', () => {
+test('keeps a rescored pair as one pair and updates its match by the new score', () => {
   const { a, b } = markets(1)
   const [one, other] = [a[0], b[0]]
   assert.ok(one !== undefined && other !== undefined)

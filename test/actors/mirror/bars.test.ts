@@ -168,7 +168,7 @@ class Rig {
   }
 }
 
-test('the bars of the present candles are those of the engine, whatever was traded before, while and after they were asked for', async () => {
+test('returns the engine’s bars for current candles, whatever is traded around the request', async () => {
   const rig = new Rig()
   for (let hour = 0; hour < 60; hour += 1) {
     for (let left = 10; left > 0; left -= 1) rig.trade()
@@ -193,7 +193,7 @@ test('the bars of the present candles are those of the engine, whatever was trad
   assert.equal(rig.askCount, 2)
 })
 
-test('bars that the engine does not answer are not shown, not even those of later trades, and are asked for again', async () => {
+test('hides bars that the engine does not return, also those of later trades, and requests them again', async () => {
   const rig = new Rig()
   for (let left = 200; left > 0; left -= 1) rig.trade()
   rig.hear()
@@ -210,7 +210,7 @@ test('bars that the engine does not answer are not shown, not even those of late
   assert.deepEqual(rig.bars.range(7, { ...ALL, size: 'minute' }), [])
 })
 
-test('once the engine has read trades of the past, whenever it does, the bars are the engine’s again; what it does not answer then is not shown', async () => {
+test('returns the engine’s bars after it reads past trades, and hides those it does not return', async () => {
   const rig = new Rig()
   const trades = (count: number) => {
     for (let left = count; left > 0; left -= 1) rig.trade()

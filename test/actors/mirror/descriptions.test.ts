@@ -32,7 +32,7 @@ async function packedTexts(): Promise<readonly PackedTexts[]> {
   return all
 }
 
-test('descriptions of a checkpoint stay packed until one of them is asked for, and what is told later stands above them', async () => {
+test('keeps checkpoint descriptions packed until requested and prefers later updates', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1
@@ -53,7 +53,7 @@ test('descriptions of a checkpoint stay packed until one of them is asked for, a
   assert.equal(damagedCount, 0)
 })
 
-test('a block that cannot be read is reported, once, and the others are read', async () => {
+test('reports an unreadable block once and reads the others', async () => {
   let damagedCount = 0
   const texts = new MirrorDescriptions(() => {
     damagedCount += 1

@@ -102,7 +102,7 @@ function withoutTimes({ receivedAtMs: _, venueTimeMs: __, ...book }: BookView) {
   return book
 }
 
-test('a mirror serves what the engine serves, though batches come late, twice and out of order', async (t) => {
+test('serves what the engine serves when batches arrive late, twice and out of order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(60)
   await world.settle(world.engine.checkpoint())
@@ -116,7 +116,7 @@ test('a mirror serves what the engine serves, though batches come late, twice an
   assertSame(world, following)
 })
 
-test('updates of all shards are told in the order in which the engine told them, each once', async (t) => {
+test('publishes updates of all shards once in the engine’s order', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(30)
   await world.settle(world.engine.checkpoint())
@@ -143,7 +143,7 @@ test('updates of all shards are told in the order in which the engine told them,
   }
 })
 
-test('a loss of trades that was announced before a mirror began is told to streams that resume there from before it, and once', async (t) => {
+test('sends a loss announced before the mirror began once to streams that resume from before it', async (t) => {
   world.server.faults = NO_FAULTS
   const { publisher, view } = world.engine.engine
   const lose = (fromMs: number) => {
@@ -171,7 +171,7 @@ test('a loss of trades that was announced before a mirror began is told to strea
   assert.deepEqual(losses(following.mirror.tradeLog, newest), [])
 })
 
-test('a batch that the log does not give is asked of the engine, and nothing is told out of order, twice or not at all', async (t) => {
+test('requests a batch missing from the log from the engine and keeps the order of updates', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -193,7 +193,7 @@ test('a batch that the log does not give is asked of the engine, and nothing is 
   }
 })
 
-test('a batch that never comes is a fault: what waits behind it is not served as if nothing were missing', async (t) => {
+test('fails on a batch that never arrives and does not serve the later ones', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())
@@ -217,7 +217,7 @@ test('a batch that never comes is a fault: what waits behind it is not served as
   assert.equal(following.told.length, count, 'nothing is told behind a hole')
 })
 
-test('batches of a deposed engine are left out, those of a later epoch end the mirror', async (t) => {
+test('ignores batches of a deposed engine and ends on those of a later epoch', async (t) => {
   world.server.faults = NO_FAULTS
   await world.play(20)
   await world.settle(world.engine.checkpoint())

@@ -95,7 +95,7 @@ function open() {
 const offsetsOf = (run: number, from: number) =>
   (ALL.get(run) ?? []).flatMap(({ offset }) => (offset !== null && offset > from ? offset : []))
 
-test('whatever a gateway holds of two runs, a stream reads every trade that the engine has, in order', async () => {
+test('reads every trade of the engine in order, whatever a gateway holds of two runs', async () => {
   const random = seededRandom('older trades')
   for (const share of [0, 0.3, 0.97, 1]) {
     const { hold, readAll } = open()
@@ -110,7 +110,7 @@ test('whatever a gateway holds of two runs, a stream reads every trade that the 
   }
 })
 
-test('what a gateway holds without a hole is not asked for', async () => {
+test('does not request trades that a gateway holds without a gap', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(5, 0)) hold(5, offset)
   assert.deepEqual(await readAll(5, 400), offsetsOf(5, 400))
@@ -118,7 +118,7 @@ test('what a gateway holds without a hole is not asked for', async () => {
   assert.ok(state.asked <= 1)
 })
 
-test('while nobody answers a stream waits for some seconds, then goes on with what is there', async () => {
+test('continues with local trades when nobody answers within some seconds', async () => {
   const { state, hold, readAll } = open()
   for (const offset of offsetsOf(4, 600)) hold(4, offset)
   state.answers = false

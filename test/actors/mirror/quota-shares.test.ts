@@ -90,7 +90,7 @@ class Rig {
 }
 
 for (const fault of ['none', 'gateway', 'engine'] as const) {
-  test(`at four gateways no window lets through more than 105 %, nor less than 95 % of what is asked for (gone: ${fault})`, async () => {
+  test(`admits 95 % to 105 % of the requested limit in each window over four gateways (gone: ${fault})`, async () => {
     for (const seed of [1, 2, 5, 6]) {
       const source = seededRandom('quotas', fault, seed)
       const random = () => source.next()
@@ -120,7 +120,7 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
   })
 }
 
-test('what the engine had counted is not forgotten by the one that leads after it', async () => {
+test('keeps the counts of the previous leader', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (let step = 0; step < 1_000; step += 1) {
@@ -146,7 +146,7 @@ test('what the engine had counted is not forgotten by the one that leads after i
   assert.ok(passed > LIMIT * 1.2, String(passed))
 })
 
-test('what a gateway does not use is for the others after a second or two', async () => {
+test('redistributes the unused share of a gateway within two seconds', async () => {
   const rig = new Rig(() => 2)
   rig.take(0, 1)
   for (let step = 0; step < 150; step += 1) await rig.step()
@@ -159,7 +159,7 @@ test('what a gateway does not use is for the others after a second or two', asyn
   assert.ok(passed >= LIMIT * 0.95 && passed < LIMIT, String(passed))
 })
 
-test('a gateway that the engine does not answer lets through its share, then in each window the limit divided by the gateways, which the others leave to it', async () => {
+test('limits a gateway without the engine to its share, then to the limit divided by the gateways', async () => {
   const rig = new Rig(() => 2)
   for (const place of [0, 1, 2, 3]) rig.take(place, 1)
   for (let step = 0; step < 100; step += 1) await rig.step()
@@ -187,7 +187,7 @@ test('a gateway that the engine does not answer lets through its share, then in 
   rig.stop()
 })
 
-test('what a gateway leaves behind when it stops is for the others at once', async () => {
+test('releases the remaining share of a stopped gateway at once', async () => {
   const rig = new Rig(() => 2)
   for (let step = 0; step < 100; step += 1) {
     for (const place of [0, 1, 2, 3]) rig.take(place, 1)
@@ -203,7 +203,7 @@ test('what a gateway leaves behind when it stops is for the others at once', asy
   assert.ok(passed >= LIMIT * 0.98 && passed <= LIMIT * 1.05, String(passed))
 })
 
-test('the shares of all gateways together are within the quota, though all are let through at once', async () => {
+test('keeps the shares of all gateways within the quota when all are used at once', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
   for (const place of [0, 1, 2, 3]) {

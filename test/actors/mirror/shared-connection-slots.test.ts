@@ -92,7 +92,7 @@ class Rig {
 
 const [account = accountId('none'), second = accountId('none')] = ACCOUNTS
 
-test('an account has no more streams over all gateways than it may: the next one is refused wherever it comes, and a place that is given back is free everywhere', async () => {
+test('limits the streams of an account over all gateways and releases slots everywhere', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g2', 'g3']) {
     assert.equal(rig.open(name, account), true, name)
@@ -112,7 +112,7 @@ test('an account has no more streams over all gateways than it may: the next one
   rig.stop()
 })
 
-test('of streams that are let in at the same moment those beyond the limit are ended, and as many stay as may', async () => {
+test('ends the streams beyond the limit when several are admitted at once, and no others', async () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom('places', seed)
     const rig = new Rig(() => 1 + random.below(40))
@@ -139,7 +139,7 @@ test('of streams that are let in at the same moment those beyond the limit are e
   }
 })
 
-test('what was open at a gateway that ended without a word is free after some seconds, at one that stopped at once; what cannot be read is left out', async () => {
+test('frees the slots of a stopped gateway at once and of a crashed one after seconds, and skips unreadable messages', async () => {
   const rig = new Rig(() => 2)
   for (const name of ['g1', 'g1', 'g2']) rig.open(name, account)
   await rig.pass(10)
@@ -166,7 +166,7 @@ const CALLER: Caller = {
   scopes: ['read'],
 }
 
-test('a ticket of one gateway opens a stream at any other, once, within its minute, and what is told of it is read as it was written and does not name it', async () => {
+test('accepts a ticket once at any gateway within its minute, and replicates it without its value', async () => {
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
   const good: AccountsView = Object.assign(Object.create(accounts), { isValid: () => true })

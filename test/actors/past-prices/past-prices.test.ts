@@ -100,7 +100,7 @@ function openPast(
 const isUnavailable = (error: unknown) =>
   error instanceof EngineError && error.code === 'UNAVAILABLE' && error.retryAfterSeconds === 1
 
-test('while we watched, our own newest tick is the price, at once and without asking', () => {
+test('answers with our newest tick without a request while the market is followed', () => {
   const { history, asked } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, tables, live } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - DAY_MS), timeMs(NOON - 3_600_000))
@@ -115,7 +115,7 @@ test('while we watched, our own newest tick is the price, at once and without as
   assert.equal(asked.length, 0)
 })
 
-test('a resolved market’s settlement stands for ever after, without asking', () => {
+test('answers with the settlement of a resolved market without a request', () => {
   const { history, asked } = remembering([])
   const settlementPrice = micros(1)
   const { at, first } = openPast(history, { status: 'resolved', settlementPrice })
@@ -124,7 +124,7 @@ test('a resolved market’s settlement stands for ever after, without asking', (
   assert.equal(asked.length, 0)
 })
 
-test('before our first tick the price is what the simulated venue a remembers', async (t) => {
+test('answers with the price of the simulated venue a before our first tick', async (t) => {
   const { at, clock, counted } = await openSimulatedA(t)
   for (const secondsAgo of [3 * 86_400 + 17, 3 * 86_400 + 4_000, 40_000, 90]) {
     const atMs = clock.nowMs() - secondsAgo * 1_000
@@ -134,7 +134,7 @@ test('before our first tick the price is what the simulated venue a remembers', 
   assert.deepEqual(counted(), 2, 'two days')
 })
 
-test('before our first tick the price is what the simulated venue b remembers', async (t) => {
+test('answers with the price of the simulated venue b before our first tick', async (t) => {
   const { clock, first, venue } = await twoMarkets(t)
   const restUrl = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const parts = { clock: systemClock, random: seededRandom(1), log: silentLog }
@@ -161,7 +161,7 @@ test('before our first tick the price is what the simulated venue b remembers', 
   }
 })
 
-test('a day is fetched once, for every second of it, and outlives a restart', async (t) => {
+test('fetches a day once for all its seconds and keeps it over a restart', async (t) => {
   const tables = pastTables()
   const { at, clock, counted, reopen } = await openSimulatedA(t, tables)
   const dayMs = Math.floor((clock.nowMs() - 2 * DAY_MS) / DAY_MS) * DAY_MS
@@ -174,7 +174,7 @@ test('a day is fetched once, for every second of it, and outlives a restart', as
   assert.equal(counted(), 1)
 })
 
-test('what was fetched is on disk: a new process over the same folder asks for nothing', async (t) => {
+test('requests nothing in a new process over the same folder for fetched data', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-past-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const open = () => openData(dataDir)
@@ -196,7 +196,7 @@ test('what was fetched is on disk: a new process over the same folder asks for n
   assert.equal(asked.length, 2)
 })
 
-test('the running day is read further only for times that are not known yet', async () => {
+test('extends the current day only for times not yet fetched', async () => {
   const { history, asked } = remembering([point(NOON - 600_000, 0.2), point(NOON + 30_000, 0.3)])
   const { at, clock } = openPast(history)
   assert.deepEqual(await at(NOON), point(NOON - 600_000, 0.2))
@@ -208,7 +208,7 @@ test('the running day is read further only for times that are not known yet', as
   assert.equal(asked[1]?.toMs, NOON + 300_000)
 })
 
-test('across a gap in our watching the venue is asked, and the newer price counts', async () => {
+test('requests the venue for a gap in our data and answers with the newer price', async () => {
   const told = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
   const { history, asked } = remembering(told)
   const { at, first, tables } = openPast(history)
@@ -224,7 +224,7 @@ test('across a gap in our watching the venue is asked, and the newer price count
   assert.equal(asked.length, 1)
 })
 
-test('a day that is silent so early is answered from the days before, by one more call', async () => {
+test('fetches the previous days when a day has no price yet, with one more call', async () => {
   const told = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
   const { history, asked } = remembering(told)
   const { at } = openPast(history)
@@ -243,7 +243,7 @@ test('a day that is silent so early is answered from the days before, by one mor
   )
 })
 
-test('that there was no price before is kept, too', async () => {
+test('caches that there was no earlier price', async () => {
   const { history, asked } = remembering([])
   const { at, first } = openPast(history)
   assert.equal(await at(NOON - 1_000), null)
@@ -255,7 +255,7 @@ test('that there was no price before is kept, too', async () => {
   assert.deepEqual(at(NOON - 1_000), first.past[0], 'an old tick is better than nothing')
 })
 
-test('of a market that ended long before, its last days are looked at', async () => {
+test('searches the last days of a market that ended long before', async () => {
   const closeAtMs = timeMs(NOON - 60 * DAY_MS)
   const told = point(closeAtMs - 3_600_000, 0.99)
   const { history, asked } = remembering([told])
@@ -266,7 +266,7 @@ test('of a market that ended long before, its last days are looked at', async ()
   assert.deepEqual(at(NOON - DAY_MS + 5_000), point(TODAY_MS - DAY_MS, 0.99))
 })
 
-test('for a time before the market began the venue is not asked; no price is later than the time asked for', async () => {
+test('requests nothing for a time before the market began and returns no price later than the requested time', async () => {
   const { history, asked } = remembering([point(NOON - 1_000, 0.5)])
   const { at } = openPast(history, { openAtMs: timeMs(NOON - 9 * DAY_MS) })
   assert.equal(at(NOON - 10 * DAY_MS - 1), null)
@@ -277,7 +277,7 @@ test('for a time before the market began the venue is not asked; no price is lat
   assert.ok(asked.every(({ toMs }) => toMs <= NOON))
 })
 
-test('a second request for the same waits for the same answer', async () => {
+test('shares the pending answer with a second equal request', async () => {
   const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -293,7 +293,7 @@ test('a second request for the same waits for the same answer', async () => {
   assert.equal(asked.length, 1)
 })
 
-test('four are asked at once, sixty-four wait, more are refused', async () => {
+test('runs four requests, queues sixty-four and refuses more', async () => {
   const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
@@ -314,7 +314,7 @@ test('four are asked at once, sixty-four wait, more are refused', async () => {
   assert.equal((await ask(100))?.price, micros(0.5), 'there is room again')
 })
 
-test('a venue that fails is told as unavailable, not kept, and asked again', async () => {
+test('reports a failing venue as unavailable, caches nothing and requests again', async () => {
   const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, count } = openPast(history)
   held.answer = () => Promise.reject(new Error('HTML'))
@@ -328,7 +328,7 @@ test('a venue that fails is told as unavailable, not kept, and asked again', asy
   await assert.rejects(async () => closed.at(NOON), isUnavailable)
 })
 
-test('a venue that is slow is given up in time; a stop ends what waits', async () => {
+test('cancels a slow venue request in time and pending ones on stop', async () => {
   const { history, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, clock, past, market, tables } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(60_000, resolve))
@@ -351,7 +351,7 @@ test('a venue that is slow is given up in time; a stop ends what waits', async (
   assert.equal(clock.timerCount, 0)
 })
 
-test('both calls of a slow venue have one deadline together', async () => {
+test('applies one deadline to both calls of a slow venue', async () => {
   const { history, asked, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock, count } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_000, resolve))
@@ -368,7 +368,7 @@ test('both calls of a slow venue have one deadline together', async () => {
   assert.equal(clock.timerCount, 0)
 })
 
-test('a request that joins another’s call waits no longer than for a call of its own', async () => {
+test('limits the wait of a request that joins another call to that of its own call', async () => {
   const { history, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_500, resolve))
@@ -391,7 +391,7 @@ test('a request that joins another’s call waits no longer than for a call of i
   )
 })
 
-test('requests for the present price each second cost the venue one call a minute', async () => {
+test('costs the venue one call a minute for requests of the current price each second', async () => {
   const told = Array.from({ length: 600 }, (_, minute) =>
     point(NOON - 3_600_000 + minute * MINUTE_MS, (minute % 90) / 100),
   )
@@ -405,7 +405,7 @@ test('requests for the present price each second cost the venue one call a minut
   assert.equal(asked.length, 5)
 })
 
-test('what a venue tells late of a day’s last minute is read after it', async () => {
+test('reads late data of a day’s last minute afterwards', async () => {
   const told = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
   const { history, asked } = remembering(told)
   const { at, clock } = openPast(history)
@@ -421,7 +421,7 @@ test('what a venue tells late of a day’s last minute is read after it', async 
   assert.equal(asked.length, 2)
 })
 
-test('a market that ended is asked for once a day, not once a minute', async () => {
+test('requests an ended market once a day and not once a minute', async () => {
   const closeAtMs = timeMs(NOON - 5 * DAY_MS)
   const ended = [
     { status: 'closed', closeAtMs, asksMax: 0 },
@@ -447,7 +447,7 @@ test('a market that ended is asked for once a day, not once a minute', async () 
   }
 })
 
-test('an empty answer about the past is asked for again, less and less, and never kept for ever', async () => {
+test('retries an empty past answer with growing delays and does not cache it permanently', async () => {
   const points: PricePoint[] = []
   const { history, asked } = remembering(points)
   const resolved = { status: 'resolved', closeAtMs: timeMs(NOON - 2 * DAY_MS) } as const
@@ -476,7 +476,7 @@ test('an empty answer about the past is asked for again, less and less, and neve
   }
 })
 
-test('days of prices are joined, never shortened by an older or an empty answer', async () => {
+test('merges days of prices and never shortens them by an older or empty answer', async () => {
   const points = [point(NOON - 7_200_000, 0.1), point(NOON - 3_600_000, 0.2)]
   const { history } = remembering(points)
   const { at, clock } = openPast(history)
@@ -493,7 +493,7 @@ test('days of prices are joined, never shortened by an older or an empty answer'
   assert.equal((await at(NOON - 3_600_000))?.price, micros(0.2))
 })
 
-test('no market has a price in 1970 or before, and no venue is asked for one', async () => {
+test('returns no price in 1970 or before and requests none', async () => {
   const { history, asked } = remembering([])
   const { at } = openPast(history, { createdAtMs: null, openAtMs: null })
   for (const atMs of [0, -1_000, -DAY_MS, Number.MIN_SAFE_INTEGER]) assert.equal(at(atMs), null)
@@ -502,7 +502,7 @@ test('no market has a price in 1970 or before, and no venue is asked for one', a
   assert.ok(asked.length > 0 && asked.every(({ fromMs }) => fromMs >= 0))
 })
 
-test('over random worlds each answer is a price of its time, at most a minute old', async () => {
+test('answers random worlds with a price of the requested time, at most a minute old', async () => {
   for (let seed = 1; seed <= 40; seed += 1) await checkRandomWorld(seed)
 })
 
@@ -586,7 +586,7 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
   return { ...openPast(history, set), counted: () => calls, reopen: () => openPast(history, set) }
 }
 
-test('while it stands, the present price is the past one too, back to when it was observed', () => {
+test('answers with the current price back to its observation while it is unchanged', () => {
   const { history, asked } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, live } = openPast(history)
   live.sinceMs = timeMs(NOON - 30 * MINUTE_MS)
@@ -604,7 +604,7 @@ test('while it stands, the present price is the past one too, back to when it wa
   assert.ok(asked.length > 0)
 })
 
-test('from the end of a resolved market on its price is the settlement', async () => {
+test('answers with the settlement from the end of a resolved market on', async () => {
   const { history } = remembering([point(NOON - 3 * DAY_MS, 0.7)])
   const closeAtMs = timeMs(NOON - 2 * DAY_MS)
   const settled = { status: 'resolved', settlementPrice: micros(1), closeAtMs } as const
@@ -615,7 +615,7 @@ test('from the end of a resolved market on its price is the settlement', async (
   assert.equal((await at(closeAtMs - DAY_MS + 1_000))?.price, micros(0.7))
 })
 
-test('a stretch is asked for in windows, the newest first, and once a minute however many ask', async () => {
+test('requests a range in windows, newest first, once a minute for any number of callers', async () => {
   const points = [40, 20, 5, 1].map((days) => point(NOON - days * DAY_MS, days / 100))
   const { history, asked } = remembering(points)
   const { past, first, clock } = openPast(history, { createdAtMs: timeMs(NOON - 44 * DAY_MS) })
@@ -647,7 +647,7 @@ test('a stretch is asked for in windows, the newest first, and once a minute how
   assert.equal(asked.length, 7, 'before it existed nobody is asked')
 })
 
-test('an empty answer takes nothing away and is named; the oldest stretch of many is forgotten', async () => {
+test('keeps prices on an empty answer, reports it, and evicts the oldest range', async () => {
   const points = [point(NOON - DAY_MS, 0.4)]
   const { history, asked } = remembering(points)
   const { past, first, market, clock } = openPast(history)
@@ -665,7 +665,7 @@ test('an empty answer takes nothing away and is named; the oldest stretch of man
   assert.equal(asked.length, before + pastRangesMax + 1, 'the first one was forgotten')
 })
 
-test('a venue that does not answer for a stretch is unavailable, and a later question is a new one', async () => {
+test('reports a range as unavailable when the venue does not answer, and requests it anew later', async () => {
   const { history, held, asked } = remembering([])
   const { past, first } = openPast(history)
   const stretch = { fromMs: timeMs(NOON - DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
@@ -676,7 +676,7 @@ test('a venue that does not answer for a stretch is unavailable, and a later que
   assert.equal(asked.length, 2)
 })
 
-test('asks the venue for the price of a bystander at once while one requester has ten times its share', async () => {
+test('requests the price of a bystander at once while one requester has ten times its share', async () => {
   const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
@@ -700,7 +700,7 @@ for (const [name, requesterOf] of [
   ['an account at many addresses', (number: number) => ['account', `10.0.1.${number}`]],
   ['many accounts of an address', (number: number) => [`account ${number}`, '10.0.0.1']],
 ] as const) {
-  test(`asks venues for at most 120 past prices a minute of ${name}`, async () => {
+  test(`requests at most 120 past prices a minute of ${name}`, async () => {
     const { history, asked } = remembering([point(TODAY_MS, 0.5)])
     const { past, market, clock } = openPast(history)
     const ask = async (number: number, requester: Requester) =>

@@ -8,7 +8,7 @@ import { Columns } from '../../../actors/rows/columns.ts'
 import { sortedPositions } from '../../../actors/rows/sort.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
-test('rows keep their values while others come, go, and leave holes that are closed', () => {
+test('keeps values of rows while rows are added, removed and compacted', () => {
   const random = seededRandom('columns')
   const columns = new Columns()
   const bytes = columns.bytes()
@@ -48,7 +48,7 @@ test('rows keep their values while others come, go, and leave holes that are clo
   assert.throws(() => columns.add(last))
 })
 
-test('a text has one number in any case while a row holds it, and a set one number by what is in it', () => {
+test('gives a text one number in any case while a row holds it, and a set one by its contents', () => {
   const terms = new Terms()
   const sports = terms.take('Sports')
   assert.equal(terms.take('SPORTS'), sports)
@@ -76,7 +76,7 @@ test('a text has one number in any case while a row holds it, and a set one numb
   assert.equal(sets.having(['nfl'])[both], 1, 'it is held once more')
 })
 
-test('sorting equals a stable sort by comparison, unknown values last in both directions', () => {
+test('sorts like a stable comparison sort, with unknown values last in both directions', () => {
   const random = seededRandom('sorting')
   const bounds = [1, 2, 100, 2 ** 11, 2 ** 31, 2 ** 32, 2 ** 33, 2 ** 45, Number.MAX_SAFE_INTEGER]
   for (let round = 0; round < 300; round += 1) {
@@ -100,7 +100,7 @@ test('sorting equals a stable sort by comparison, unknown values last in both di
   assert.equal(sortedPositions(unknown, 0, 'asc').length, 0)
 })
 
-test('a title has every word of a search: accents, case and ends of words aside', () => {
+test('matches a title that has every word of the search, ignoring accents, case and endings', () => {
   const titles = new EventTitles()
   titles.put(1, 'Élection in Bogotá, 2026')
   titles.put(2, 'ELECTION night')

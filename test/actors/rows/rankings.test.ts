@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { NumberSlabs, type SlabNumbers } from '../../../actors/rows/rankings.ts'
 import { seededRandom } from '../../../engine/random.ts'
 
-test('a kept list stays what it was until it ends, and memory is used again', () => {
+test('keeps a cached list unchanged until it ends, then reuses its memory', () => {
   const random = seededRandom('slabs')
   const slabs = new NumberSlabs()
   const kept: { memory: SlabNumbers; wanted: Uint32Array }[] = []
@@ -39,7 +39,7 @@ test('a kept list stays what it was until it ends, and memory is used again', ()
   assert.ok(buffers.size < 30, `${buffers.size} slabs for 3,000 lists`)
 })
 
-test('a list longer than any slab has memory of its own', () => {
+test('allocates separate memory for a list longer than any slab', () => {
   const slabs = new NumberSlabs()
   const long = Uint32Array.from({ length: 600_000 }, (_, index) => index)
   const one = slabs.copy(long)

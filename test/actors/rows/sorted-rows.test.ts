@@ -68,7 +68,7 @@ class World {
 
 const keyOf = (random: Random) => (random.below(5) === 0 ? Number.NaN : random.below(40) - 3)
 
-test('rows in order are what sorting them anew gives, whatever came, changed and went', () => {
+test('keeps rows in the order of a new sort, whatever is added, changed or removed', () => {
   for (let seed = 0; seed < 20; seed += 1) {
     const random = seededRandom('sorted rows', seed)
     const world = new World()
@@ -83,7 +83,7 @@ test('rows in order are what sorting them anew gives, whatever came, changed and
   }
 })
 
-test('more changes than are remembered, and rows that move as holes are closed', () => {
+test('sorts correctly after more changes than are recorded and rows moved by compaction', () => {
   const random = seededRandom('many sorted rows')
   const world = new World()
   for (let count = 0; count < 12_000; count += 1) world.add(keyOf(random))

@@ -121,7 +121,7 @@ describe('games of the simulated world', () => {
     { seed: 2, startMs: Date.UTC(2026, 6, 4, 3) },
     ...(isLong ? [{ seed: 3, startMs: Date.UTC(2027, 2, 14, 8) }] : []),
   ]) {
-    test(`every game of all eight sports is under one key for both venues, no two under one (seed ${seed})`, (t) => {
+    test(`groups every game of all eight sports under one key for both venues, never two under one (seed ${seed})`, (t) => {
       const clock = new ManualClock(timeMs(startMs))
       const bench = new Bench(clock)
       const world = newWorld({ seed, marketsPerVenue: 3_000, clock })
@@ -189,7 +189,7 @@ describe('games of single listings', () => {
   const show = (bench: Bench, sport: Sport = 'nfl', date = '2025-09-04') =>
     [...bench.games(sport, date)].map(([key, { markets }]) => `${key} ${markets.length}`)
 
-  test('markets of every event of a game stand under its key, however they arrive', () => {
+  test('groups markets of every event of a game under its key in any order of arrival', () => {
     const bench = new Bench()
     ofB(bench, 'KXNFLGAME-25SEP04DALPHI', 'Dallas at Philadelphia', ['DAL', 'PHI'])
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
@@ -200,7 +200,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'nfl', '2025-09-05'), [])
   })
 
-  test('a forgotten market leaves its game, and the last one takes the game with it', () => {
+  test('removes an expired market from its game, and the game with its last market', () => {
     const bench = new Bench()
     const views = ofA(bench)
     for (const view of views.slice(1)) bench.sports.onRemoved(view)
@@ -211,7 +211,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('a game of venue b takes venue a’s key when venue a lists it or its teams', async () => {
+  test('gives a game of venue b the key of venue a when venue a lists it or its teams', async () => {
     const bench = new Bench()
     ofB(bench, 'KXNCAAFGAME-25SEP04OKSTMIZZ', 'Oklahoma St. at Missouri', ['OKST', 'MIZZ'])
     assert.deepEqual(show(bench, 'cfb'), ['cfb-okst-mizz-2025-09-04 2'])
@@ -230,7 +230,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'cfb'), ['cfb-oks-mzu-2025-09-04 4'])
   })
 
-  test('a golf tournament is found on each of its four days', () => {
+  test('finds a golf tournament on each of its four days', () => {
     const bench = new Bench()
     const id = 'KXPGATOUR-FAIO26'
     const endAtMs = timeMs(Date.UTC(2026, 1, 1, 23))
@@ -251,7 +251,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('a list of teams is for the games listed before it as for those after', async () => {
+  test('applies a list of teams to games listed before and after it', async () => {
     const team = (league: string, code: string, name: string) =>
       ({ venue: 'b', league, code, name, location: '', nickname: '' }) as const
     const teams = [
@@ -278,7 +278,7 @@ describe('games of single listings', () => {
     assert.deepEqual(shown, [games, games])
   })
 
-  test('a market whose ticker tells the teams brings those that did not', () => {
+  test('adds the teams of a market’s ticker to markets without teams', () => {
     const bench = new Bench()
     const id = 'KXNCAAFGAME-25SEP04ABCDEFG'
     ofB(bench, id, 'Game of the day', ['TIE'])
@@ -288,7 +288,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'cfb'), ['cfb-abcd-efg-2025-09-04 2'])
   })
 
-  test('an event’s new title and start move its game at once', () => {
+  test('moves a game at once when its event’s title and start change', () => {
     const bench = new Bench()
     const id = 'nfl-dal-phi-2025-09-05'
     const views = ofA(bench, { id, title: 'Cowboys vs. Eagles' })
@@ -302,7 +302,7 @@ describe('games of single listings', () => {
     assert.deepEqual(show(bench, 'nfl', '2025-09-04'), ['nfl-dal-phi-2025-09-04 2'])
   })
 
-  test('so do those that the catalogue reads without any of its markets', () => {
+  test('moves a game when the catalogue reads its event without markets', () => {
     const { catalog, clock } = emptyCatalog()
     const sports = new Sports({ catalog, clock })
     catalog.watch(sports)
@@ -317,7 +317,7 @@ describe('games of single listings', () => {
     assert.deepEqual([...games.keys()], ['nfl-dal-phi-2025-09-04'])
   })
 
-  test('teams are learned, and great days grouped, a small piece in a turn', async () => {
+  test('adds teams and groups large days in small time slices', async () => {
     const bench = new Bench(new TickingClock())
     const list = (game: number) => {
       const [away, home] = [`Abilene ${game}`, `Baylor ${game}`]
@@ -356,7 +356,7 @@ describe('games of single listings', () => {
     )
   })
 
-  test('events that come and go while their day is grouped leave nothing behind', async () => {
+  test('leaves nothing of events that come and go while their day is grouped', async () => {
     const bench = new Bench(new TickingClock())
     const random = seededRandom('stirred days')
     const keyOf = (game: number) => `cbb-a${game}-b${game}-2025-09-04`
@@ -384,7 +384,7 @@ describe('games of single listings', () => {
     }
   })
 
-  test('today is the date in New York', () => {
+  test('uses the date in New York as today', () => {
     const bench = new Bench(new ManualClock(timeMs(Date.UTC(2026, 6, 5, 3, 59))))
     assert.equal(bench.sports.today(), '2026-07-04')
   })

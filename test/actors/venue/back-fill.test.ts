@@ -23,7 +23,7 @@ const UNDOUBTED = { suspectAnswers: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a stream that breaks again and again leaves no listener and no timer of its back-fills', async () => {
+test('leaves no listener or timer of back-fills when a stream breaks repeatedly', async () => {
   const clock = new ManualClock()
   const asked: { readonly fromMs: number; readonly toMs: number }[] = []
   const backFill = new TradeBackFill({
@@ -66,7 +66,7 @@ test('a stream that breaks again and again leaves no listener and no timer of it
   assert.deepEqual(warnings, [])
 })
 
-test('each venue looks once a minute, and no two venues at the same time', async () => {
+test('polls each venue once a minute, never two at the same time', async () => {
   const clock = new ManualClock()
   const startedMs = clock.monotonicMs()
   const looks = (['a', 'b'] as const).map((venue) => {
@@ -101,7 +101,7 @@ test('each venue looks once a minute, and no two venues at the same time', async
   for (const time of ofA) assert.ok(ofB.every((other) => Math.abs(other - time) >= 20))
 })
 
-test('a long range is read in parts, oldest first, and what was read is unread no more', async () => {
+test('reads a long range in parts, oldest first, and marks each part as read', async () => {
   const clock = new ManualClock()
   const asked: { readonly fromMs: number; readonly toMs: number; readonly done: () => void }[] = []
   const backFill = new TradeBackFill({
@@ -171,7 +171,7 @@ test('reads from the beginning of the longest outage when several are reported w
   await stopped
 })
 
-test('what was read and still waits for its owner, or for the disk, is unread', async () => {
+test('keeps data as unread while it waits for its actor or the disk', async () => {
   const clock = new ManualClock()
   let isHandled = false
   let commit: () => void = () => undefined
@@ -252,7 +252,7 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   return { clock, backFill, lost, asked, said, seconds, doubted, beganMs }
 }
 
-test('an answer that reaches back to nothing known is asked for again until one does', async () => {
+test('repeats a request until its answer reaches back to known data', async () => {
   const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
     (nowMs) => nowMs - 3_600_000,
   )
@@ -271,7 +271,7 @@ test('an answer that reaches back to nothing known is asked for again until one 
   await backFill.stop()
 })
 
-test('a range of which no answer can be believed is announced in the end', async () => {
+test('announces a range as lost when no answer is accepted', async () => {
   const { backFill, lost, seconds, beganMs } = openDoubted((nowMs) => nowMs - 3_600_000)
   backFill.fillFrom(timeMs(beganMs - 30_000))
   await turn()
@@ -280,7 +280,7 @@ test('a range of which no answer can be believed is announced in the end', async
   await backFill.stop()
 })
 
-test('an answer that ends minutes before a known trade is an old copy, and is asked for again', async () => {
+test('repeats a request whose answer ends minutes before a known trade', async () => {
   const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
     (nowMs) => nowMs - 3_600_000,
   )
@@ -303,7 +303,7 @@ test('an answer that ends minutes before a known trade is an old copy, and is as
   await backFill.stop()
 })
 
-test('where nothing older is known an answer without it is believed', async () => {
+test('accepts an answer without known data when nothing older is known', async () => {
   for (const known of [() => null, (nowMs: number) => nowMs - 10_000]) {
     const { backFill, asked, seconds, beganMs } = openDoubted(known)
     backFill.fillFrom(timeMs(beganMs - 30_000))
@@ -316,7 +316,7 @@ test('where nothing older is known an answer without it is believed', async () =
 
 for (const isAnnounced of [false, true]) {
   const when = isAnnounced ? 'it lists none of the known markets' : 'it does not have one part'
-  test(`gives up a long range after a bounded time when the venue answers with another world: ${when}`, async () => {
+  test(`abandons a long range after a bounded time when the venue answers with another environment: ${when}`, async () => {
     const clock = new ManualClock()
     const startedMs = clock.nowMs()
     const lost: (readonly [number, number])[] = []

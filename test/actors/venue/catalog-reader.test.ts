@@ -72,7 +72,7 @@ for (const [reason, listed] of [
   ['empty', 0],
   ['shorter', 60],
 ] as const) {
-  test(`a crawl that is ${reason} is not believed, and repeated until it is whole`, async () => {
+  test(`repeats a crawl that is ${reason} until it is complete`, async () => {
     const { start, reader, venue, doubted, seconds, all } = openReader(100)
     venue.listed = all.slice(0, listed)
     start()
@@ -97,7 +97,7 @@ for (const [reason, listed] of [
   })
 }
 
-test('a crawl whose cursors go in circles is repeated, a few that are missing are asked for', async () => {
+test('repeats a crawl with circular cursors and requests a few missing markets', async () => {
   const { start, reader, venue, doubted, seconds, all } = openReader(100)
   venue.doubt = new SuspectAnswerError('catalogue', 'cursor', 'test')
   start()
@@ -113,7 +113,7 @@ test('a crawl whose cursors go in circles is repeated, a few that are missing ar
   await reader.stop()
 })
 
-test('a market that an answer lacks is asked for again with back-off, and named in the end', async () => {
+test('requests a market missing from a listing again with back-off, then reports it', async () => {
   const { start, reader, venue, doubted, seconds } = openReader(1)
   start()
   await turns()
@@ -127,7 +127,7 @@ test('a market that an answer lacks is asked for again with back-off, and named 
   await reader.stop()
 })
 
-test('slices hold every market once, each with its event, and events without markets last', () => {
+test('hands over every market once in time slices, each with its event, markets without event last', () => {
   const markets = Array.from({ length: 23 }, (_, index) =>
     listing(`m${index}`, { event: nativeEventId(`event-e${index % 4}`) }),
   )
@@ -152,7 +152,7 @@ test('slices hold every market once, each with its event, and events without mar
   assert.deepEqual(slicesOf({ markets: [], events: [] }, 5), [])
 })
 
-test('says so when a venue lists markets and none of the known ones', async () => {
+test('reports when a venue lists markets but none of the known ones', async () => {
   const { start, reader, venue, seconds, all } = openReader(100)
   venue.listed = []
   start()

@@ -16,7 +16,7 @@ function open() {
   return { clock, tables, covered }
 }
 
-test('a calendar that is put back begins a new interval, and none ends before it begins', () => {
+test('begins a new interval when the wall clock is set back, and ends none before its start', () => {
   const { clock, tables, covered } = open()
   covered.extend(clock.nowMs())
   clock.advance(5_000)
@@ -40,7 +40,7 @@ test('ends an interval at the present when its data has a time of the future', (
   assert.deepEqual(tables.intervals('a'), [[NOON, NOON + 1_000]])
 })
 
-test('over random lives no interval holds a time without a live feed', () => {
+test('records no interval that includes time without a live feed in random runs', () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(`coverage ${seed}`)
     const { clock, tables, covered } = open()

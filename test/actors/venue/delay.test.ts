@@ -35,7 +35,7 @@ function openWatch() {
   return { clock, system, seen, read, watch }
 }
 
-test('it looks ten times a second, and tells the longest wait of two seconds and how late the loop was', () => {
+test('samples ten times a second and reports the longest wait of two seconds and the loop delay', () => {
   const { clock, system, seen, watch } = openWatch()
   clock.advance(10 * delayCheckMs)
   assert.equal(seen.length, 10)
@@ -58,7 +58,7 @@ test('it looks ten times a second, and tells the longest wait of two seconds and
   assert.equal(clock.timerCount, 0)
 })
 
-test('it tells when the calendar was set anew', () => {
+test('reports a change of the wall clock', () => {
   const { clock, seen } = openWatch()
   clock.advance(2 * delayCheckMs)
   clock.jumpCalendar(-3_000)
@@ -69,7 +69,7 @@ test('it tells when the calendar was set anew', () => {
   )
 })
 
-test('while too much waits nothing is read, and it tells for how long', () => {
+test('reads nothing while too much is queued, and reports for how long', () => {
   const { clock, system, seen, read } = openWatch()
   system.isFull = true
   clock.advance(3 * delayCheckMs)
@@ -83,7 +83,7 @@ test('while too much waits nothing is read, and it tells for how long', () => {
   assert.deepEqual(read, ['nothing', 'all'])
 })
 
-test('while trades wait for too long no more of them are read, until few wait; books are', () => {
+test('stops reading trades, not books, while trades wait too long, until few wait', () => {
   const { clock, system, seen, read } = openWatch()
   const waits = [
     tradeAgeMsMax,
@@ -134,7 +134,7 @@ function openDelay() {
   }
 }
 
-test('while we are slow the first late change decides, before the next look', () => {
+test('marks the feed as late on the first delayed change while the process is slow, before the next sample', () => {
   const { delay, look, own } = openDelay()
   const note = (lateMs: number) => {
     const receivedAtMs = timeMs(NOON + own.nowMs)
@@ -152,7 +152,7 @@ test('while we are slow the first late change decides, before the next look', ()
   assert.equal(look({ loopMsMax: 500 }), true, 'until changes come as usual')
 })
 
-test('after the loop stood still what is read is late, until it comes as usual and the loop is well', () => {
+test('treats data read after a blocked loop as late until delays are normal again', () => {
   const { delay, look } = openDelay()
   look({}, 20)
   assert.equal(look({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
@@ -181,7 +181,7 @@ test('after the loop stood still what is read is late, until it comes as usual a
   assert.equal(look({}), false)
 })
 
-test('messages that come later than usual are behind only where we were slow ourselves; else it is the venue', () => {
+test('attributes late messages to this process only where it was slow, otherwise to the venue', () => {
   const { delay, look } = openDelay()
   look({}, 20)
   assert.equal(look({}, 8_000), false, 'the venue is slow')
@@ -205,7 +205,7 @@ test('takes what the smallest delay of ten minutes was for usual, and nothing ol
   assert.equal(delay.excessMs, 0)
 })
 
-test('what is late for long does not become usual: not by new connections, nor with time', () => {
+test('does not accept a long delay as normal, neither by reconnects nor over time', () => {
   const { delay, look, own } = openDelay()
   look({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
@@ -228,7 +228,7 @@ test('what is late for long does not become usual: not by new connections, nor w
   assert.equal(look({}, 20), false)
 })
 
-test('a calendar that is set anew, or a venue whose clock is, keeps nothing behind', () => {
+test('reports no delay when the wall clock or a venue’s clock is changed', () => {
   const slow = { loopMs: 200, loopMsMax: 200 }
   const ours = openDelay()
   ours.look({}, 20)
@@ -244,7 +244,7 @@ test('a calendar that is set anew, or a venue whose clock is, keeps nothing behi
   assert.equal(theirs.look(slow, 3_020), false)
 })
 
-test('what lies unread for too long is dropped by new connections, once, and not again for a while', () => {
+test('drops long unread data by reconnecting once, and not again for a while', () => {
   const { delay, look, own } = openDelay()
   look({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }

@@ -194,13 +194,13 @@ const turns = async (count = 20) => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('what the catalogue finds is watched, resolved markets are not', async () => {
+test('follows the catalogue’s markets except resolved ones', async () => {
   const { asked, crawled } = openVenue([listing('x'), listing('z', { status: 'resolved' })])
   await crawled
   assert.deepEqual(asked.watched, ['x'])
 })
 
-test('a gap stales exactly the books it names and asks for them again', async () => {
+test('marks exactly the books of a gap as stale and requests them again', async () => {
   const { asked, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
@@ -210,7 +210,7 @@ test('a gap stales exactly the books it names and asks for them again', async ()
   assert.equal(catalog.find('venue_a_y')?.book().isStale, false)
 })
 
-test('a stale book is asked for again until it is fresh, and then no more', async () => {
+test('requests a stale book until it is fresh, and not afterwards', async () => {
   const { asked, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   clock.advance(3 * staleRetryMs)
@@ -221,7 +221,7 @@ test('a stale book is asked for again until it is fresh, and then no more', asyn
   assert.deepEqual(asked.resynced, [])
 })
 
-test('missed trades are read from where the stream broke, and once more a little later', async () => {
+test('reads missed trades from the disconnect on, and once more a little later', async () => {
   const { clock, crawled, ranges, routes } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -233,7 +233,7 @@ test('missed trades are read from where the stream broke, and once more a little
   assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
 })
 
-test('a kill before lost trades have been read does not forget them, whatever comes live meanwhile', async () => {
+test('remembers lost trades over a kill before they are read, whatever arrives live', async () => {
   const { clock, crawled, held, routes, storage } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 100_000)
@@ -260,7 +260,7 @@ test('a kill before lost trades have been read does not forget them, whatever co
   assert.equal(mark(), liveMs)
 })
 
-test('trades of an outage are not complete by a copy that lacks what was stored before it', async () => {
+test('does not complete trades of an outage from a copy that lacks stored earlier ones', async () => {
   const { actor, clock, crawled, held, ranges, routes } = openVenue()
   await crawled
   const keptMs = clock.nowMs()
@@ -285,7 +285,7 @@ test('trades of an outage are not complete by a copy that lacks what was stored 
   assert.ok((actor.completeToMs ?? 0) > keptMs + 1_000)
 })
 
-test('trades that cannot be brought back are announced as a gap', async () => {
+test('announces trades that cannot be recovered as a gap', async () => {
   const { clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
@@ -300,7 +300,7 @@ test('trades that cannot be brought back are announced as a gap', async () => {
   assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
 })
 
-test('REST that fails is asked again, and the trades come in the end', async () => {
+test('retries failing REST until the trades arrive', async () => {
   const { clock, crawled, held, ranges, routes, updates } = openVenue()
   await crawled
   held.answer = async () => {
@@ -323,7 +323,7 @@ test('REST that fails is asked again, and the trades come in the end', async () 
   )
 })
 
-test('a status says up to when the trades of an outage are complete', async () => {
+test('reports in the status up to when the trades of an outage are complete', async () => {
   const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
   const told = () =>
@@ -360,7 +360,7 @@ test('a status says up to when the trades of an outage are complete', async () =
   assert.equal(actor.completeToMs, all.at(-1))
 })
 
-test('a change of the source of trades is a status of its own, though the feed stays live', async () => {
+test('publishes a status when the source of trades changes, though the feed stays live', async () => {
   const { actor, clock, crawled, feed, updates } = openVenue()
   await crawled
   const told = () =>
@@ -374,7 +374,7 @@ test('a change of the source of trades is a status of its own, though the feed s
   assert.deepEqual(told(), ['activity', 'last_trade_price', 'activity'])
 })
 
-test('a gap carries its times and, where it is known, how many trades it is', async () => {
+test('includes the times of a gap and, if known, its number of trades', async () => {
   const { clock, crawled, routes, updates } = openVenue([])
   await crawled
   for (const [index, id] of ['t1', 't2', 't3'].entries()) {
@@ -389,7 +389,7 @@ test('a gap carries its times and, where it is known, how many trades it is', as
   assert.deepEqual([gap.fromMs, gap.toMs, gap.count], [NOON, NOON + 2, 3])
 })
 
-test('a trade of an unknown market waits until the market is read, and is then told', async () => {
+test('holds a trade of an unknown market until the market is read, then publishes it', async () => {
   const { catalogRows, clock, crawled, fetched, routes, updates } = openVenue([])
   await crawled
   const late: TradeEvent = trade('new', 't1')
@@ -405,7 +405,7 @@ test('a trade of an unknown market waits until the market is read, and is then t
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
 })
 
-test('a resolved market is watched no more, a reopened one again', async () => {
+test('unfollows a resolved market and follows a reopened one', async () => {
   const { asked, crawled, routes } = openVenue([listing('x')])
   await crawled
   const status = (to: 'open' | 'closed' | 'resolved') =>
@@ -425,7 +425,7 @@ test('a resolved market is watched no more, a reopened one again', async () => {
   assert.deepEqual(asked.unwatched, ['x'])
 })
 
-test('the newest trade’s time outlives the run, and the next run reads on from there', async () => {
+test('stores the newest trade’s time and reads from there in the next run', async () => {
   const first = openVenue([listing('x')])
   await first.crawled
   first.routes.route(trade('x', 't1', { venueTimeMs: timeMs(first.clock.nowMs() - 500) }))
@@ -433,7 +433,7 @@ test('the newest trade’s time outlives the run, and the next run reads on from
   assert.equal(first.storage.marks.get('newest_trade_ms_a'), first.clock.nowMs() - 500)
 })
 
-test('the last run’s end stays until its hole is asked for, though trades come first or a connection breaks first', async () => {
+test('keeps the end of the last run until its gap is requested, whatever arrives or breaks first', async () => {
   const storage = openMemoryStorage()
   const endMs = timeMs(new ManualClock().nowMs() - 60_000)
   storage.marks.put('newest_trade_ms_a', endMs)
@@ -449,7 +449,7 @@ test('the last run’s end stays until its hole is asked for, though trades come
   assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
 })
 
-test('trades of a market that the venue never lists are announced as lost, and make room', async () => {
+test('announces trades of a market that the venue never lists as lost, and frees their memory', async () => {
   const { catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   const firstMs = timeMs(clock.nowMs() - 9_000)
@@ -501,7 +501,7 @@ test('releases the trades of a market that the catalogue refuses when it answers
   )
 })
 
-test('gives up the trades of another world when the venue lists none of the known markets, and says so', async () => {
+test('drops trades of another environment when the venue lists no known market, and reports it', async () => {
   const old = Array.from({ length: 5 }, (_, index) => listing(`old${index}`))
   const { actor, catalogRows, clock, crawled, held, routes, updates } = openVenue(old)
   await crawled
@@ -532,7 +532,7 @@ test('gives up the trades of another world when the venue lists none of the know
   assert.ok(gaps.length > 0 && Math.max(...gaps.map(({ toMs }) => toMs)) >= askedAtMs - 1_000)
 })
 
-test('names a stream that delivers no trade while REST has many as a loss', async () => {
+test('reports a stream as a loss when it delivers no trades while REST has many', async () => {
   const { actor, clock, crawled, routes } = openVenue()
   await crawled
   const atMs = clock.nowMs()
@@ -550,7 +550,7 @@ test('names a stream that delivers no trade while REST has many as a loss', asyn
   assert.deepEqual(losses(), ['trades none by stream loss'])
 })
 
-test('a trade that waits for its market is not forgotten by a kill', async () => {
+test('keeps a trade that waits for its market over a kill', async () => {
   const { catalogRows, clock, crawled, routes, storage } = openVenue()
   await crawled
   const mark = () => storage.marks.get('newest_trade_ms_a') ?? 0
@@ -572,7 +572,7 @@ test('a trade that waits for its market is not forgotten by a kill', async () =>
   assert.equal(mark(), liveMs)
 })
 
-test('trades of a market too old to be taken do not wait for it', async () => {
+test('does not hold trades for a market too old to be listed', async () => {
   const { catalog, catalogRows, clock, crawled, routes, updates } = openVenue([])
   await crawled
   assert.equal(catalog.removeOld(clock.nowMs(), 1, 1), 0)
@@ -589,7 +589,7 @@ test('trades of a market too old to be taken do not wait for it', async () => {
   )
 })
 
-test('a market long past its close and not resolved is asked for after the first crawl', async () => {
+test('requests a market long past its close and not resolved after the first crawl', async () => {
   const overdue = listing('old', { status: 'closed', closeAtMs: timeMs(NOON - 200_000_000) })
   const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
   await crawled
@@ -598,7 +598,7 @@ test('a market long past its close and not resolved is asked for after the first
   assert.deepEqual(fetched, [['old']])
 })
 
-test('requests a market that resolved without a payout until it is known, and announces it once', async () => {
+test('requests a market resolved without a payout until the payout is known, and publishes it once', async () => {
   const { actor, catalog, catalogRows, clock, crawled, fetched, routes, updates } = openVenue([
     listing('x'),
   ])
@@ -630,7 +630,7 @@ test('requests a market that resolved without a payout until it is known, and an
   await actor.stop()
 })
 
-test('while the feed is live, its time is written down every ten seconds', async () => {
+test('stores the time of a live feed every ten seconds', async () => {
   const { actor, clock, storage } = openVenue()
   const startMs = clock.nowMs()
   assert.equal(actor.liveSinceMs, null)
@@ -646,7 +646,7 @@ test('while the feed is live, its time is written down every ten seconds', async
   assert.equal(storage.coverage.at('a', fromMs)?.toMs, clock.nowMs(), 'and when it ends')
 })
 
-test('an interval ends with the last data; what follows a silence is another', () => {
+test('ends an interval with the last data and begins another after silence', () => {
   const { actor, clock, feed, storage } = openVenue()
   clock.advance(20_000)
   const fromMs = actor.liveSinceMs
@@ -664,7 +664,7 @@ test('an interval ends with the last data; what follows a silence is another', (
   assert.ok((actor.liveSinceMs ?? 0) > lastMs + 30_000)
 })
 
-test('a lost connection ends an interval, however soon it is back; a single book does not', () => {
+test('ends an interval when the connection is lost, however briefly, and not for a single book', () => {
   const { actor, clock, feed, routes, storage } = openVenue()
   clock.advance(10_500)
   const fromMs = actor.liveSinceMs
@@ -684,7 +684,7 @@ test('a lost connection ends an interval, however soon it is back; a single book
   assert.equal(actor.liveSinceMs, null)
 })
 
-test('a feed whose books may be over a minute late covers nothing', () => {
+test('records no coverage for a feed whose books may be over a minute late', () => {
   const { actor, clock, feed, storage } = openVenue()
   feed.bookDelayMs = 60_000
   clock.advance(5_000)
@@ -718,7 +718,7 @@ async function openLateBooks(count: number) {
   return { ...world, books, tellAll, names, stale: () => books().filter(({ isStale }) => isStale) }
 }
 
-test('books whose changes wait for too long are stale though no turn runs, and asked for a few at a time once there is room', async () => {
+test('marks books with delayed changes as stale, also without ticks, and requests them gradually once there is capacity', async () => {
   const world = await openLateBooks(50)
   const { asked, clock, names, stale, tellAll, turns: held } = world
   held.isHeld = true
@@ -752,7 +752,7 @@ test('books whose changes wait for too long are stale though no turn runs, and a
   assert.equal(asked.resynced.length, before)
 })
 
-test('while books are late the feed is stale, and a little longer; each change is told once, with both delays', async () => {
+test('marks the feed as stale while books are late and a little longer, and publishes each change once with both delays', async () => {
   const world = await openLateBooks(3)
   const { actor, clock, tellAll, turns: held, updates } = world
   const told = () => updates.filter((update) => update.kind === 'status').map(({ state }) => state)
@@ -778,7 +778,7 @@ test('while books are late the feed is stale, and a little longer; each change i
   assert.equal(actor.delayMs, 0)
 })
 
-test('while what the venue sends lies unread its books are stale over REST, without a snapshot', async () => {
+test('marks books as stale over REST without a snapshot while the venue’s data is unread', async () => {
   const { actor, asked, catalog, clock, crawled, routes, updates } = openVenue([listing('x')])
   await crawled
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
@@ -803,7 +803,7 @@ test('while what the venue sends lies unread its books are stale over REST, with
   assert.deepEqual(asked.reconnected, [])
 })
 
-test('what lies unread for too long costs the connections of books; reading is paused for all of them', async () => {
+test('drops the book connections when data is unread for too long, and pauses reading of all', async () => {
   const { actor, asked, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   const comeLate = (lateMs: number) => {

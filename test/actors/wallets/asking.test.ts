@@ -28,7 +28,7 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
   return 'answered'
 }
 
-test('what is some seconds old is shown as it is, what is older is waited for', async () => {
+test('returns data some seconds old at once and waits for older data', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -46,7 +46,7 @@ test('what is some seconds old is shown as it is, what is older is waited for', 
   await world.wallets.stop()
 })
 
-test('a venue that fails or is silent: what is known, as incomplete; nothing known, UNAVAILABLE', async () => {
+test('returns known data as incomplete when the venue fails or is silent, otherwise UNAVAILABLE', async () => {
   const world = new WalletWorld()
   const [known, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
   await world.open(known)
@@ -74,7 +74,7 @@ test('a venue that fails or is silent: what is known, as incomplete; nothing kno
   await world.wallets.stop()
 })
 
-test('few wallets are read at once, some wait, further ones are refused', async () => {
+test('syncs few wallets at once, queues some and refuses more', async () => {
   const world = new WalletWorld()
   const all = Array.from({ length: 76 }, (_, index) => world.wallet(index + 1, fills(world, 1)))
   const { closed, open } = gate()
@@ -93,7 +93,7 @@ test('few wallets are read at once, some wait, further ones are refused', async 
   await world.wallets.stop()
 })
 
-test('what the venue withholds makes a wallet incomplete, also later', async () => {
+test('marks a wallet as incomplete when the venue withholds data, also later', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.withholds = true
@@ -106,7 +106,7 @@ test('what the venue withholds makes a wallet incomplete, also later', async () 
   await world.wallets.stop()
 })
 
-test('wallets are followed while they are asked for, the last asked, and after a restart for a day', async () => {
+test('follows the most recently requested wallets, and after a restart for a day', async () => {
   const world = new WalletWorld({ followedMax: 3 })
   const all = [1, 2, 3, 4].map((number) => world.wallet(number, fills(world, 1)))
   const numbers = (): number[] => [...world.venue.followed].map(Number).sort()
@@ -127,7 +127,7 @@ test('wallets are followed while they are asked for, the last asked, and after a
   await world.wallets.stop()
 })
 
-test('wallets leave the memory by bytes and come back with equal figures', async () => {
+test('evicts wallets by bytes and reloads them with equal figures', async () => {
   const world = new WalletWorld({ warmBytesMax: 100_000 })
   const all = Array.from({ length: 20 }, (_, index) =>
     world.wallet(index + 1, fills(world, 10 + index)),
@@ -144,7 +144,7 @@ test('wallets leave the memory by bytes and come back with equal figures', async
   await world.wallets.stop()
 })
 
-test('the venue’s own count is compared; sizes that differ make a wallet incomplete', async () => {
+test('marks a wallet as incomplete when its sizes differ from the venue’s', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
@@ -172,7 +172,7 @@ test('the venue’s own count is compared; sizes that differ make a wallet incom
   await world.wallets.stop()
 })
 
-test('reads known wallets at once while one requester has ten times its share of unknown ones', async () => {
+test('syncs known wallets at once while one requester has ten times its share of unknown ones', async () => {
   const world = new WalletWorld()
   const known = world.wallet(1, fills(world, 2))
   await world.open(known)

@@ -13,7 +13,7 @@ const folder = testFolder('wallets')
 
 const open = () => openData(folder)
 
-test('a large wallet comes from the disk and the thread as from memory', async () => {
+test('returns the same large wallet from disk and thread as from memory', async () => {
   const { events, markets } = randomHistory(77, {
     ...{ isComplete: true, eventCount: 4_000, groupCount: 4 },
   })

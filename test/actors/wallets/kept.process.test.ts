@@ -90,7 +90,7 @@ const WAYS: readonly {
 ]
 
 for (const { name, told } of ANSWERS) {
-  test(`a venue that answers ${name} takes nothing away`, async () => {
+  test(`keeps all events when a venue answers ${name}`, async () => {
     for (const way of WAYS) {
       const world = new WalletWorld({ warmBytesMax: way.name === 'after eviction' ? 1 : 1e9 })
       world.list(listing('m'))
@@ -128,7 +128,7 @@ for (const { name, told } of ANSWERS) {
   })
 }
 
-test('a venue that forgot goes on to be followed, and what it tells comes to what is kept', async () => {
+test('continues to sync from a venue that lost data, and adds its events to the stored ones', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = hourlyFills(world, 1_300)
@@ -159,7 +159,7 @@ test('a venue that forgot goes on to be followed, and what it tells comes to wha
   await world.wallets.stop()
 })
 
-test('all of a wallet is asked for again at once, and then more and more seldom', async () => {
+test('resyncs a wallet at once and then with growing intervals', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 5))
   await world.open(wallet)
@@ -177,7 +177,7 @@ test('all of a wallet is asked for again at once, and then more and more seldom'
   await world.wallets.stop()
 })
 
-test('of a damaged ledger stays what can be read, though the venue forgot it', async () => {
+test('keeps the readable part of a damaged ledger when the venue lost its data', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 1_300))
   await world.open(wallet)
@@ -191,7 +191,7 @@ test('of a damaged ledger stays what can be read, though the venue forgot it', a
   await world.wallets.stop()
 })
 
-test('a name, a payout and outcomes that the venue does not tell any more stay', async () => {
+test('keeps a name, a payout and outcomes that the venue no longer returns', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(world.clock.nowMs() - HOUR_MS)])
@@ -215,7 +215,7 @@ test('a name, a payout and outcomes that the venue does not tell any more stay',
   await world.wallets.stop()
 })
 
-test('an operator is shown which events the venue lacks, and what it had more', async () => {
+test('shows an operator which events the venue lacks and which it had in addition', async () => {
   const world = new WalletWorld()
   const all = hourlyFills(world, 4)
   const wallet = world.wallet(1, all)
@@ -244,7 +244,7 @@ test('an operator is shown which events the venue lacks, and what it had more', 
   await world.wallets.stop()
 })
 
-test('of two equal fills of one transaction both stay, though an answer tells one of them', async () => {
+test('keeps two equal fills of one transaction when an answer has only one of them', async () => {
   const world = new WalletWorld()
   const old = hourlyFills(world, 3)
   const fill = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
@@ -261,7 +261,7 @@ test('of two equal fills of one transaction both stay, though an answer tells on
   await world.wallets.stop()
 })
 
-test('live fills stay over a restart, though the venue forgets them', async () => {
+test('keeps live fills over a restart when the venue lost them', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, hourlyFills(world, 3))
   await world.open(wallet)
@@ -281,7 +281,7 @@ test('live fills stay over a restart, though the venue forgets them', async () =
   await world.wallets.stop()
 })
 
-test('a wallet without events at the venue has what our own trades and whales say', async () => {
+test('builds a wallet without events at the venue from our own trades and whales', async () => {
   for (const isNamed of [false, true]) {
     const world = new WalletWorld()
     const market = world.list(listing('m'))
@@ -328,7 +328,7 @@ test('a wallet without events at the venue has what our own trades and whales sa
   }
 })
 
-test('a complete answer holds everything that the venue told some seconds before, merges included', async () => {
+test('includes in a complete answer every event the venue returned some seconds before, merges included', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, hourlyFills(world, 4))

@@ -37,7 +37,7 @@ async function olderWorld() {
   return { world, wallet }
 }
 
-test('reads all of an older wallet anew and has its fees and combos then', async () => {
+test('syncs an older wallet completely and then has its fees and combos', async () => {
   const { world, wallet } = await olderWorld()
   assert.equal(world.wallets.ranking(ALL).wallets[0]?.isComplete, false, 'fees are not known')
   const view = await world.openSettled(wallet)
@@ -53,7 +53,7 @@ test('reads all of an older wallet anew and has its fees and combos then', async
   await world.wallets.stop()
 })
 
-test('is not complete while the venue does not answer for an older wallet, and has the fees of the ledger', async () => {
+test('is not complete while the venue does not answer for an older wallet, and keeps the ledger’s fees', async () => {
   const { world, wallet } = await olderWorld()
   world.venue.isDown = true
   const view = sure(await world.open(wallet))

@@ -20,7 +20,7 @@ import { fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.
 
 const NOW = timeMs(NOON_MS)
 
-test('live fills are bounded: the oldest goes, by number and by age', () => {
+test('bounds live fills by number and age and evicts the oldest', () => {
   const live = new LiveFills(3)
   const fill = (secondsAgo: number) => fillAt(NOON_MS - secondsAgo * 1_000)
   for (const ago of [5, 4, 3]) live.add(addressOf(1), fill(ago), NOW)
@@ -34,14 +34,14 @@ test('live fills are bounded: the oldest goes, by number and by age', () => {
   assert.deepEqual(live.of(addressOf(2)), [])
 })
 
-test('of equal fills as many are told as there were', () => {
+test('keeps as many equal fills as were published', () => {
   const [one, other] = [fillAt(NOON_MS), fillAt(NOON_MS, { size: sizeMicros(1) })]
   assert.deepEqual(notAmong([one, one, other, one], [one, one]), [other, one])
   assert.deepEqual(notAmong([one], [other]), [one])
   assert.deepEqual(notAmong([], [other]), [])
 })
 
-test('of followed wallets the one asked for longest ago goes first', () => {
+test('evicts the followed wallet requested longest ago first', () => {
   const follows = new WalletFollows(2)
   const told: string[] = []
   follows.attach({
@@ -57,7 +57,7 @@ test('of followed wallets the one asked for longest ago goes first', () => {
   assert.deepEqual([follows.has(addressOf(3)), follows.count], [true, 1])
 })
 
-test('a long reading gives its place to those who wait, and goes on behind them', async () => {
+test('requeues a long sync behind waiting ones', async () => {
   const clock = new ManualClock()
   const slots = new FairSlots({
     ...{ runningMax: 1, waitingMax: 2 },
@@ -94,7 +94,7 @@ test('a long reading gives its place to those who wait, and goes on behind them'
   assert.equal(await slots.run(run, async () => 'free'), 'free')
 })
 
-test('a wallet is a whale if it made a whale row in thirty days, also before this run', async () => {
+test('marks a wallet as a whale if it has a whale row within thirty days, also of an earlier run', async () => {
   const { whales: table } = openMemoryStorage()
   const market = { number: 1, venue: 'a', nativeId: nativeMarketId('m') } as const
   const row = (id: string, atMs: number, wallet: string | null) => {
@@ -117,7 +117,7 @@ test('a wallet is a whale if it made a whale row in thirty days, also before thi
   assert.deepEqual([isWhale(NOON_MS), whales.count], [[true, false, true], 2])
 })
 
-test('the profile says who is a whale', async () => {
+test('reports in the profile whether a wallet is a whale', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])
   assert.equal((await world.open(wallet))?.isWhale, false)
@@ -126,7 +126,7 @@ test('the profile says who is a whale', async () => {
   await world.wallets.stop()
 })
 
-test('an operator is shown a wallet and what the venue counts otherwise', async () => {
+test('shows an operator a wallet and where the venue’s figures differ', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, [fillAt(NOON_MS - 3_600_000)])

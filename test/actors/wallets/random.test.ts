@@ -197,7 +197,7 @@ class Scenario {
   }
 }
 
-test('figures are those of the whole history, through lateness, live fills, failures, restarts and lost memory', async () => {
+test('computes figures of the complete history despite delays, live fills, failures, restarts and evictions', async () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const scenario = new Scenario(seed)
     for (let step = 0; step < 8; step += 1) await scenario.step()

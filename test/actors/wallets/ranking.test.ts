@@ -31,7 +31,7 @@ function figuresOf(wallet: StoredWallet, window: WalletWindow, nowHour: number) 
   return sum
 }
 
-test('a ranking is that of a plain sort, by hour, as of at most five seconds ago, pages and all', async () => {
+test('ranks like a plain sort, by hour, at most five seconds old, on every page', async () => {
   const random = seededRandom('wallet ranking', '1')
   const clock = new ManualClock()
   const table = new MemoryWallets()
@@ -99,7 +99,7 @@ test('a ranking is that of a plain sort, by hour, as of at most five seconds ago
   )
 })
 
-test('a ranking is cut at most every five seconds', () => {
+test('rebuilds a ranking at most every five seconds', () => {
   const clock = new ManualClock()
   const table = new MemoryWallets()
   const ranking = new WalletRanking({ table, clock })
@@ -119,7 +119,7 @@ test('a ranking is cut at most every five seconds', () => {
   assert.equal(total(), 2)
 })
 
-test('continues the order of an earlier page after wallets have come and moved', () => {
+test('continues the order of an earlier page after wallets were added and moved', () => {
   const clock = new ManualClock()
   const table = new MemoryWallets()
   const ranking = new WalletRanking({ table, clock })

@@ -37,7 +37,7 @@ function splitAndSale(world: WalletWorld, wallet: WalletAddress): WalletEvent {
   return sale
 }
 
-test('a request after a new fill waits for another reading, which brings what the stream lacks', async () => {
+test('waits for another sync on a request after a new fill, which adds what the stream lacks', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -57,7 +57,7 @@ test('a request after a new fill waits for another reading, which brings what th
   await world.wallets.stop()
 })
 
-test('without such a reading, or while it lacks the fill, the wallet is shown as incomplete, as of the last reading', async () => {
+test('shows a wallet as incomplete as of the last sync while a new fill is not confirmed by a sync', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1)
@@ -88,7 +88,7 @@ test('without such a reading, or while it lacks the fill, the wallet is shown as
   await world.wallets.stop()
 })
 
-test('fills of a second are gathered for one reading, and none is begun for a wallet without a recent request', async () => {
+test('batches the fills of a second for one sync, and starts none for a wallet without a recent request', async () => {
   const world = new WalletWorld()
   const [asked, forgotten] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(forgotten)
@@ -110,7 +110,7 @@ test('fills of a second are gathered for one reading, and none is begun for a wa
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('while readings fail nothing is complete, however young; it is again after the next that succeeds', async () => {
+test('shows nothing as complete while syncs fail, and again after the next success', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -130,7 +130,7 @@ test('while readings fail nothing is complete, however young; it is again after 
   await world.wallets.stop()
 })
 
-test('a tail that was not sure is healed by the next reading', async () => {
+test('fixes an incomplete tail in the next sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.isUnsure = true
@@ -149,7 +149,7 @@ function held(size: number): VenuePosition {
   }
 }
 
-test('a ledger that lacks what the venue counts is read anew, once a day', async () => {
+test('resyncs a ledger that lacks events the venue counts, once a day', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const all = fills(world, 4)
@@ -180,7 +180,7 @@ test('a ledger that lacks what the venue counts is read anew, once a day', async
   await world.wallets.stop()
 })
 
-test('sizes that differ are believed when they do after another reading too', async () => {
+test('accepts differing sizes when they still differ after another sync', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
@@ -213,7 +213,7 @@ test('sizes that differ are believed when they do after another reading too', as
   await world.wallets.stop()
 })
 
-test('no comparison is begun while a request waits for a reading', async () => {
+test('starts no comparison while a request waits for a sync', async () => {
   const world = new WalletWorld()
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   let count = 0
@@ -234,7 +234,7 @@ test('no comparison is begun while a request waits for a reading', async () => {
   await world.wallets.stop()
 })
 
-test('a ranking shows what the wallet last showed, its last minute included, with the same verdict', async () => {
+test('shows a wallet in a ranking with its last figures, last minute and completeness', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
@@ -255,7 +255,7 @@ test('a ranking shows what the wallet last showed, its last minute included, wit
   await world.wallets.stop()
 })
 
-test('a wallet that is asked for by its own address and then by its owner’s learns its owner, for good', async () => {
+test('stores the owner of a wallet that is requested by its own address and then by its owner’s', async () => {
   for (const isCold of [false, true]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 3))
@@ -277,7 +277,7 @@ test('a wallet that is asked for by its own address and then by its owner’s le
   }
 })
 
-test('a profile that comes after its wallet left the memory does not replace the wallet’s newer row', async () => {
+test('keeps the newer row of an evicted wallet when its profile arrives', async () => {
   const world = new WalletWorld({ warmBytesMax: 1 })
   const [first, second] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
   await world.open(first)
@@ -296,7 +296,7 @@ test('a profile that comes after its wallet left the memory does not replace the
   await world.wallets.stop()
 })
 
-test('while no stream names wallets no answer is complete, and the followed wallets that were read longest ago are read again, some each minute', async () => {
+test('answers nothing as complete while no stream names wallets, and resyncs the oldest followed wallets gradually', async () => {
   const world = new WalletWorld()
   world.list(listing('m'))
   const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))

@@ -26,7 +26,7 @@ const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const
 const ALL = { ...EVER, order: 'asc', kinds: null, market: null } as const
 
-test('a market that the catalogue has forgotten, or never had, keeps its names', async () => {
+test('keeps the names of a market that the catalogue removed or never had', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const forgotten = listing('forgotten')
@@ -106,7 +106,7 @@ async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet
   return sure(await world.open(wallet))
 }
 
-test('a conversion is divided over its whole group, also over siblings settled long ago, and a group is asked for once', async () => {
+test('divides a conversion over its complete group, including settled markets, and requests a group once', async () => {
   let conversions = 0
   let smaller = 0
   for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -152,7 +152,7 @@ test('a conversion is divided over its whole group, also over siblings settled l
   assert.ok(conversions > SEEDS && smaller > SEEDS / 2, `${conversions} conversions, ${smaller}`)
 })
 
-test('a market outside the catalogue that had not paid out is asked for again after a minute, when its wallet is read', async () => {
+test('requests an unsettled market outside the catalogue again after a minute, when its wallet is synced', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const moved = nativeMarketId('moved')
@@ -208,7 +208,7 @@ const costsOf = async (view: WalletView) =>
       .map(({ token, cost }) => [token, cost]),
   )
 
-test('a conversion in the last minute waits for its group too, and an unknown group is asked for again after an hour', async () => {
+test('waits for the group of a conversion in the last minute, and requests an unknown group again after an hour', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - 5_000)])
   world.venue.groups.clear()
@@ -229,7 +229,7 @@ test('a conversion in the last minute waits for its group too, and an unknown gr
   await world.wallets.stop()
 })
 
-test('a group that is not told keeps the catalogue’s from being used, over restarts and lost tallies', async () => {
+test('does not use the catalogue’s group when the venue returns none, over restarts and lost PnL states', async () => {
   const { world, bought, conversion, nowMs } = conversionWorld()
   const wallet = world.wallet(1, [bought, conversion(nowMs - HOUR_MS)])
   world.venue.tellsGroups = false

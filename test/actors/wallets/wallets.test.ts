@@ -25,7 +25,7 @@ import {
 
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 100 } as const
 
-test('a wallet is read whole on its first request, and by one reading for all who ask at once', async () => {
+test('syncs a wallet completely on its first request, with one sync for all concurrent callers', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 30))
   const views = await Promise.all([1, 2, 3].map(() => world.open(wallet)))
@@ -40,7 +40,7 @@ test('a wallet is read whole on its first request, and by one reading for all wh
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('an owner’s address leads to the wallet, and is asked for once', async () => {
+test('resolves an owner’s address to the wallet with one request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3))
   const owner = addressOf(99)
@@ -56,7 +56,7 @@ test('an owner’s address leads to the wallet, and is asked for once', async ()
   await world.wallets.stop()
 })
 
-test('an address that the venue never saw is no wallet, and is asked for again after a minute', async () => {
+test('refuses an address the venue does not know and requests it again after a minute', async () => {
   const world = new WalletWorld()
   const unseen = addressOf(7)
   assert.deepEqual([await world.open(unseen), await world.open(unseen)], [null, null])
@@ -69,7 +69,7 @@ test('an address that the venue never saw is no wallet, and is asked for again a
   await world.wallets.stop()
 })
 
-test('a reading that breaks off is gone on with where it ended', async () => {
+test('resumes an interrupted sync where it ended', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3_000))
   world.venue.failsAfter = 1_500
@@ -86,7 +86,7 @@ test('a reading that breaks off is gone on with where it ended', async () => {
   await world.wallets.stop()
 })
 
-test('what came before a reading broke off is shown once, and nothing of it that is too young', async () => {
+test('shows the events of an interrupted sync once, without those too recent', async () => {
   const world = new WalletWorld()
   const first = fillAt(world.clock.nowMs() - 20 * SECOND_MS)
   const wallet = world.wallet(1, [first])
@@ -112,7 +112,7 @@ test('what came before a reading broke off is shown once, and nothing of it that
   await world.wallets.stop()
 })
 
-test('a live fill is shown at once', async () => {
+test('shows a live fill at once', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -127,7 +127,7 @@ test('a live fill is shown at once', async () => {
   await world.wallets.stop()
 })
 
-test('a live fill that the history tells counts once, with what the history knows; of equal ones each', async () => {
+test('counts a live fill that the history returns once, with the history’s fields, and each of equal ones', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.lateMs = 20 * SECOND_MS
@@ -152,7 +152,7 @@ test('a live fill that the history tells counts once, with what the history know
   await world.wallets.stop()
 })
 
-test('a fill that the stream repeats counts once, until the history, read soon, tells it twice', async () => {
+test('counts a fill repeated by the stream once until the history, synced soon after, returns it twice', async () => {
   for (const count of [1, 2]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 2))
@@ -180,7 +180,7 @@ test('a fill that the stream repeats counts once, until the history, read soon, 
   }
 })
 
-test('a followed wallet that trades is read now and then without a request', async () => {
+test('syncs a followed wallet that trades periodically without a request', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   await world.open(wallet)
@@ -205,7 +205,7 @@ test('a followed wallet that trades is read now and then without a request', asy
   await world.wallets.stop()
 })
 
-test('only what is settled is kept for good: the venue may correct its last minute, and no fill of it is removed', async () => {
+test('stores only settled events: the venue may correct its last minute, and no fill of it is removed', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
@@ -227,7 +227,7 @@ test('only what is settled is kept for good: the venue may correct its last minu
   await world.wallets.stop()
 })
 
-test('a damaged tally is made anew from the ledger, a damaged ledger is read anew', async () => {
+test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 1_300))
   const before = sure(await world.open(wallet)).totals
@@ -256,7 +256,7 @@ test('a damaged tally is made anew from the ledger, a damaged ledger is read ane
   await world.wallets.stop()
 })
 
-test('a tally that was stored within a block is gone on with, by few events and by many', async () => {
+test('resumes a PnL state stored within a block, for few events and many', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)
@@ -278,7 +278,7 @@ test('a tally that was stored within a block is gone on with, by few events and 
   await world.wallets.stop()
 })
 
-test('a resolution realises losers without any reading, and after a restart', async () => {
+test('realises losses on a resolution without a sync, also after a restart', async () => {
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const nowMs = world.clock.nowMs()
@@ -313,7 +313,7 @@ test('a resolution realises losers without any reading, and after a restart', as
   await later.wallets.stop()
 })
 
-test('markets that the catalogue does not know are asked for once, and kept', async () => {
+test('requests markets unknown to the catalogue once and stores them', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
@@ -343,7 +343,7 @@ test('markets that the catalogue does not know are asked for once, and kept', as
   await world.wallets.stop()
 })
 
-test('positions are valued at the payout, else at the present price, else at their cost', async () => {
+test('values positions at the payout, else the current price, else their cost', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
   const [priced, paid, silent] = ['priced', 'paid', 'silent'].map((name) =>

@@ -43,7 +43,7 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   return { world, caller, openMax: () => openMax }
 }
 
-test('of 1,000 endpoints 100 that hang delay no other’s first attempt by a second', async () => {
+test('delays no other first attempt by a second when 100 of 1,000 endpoints hang', async () => {
   const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
   const madeAtMs = new Map<string, number>()
   for (let round = 0; round < 12; round += 1) {
@@ -64,7 +64,7 @@ test('of 1,000 endpoints 100 that hang delay no other’s first attempt by a sec
   world.webhooks.stop()
 })
 
-test('endpoints that only fail have a quarter of the places, and go on having them', async () => {
+test('gives failing endpoints a quarter of the attempt slots and no less', async () => {
   const { world, caller } = await openCrowd({ webhooks: 600, hanging: 500 })
   for (let count = 0; count < 3; count += 1) world.trade()
   // The first posts tell which endpoints hang.
@@ -150,7 +150,7 @@ class LongOutbox extends MemoryOutbox {
   }
 }
 
-test('of 100,000 pending deliveries a window is read, at the start and in every turn', async () => {
+test('reads a window of 100,000 pending deliveries, at the start and in every tick', async () => {
   const clock = new ManualClock()
   const outbox = new LongOutbox(100_000, clock.nowMs())
   const webhooks = new MemoryWebhooks()
@@ -195,7 +195,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
   return (await made.create(ALICE, request())).webhook
 }
 
-test('a window keeps order, whatever comes before, into or behind it', async () => {
+test('keeps a window in order, whatever is inserted before, within or after it', async () => {
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('window', seed)

@@ -48,7 +48,7 @@ const DAY = 24 * HOUR
 const sum = ({ delivered, exhausted, dropped, pending }: ReturnType<WebhookWorld['counts']>) =>
   delivered + exhausted + dropped + pending
 
-test('nothing is sent before it is committed, and then at once', async () => {
+test('sends nothing before its commit, and then at once', async () => {
   const { world } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -60,7 +60,7 @@ test('nothing is sent before it is committed, and then at once', async () => {
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('each turn of events waits for its own commit', async () => {
+test('waits for a separate commit per tick of events', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -108,7 +108,7 @@ test('a retry by hand changes nothing and posts nothing more while the delivery 
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('what a crash forgets before its commit was never sent', async () => {
+test('has sent nothing that a crash before the commit loses', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -119,7 +119,7 @@ test('what a crash forgets before its commit was never sent', async () => {
   assert.equal(world.counts(view.id).created, 0)
 })
 
-test('every attempt has the same bytes and id, and the time and signature of its moment', async (t) => {
+test('sends every attempt with the same bytes and id, and its own time and signature', async (t) => {
   const world = new WebhookWorld()
   // The judge compares with the machine's clock.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
@@ -139,7 +139,7 @@ test('every attempt has the same bytes and id, and the time and signature of its
   }
 })
 
-test('attempts come at once, then by the schedule within a fifth, eight in all', async () => {
+test('attempts at once, then by schedule within 20 %, eight times in all', async () => {
   const waits = [5_000, 30_000, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY]
   const shares = new Set<number>()
   for (let seed = 0; seed < 10; seed += 1) {
@@ -166,7 +166,7 @@ test('attempts come at once, then by the schedule within a fifth, eight in all',
   assert.ok(shares.size > 60, 'the waits differ')
 })
 
-test('only a 2xx is a success; Retry-After makes the wait longer, never shorter', async () => {
+test('accepts only a 2xx as success; Retry-After lengthens the wait and never shortens it', async () => {
   const cases = [
     { answer: answered(429, 90_000), fromMs: 90_000, toMs: 90_000 },
     { answer: answered(503, 1_000), fromMs: 4_000, toMs: 6_000 },
@@ -185,7 +185,7 @@ test('only a 2xx is a success; Retry-After makes the wait longer, never shorter'
   }
 })
 
-test('410 disables at once, with its reason, and that delivery is exhausted', async () => {
+test('disables the webhook at once with a reason on 410 and exhausts the delivery', async () => {
   const { world, view } = await oneWebhook(() => answered(410))
   world.trade()
   await settle()
@@ -205,7 +205,7 @@ test('410 disables at once, with its reason, and that delivery is exhausted', as
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('a price over 15 minutes old at its attempt is dropped and counted, unless asked for', async () => {
+test('drops and counts a price over 15 minutes old at its attempt, unless it was requested', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['price.changed'] })
   world.caller.answer = () => answered(500)
@@ -234,7 +234,7 @@ function tellPrice(world: WebhookWorld, price: number): void {
   })
 }
 
-test('a crash loses nothing: pending deliveries go on where they were', async () => {
+test('resumes pending deliveries after a crash', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(40_000)
@@ -252,7 +252,7 @@ test('a crash loses nothing: pending deliveries go on where they were', async ()
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('a success that was not noted is sent again, with the same id and bytes', async () => {
+test('repeats a success that was not recorded with the same id and bytes', async () => {
   const { world, view } = await oneWebhook()
   world.isCommitting = false
   world.trade()
@@ -267,7 +267,7 @@ test('a success that was not noted is sent again, with the same id and bytes', a
   assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
 })
 
-test('a waiting retry holds back no newer event', async () => {
+test('delivers newer events while a retry waits', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(20 * MINUTE)
@@ -278,7 +278,7 @@ test('a waiting retry holds back no newer event', async () => {
   assert.equal(world.deliveries(view.id)[0]?.status, 'pending')
 })
 
-test('one at once while it fails; new events and due retries take turns', async () => {
+test('delivers one at a time while it fails, alternating new events and due retries', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   for (let count = 0; count < 20; count += 1) world.trade()
   await settle()
@@ -302,7 +302,7 @@ test('one at once while it fails; new events and due retries take turns', async 
   assert.ok(world.caller.posts.length > retried + 30)
 })
 
-test('a healthy webhook has at most 16 attempts at once, and four while half of all places are taken', async () => {
+test('runs at most 16 attempts of a healthy webhook, and four while half of all slots are taken', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   for (let count = 0; count < 40; count += 1) world.trade()
@@ -334,7 +334,7 @@ test('a healthy webhook has at most 16 attempts at once, and four while half of 
 
 const ok = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
-test('beyond so many pending the oldest are dropped and counted', async () => {
+test('drops and counts the oldest pending deliveries beyond the bound', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < 25; count += 1) {
     world.trade()
@@ -349,7 +349,7 @@ test('beyond so many pending the oldest are dropped and counted', async () => {
   assert.deepEqual(world.counts(view.id), { ...counts, delivered: 10, pending: 0 })
 })
 
-test('one dropped while it was on its way stays dropped, and is counted once', async () => {
+test('keeps a delivery dropped during its attempt as dropped and counts it once', async () => {
   const { world, view } = await oneWebhook(undefined, { pendingMax: 1 })
   world.caller.answer = () => ({ outcome: ok, afterMs: 100 })
   world.trade()
@@ -361,7 +361,7 @@ test('one dropped while it was on its way stays dropped, and is counted once', a
   assert.deepEqual(world.counts(view.id), counts)
 })
 
-test('deliveries of an inactive webhook are dropped after 72 hours', async () => {
+test('drops deliveries of an inactive webhook after 72 hours', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -375,7 +375,7 @@ test('deliveries of an inactive webhook are dropped after 72 hours', async () =>
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('nothing but failures for five days disables, with its reason; one success begins anew', async () => {
+test('disables a webhook with a reason after five days of failures, and restarts the count on a success', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   const failAFor = async (days: number) => {
     for (let hours = 0; hours < days * 24; hours += 12) {
@@ -406,7 +406,7 @@ test('nothing but failures for five days disables, with its reason; one success 
   assert.equal(world.counts(view.id).pending, 0)
 })
 
-test('a secret that does not open is a failed attempt that says so', async () => {
+test('records a failed attempt with the reason when a secret cannot be opened', async () => {
   const { world, view } = await oneWebhook()
   const [stored] = world.table.all()
   assert.ok(stored !== undefined)
@@ -423,7 +423,7 @@ test('a secret that does not open is a failed attempt that says so', async () =>
   assert.equal(world.counts(view.id).delivered, 1, 'rotating it is the remedy')
 })
 
-test('a rotated-out secret that does not open holds the present one back from nothing', async () => {
+test('signs with the current secret when a previous one cannot be opened', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.rotateSecret(ALICE, view.id, null)
   const [stored] = world.table.all()
@@ -439,7 +439,7 @@ test('a rotated-out secret that does not open holds the present one back from no
   assert.equal(signatures?.length, 2)
 })
 
-test('a caller that throws is a failed attempt, and the next one comes', async () => {
+test('records a failed attempt when the caller throws and continues with the next', async () => {
   const { world, view } = await oneWebhook()
   const { caller } = world
   const post = caller.post.bind(caller)
@@ -451,7 +451,7 @@ test('a caller that throws is a failed attempt, and the next one comes', async (
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('stopping aborts what is under way, leaves it pending and leaves no timer', async () => {
+test('aborts running attempts on stop, leaves them pending and leaves no timer', async () => {
   const { world, view } = await oneWebhook(() => 'hang')
   for (let count = 0; count < 18; count += 1) world.trade()
   await settle()
@@ -468,7 +468,7 @@ test('stopping aborts what is under way, leaves it pending and leaves no timer',
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('finished deliveries are removed beyond the newest thousand, or after a week', async () => {
+test('removes finished deliveries beyond the newest thousand or after a week', async () => {
   const { world, view } = await oneWebhook()
   for (let count = 0; count < finishedRetainedMax + 150; count += 1) {
     world.trade()
@@ -481,7 +481,7 @@ test('finished deliveries are removed beyond the newest thousand, or after a wee
   assert.equal(world.counts(view.id).delivered, finishedRetainedMax + 150)
 })
 
-test('everything is counted by type and outcome, without names', async () => {
+test('counts everything by type and outcome, without names', async () => {
   const { world } = await oneWebhook()
   world.caller.answer = () => answered(world.caller.posts.length === 1 ? 500 : 200)
   world.trade()
@@ -498,7 +498,7 @@ test('everything is counted by type and outcome, without names', async () => {
 
 // Where there is no room: what is committed later is sent then, what was not written is neither counted nor promised.
 
-test('what could not be committed is sent once it is, also when no event follows', async () => {
+test('sends what could not be committed once it is, also without another event', async () => {
   const { world } = await oneWebhook()
   world.isDiskFull = true
   world.trade()
@@ -522,7 +522,7 @@ class FullOutbox extends CrashingOutbox {
   }
 }
 
-test('what the outbox did not take is not counted, and no test or retry is promised', async () => {
+test('does not count events the outbox refused, and confirms no test or retry', async () => {
   const outbox = new FullOutbox()
   const { world, view } = await oneWebhook(() => answered(500), { outbox })
   world.trade()
@@ -543,7 +543,7 @@ test('what the outbox did not take is not counted, and no test or retry is promi
   await settle()
 })
 
-test('beyond the bound of all webhooks each has its share, and a webhook with less than its share loses nothing', async () => {
+test('shares the bound of all webhooks and drops nothing of a webhook below its share', async () => {
   const world = new WebhookWorld({ pendingTotalMax: 100 })
   const quiet = { ...NO_FILTERS, marketIds: ['venue_a_quiet'] }
   const greedy = await world.create({ url: 'https://example.com/greedy' })
@@ -559,7 +559,7 @@ test('beyond the bound of all webhooks each has its share, and a webhook with le
   assert.equal(world.counts(modest.id).pending, 20)
 })
 
-test('a webhook at its bound keeps no more finished deliveries, however fast they come', async () => {
+test('limits the finished deliveries of a webhook at its bound, however fast they arrive', async () => {
   const { world, view } = await oneWebhook(() => answered(500), { pendingMax: 10 })
   for (let count = 0; count < finishedRetainedMax + 200; count += 1) world.trade()
   await settle()
@@ -584,7 +584,7 @@ function openOn(storage: Storage, caller: FakeCaller): Webhooks {
   return webhooks
 }
 
-test('on the real tables, what was told and not delivered is delivered by the next run', async () => {
+test('delivers pending events of the previous run on the real tables', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = noonClock.nowMs()
   const tell = (webhooks: Webhooks) => {

@@ -38,13 +38,13 @@ const all = (turns: DeliveryRotation) => {
   return names
 }
 
-test('gives accounts one turn each, then the hosts of an account, then its webhooks for a host', () => {
+test('rotates over accounts, then the hosts of an account, then its webhooks for a host', () => {
   const turns = new DeliveryRotation(new Room())
   for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) turns.add(queueOf(name))
   assert.deepEqual(all(turns), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
-test('passes over a full host and gives its next attempts to one account after the other', () => {
+test('skips a full host and gives its next attempts to the accounts in rotation', () => {
   const room = new Room()
   const turns = new DeliveryRotation(room)
   const host = queueOf('a1x').host
@@ -63,7 +63,7 @@ test('passes over a full host and gives its next attempts to one account after t
   assert.deepEqual(order, ['a1x', 'b1x', 'c1x', 'a2x'])
 })
 
-test('gives the attempt of a host to another account when the next one has all its attempts under way', () => {
+test('gives the attempt of a host to another account when the next one has all its attempts running', () => {
   const room = new Room()
   const turns = new DeliveryRotation(room)
   const first = queueOf('a1x')
@@ -80,7 +80,7 @@ test('gives the attempt of a host to another account when the next one has all i
   assert.equal(nameOf(turns.take(true)), 'a1x')
 })
 
-test('takes a webhook whenever a naive search finds one, whatever is full, added and removed', () => {
+test('selects a webhook whenever a naive search finds one, whatever is full, added or removed', () => {
   const names = ['a', 'b', 'c'].flatMap((account) =>
     ['1x', '2x', '3y', '4z'].map((rest) => `${account}${rest}`),
   )

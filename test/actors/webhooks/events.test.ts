@@ -64,7 +64,7 @@ function lifeUpdate(
   }
 }
 
-test('a body is written once for all webhooks that want it, and not at all when none does', async () => {
+test('encodes a body once for all webhooks that match, and never when none does', async () => {
   const world = new WebhookWorld()
   world.trade()
   assert.equal(world.bodies.count, 0)
@@ -80,7 +80,7 @@ test('a body is written once for all webhooks that want it, and not at all when 
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('filters ask for facts of trade, market and catalogue, without regard to an id’s case', async () => {
+test('matches filters against trade, market and catalogue facts, ignoring the case of an id', async () => {
   const world = new WebhookWorld()
   world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
   const told = async (filters: Partial<typeof NO_FILTERS>) => {
@@ -104,7 +104,7 @@ test('filters ask for facts of trade, market and catalogue, without regard to an
   assert.equal(await told({ side: 'sell' }), false)
 })
 
-test('the same fact received again, also after a restart, is no second event', async () => {
+test('creates no second event when the same fact arrives again, also after a restart', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['trade.created', 'market.resolved'] as const
   const view = await world.create({ eventTypes })
@@ -123,7 +123,7 @@ test('the same fact received again, also after a restart, is no second event', a
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('trades and whales older than 15 minutes are not delivered, and counted', async () => {
+test('does not deliver trades and whales older than 15 minutes, and counts them', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['trade.created', 'whale.alert'] })
   world.trade({ ageMs: 15 * MINUTE })
@@ -139,7 +139,7 @@ test('trades and whales older than 15 minutes are not delivered, and counted', a
   )
 })
 
-test('a price is compared with the one last delivered; the first is only kept', async () => {
+test('compares a price with the last delivered one and only stores the first', async () => {
   const world = new WebhookWorld()
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
@@ -240,7 +240,7 @@ test('posts a trade whose taker becomes known to those who ask for the taker', a
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('webhooks with one base share a body; a forgotten market begins anew', async () => {
+test('shares a body between webhooks with one base and restarts for a removed market', async () => {
   const world = new WebhookWorld()
   for (let count = 0; count < 3; count += 1) await world.create({ eventTypes: ['price.changed'] })
   const { watcher } = world.webhooks
@@ -253,7 +253,7 @@ test('webhooks with one base share a body; a forgotten market begins anew', asyn
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('a market’s end is one event for each settlement', async () => {
+test('sends one event for each settlement of a market', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['market.resolved'] })
   const { watcher } = world.webhooks
@@ -266,7 +266,7 @@ test('a market’s end is one event for each settlement', async () => {
   assert.equal(world.counts(view.id).created, 2)
 })
 
-test('a pair is one event, sent to every webhook that wants either market', async () => {
+test('sends one event for a pair to every webhook that matches either market', async () => {
   const world = new WebhookWorld()
   const of = (id: string) =>
     world.create({
@@ -286,7 +286,7 @@ test('a pair is one event, sent to every webhook that wants either market', asyn
   assert.equal(new Set(world.caller.posts.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-test('whales are delivered from 5,000 dollars on, or from the webhook’s minimum', async () => {
+test('delivers whales from 5,000 dollars or the webhook’s minimum on', async () => {
   const world = new WebhookWorld()
   const usual = await world.create({ eventTypes: ['whale.alert'] })
   const rich = { ...NO_FILTERS, minUsd: usdMicros(10_000_000_000), categories: ['Politics'] }
@@ -298,7 +298,7 @@ test('whales are delivered from 5,000 dollars on, or from the webhook’s minimu
   assert.equal(world.counts(choosy.id).created, 1)
 })
 
-test('a whale too small for the stream, or grown since, is sent once to each webhook whose minimum it reaches', async () => {
+test('sends a whale below the stream’s minimum, or one that grew, once to each webhook whose minimum it reaches', async () => {
   const world = new WebhookWorld()
   const of = (usd: number) =>
     world.create({
@@ -322,7 +322,7 @@ test('a whale too small for the stream, or grown since, is sent once to each web
   assert.deepEqual(counts(), [1, 1, 1])
 })
 
-test('an opportunity is posted once it has come to what a webhook asks for, and its end to the same webhooks, whichever leg they name', async () => {
+test('posts an opportunity once it meets a webhook’s minimums, and its end to the same webhooks, whichever leg they name', async () => {
   const world = new WebhookWorld()
   const eventTypes = ['arbitrage.opened', 'arbitrage.closed'] as const
   const of = (filters: Partial<typeof NO_FILTERS>) =>
@@ -382,7 +382,7 @@ test('an opportunity is posted once it has come to what a webhook asks for, and 
   assert.equal(world.caller.posts.length, 10)
 })
 
-test('a whale’s way is measured from its closing', async () => {
+test('measures a whale’s latency from its close', async () => {
   const world = new WebhookWorld()
   await world.create({ eventTypes: ['whale.alert'] })
   world.caller.answer = () => answered(200)

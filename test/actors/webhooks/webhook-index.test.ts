@@ -60,7 +60,7 @@ const randomFacts = (random: Random): EventFacts => ({
   category: random.pick(['x', 'y', null]),
 })
 
-test('each webhook that wants an event is found once, and each age that one waits for, after any changes of webhooks', () => {
+test('finds each webhook that matches an event once, and each waited-for age, after any changes of webhooks', () => {
   const random = seededRandom('index')
   for (let round = 0; round < 100; round += 1) {
     const index = new WebhookIndex()
@@ -98,7 +98,7 @@ test('each webhook that wants an event is found once, and each age that one wait
   }
 })
 
-test('those who name other markets or wallets are not asked, and an empty type is none', () => {
+test('skips webhooks for other markets or wallets and returns none for a type without webhooks', () => {
   const index = new WebhookIndex()
   const random = seededRandom('few')
   const plain = { ...randomWebhook(random, 1), eventTypes: ['trade.created'] as const }

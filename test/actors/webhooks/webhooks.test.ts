@@ -27,7 +27,7 @@ function isSignedWith({ headers, body, atMs }: Post, secret: string): boolean {
   return sent.includes(new Judge(secret).sign(headers['webhook-id'] ?? '', new Date(atMs), body))
 }
 
-test('a webhook is its account’s alone; lists are in order of making', async () => {
+test('shows a webhook only to its account and lists in order of creation', async () => {
   const { webhooks } = new WebhookWorld()
   const first = (await webhooks.create(ALICE, request())).webhook
   const second = (await webhooks.create(ALICE, request({ url: 'https://example.com/2' }))).webhook
@@ -46,7 +46,7 @@ test('a webhook is its account’s alone; lists are in order of making', async (
   assert.deepEqual(webhooks.get(ALICE, first.id), first)
 })
 
-test('an account has at most 25, also when they are asked for at once', async () => {
+test('limits an account to 25 webhooks, also for concurrent requests', async () => {
   const { webhooks } = new WebhookWorld()
   const asked = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
   const results = await Promise.allSettled(asked)
@@ -60,7 +60,7 @@ test('an account has at most 25, also when they are asked for at once', async ()
   await webhooks.create(ALICE, request())
 })
 
-test('a secret is shown once and stored sealed; a given one is used', async () => {
+test('shows a secret once, stores it encrypted, and uses a given one', async () => {
   const world = new WebhookWorld()
   const made = await world.webhooks.create(ALICE, request())
   assert.ok(isSecret(made.secret))
@@ -75,7 +75,7 @@ test('a secret is shown once and stored sealed; a given one is used', async () =
   assert.ok(!JSON.stringify(world.webhooks.list(ALICE)).includes('ecret"'))
 })
 
-test('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+test('signs with both secrets for 24 hours after a rotation, then only with the new one', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   await world.pass(1_000)
@@ -99,7 +99,7 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone', 
   assert.equal(world.caller.posts.length, 3)
 })
 
-test('a second rotation in that time takes none of the first one’s day; the newest eight keep it', async () => {
+test('keeps the first secret’s 24 hours on a second rotation, for the newest eight', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const secrets = [secret]
@@ -135,7 +135,7 @@ test('a second rotation in that time takes none of the first one’s day; the ne
   assert.equal(secrets.length - 1 - newest, previousSecretsMax + 1)
 })
 
-test('what could not be stored is taken back, and said with an error of ours', async () => {
+test('undoes what could not be stored and answers with a server error', async () => {
   const { world, view } = await oneWebhook()
   const full = () => Promise.reject(new Error('disk full'))
   const { table } = world
@@ -154,7 +154,7 @@ test('what could not be stored is taken back, and said with an error of ours', a
   assert.equal(await world.webhooks.remove(ALICE, view.id), true)
 })
 
-test('a removed webhook is sent nothing more: attempts are aborted, retries and rows are gone', async () => {
+test('aborts attempts of a removed webhook and removes its retries and rows', async () => {
   const { world, view } = await oneWebhook()
   const number = world.numberOf(view.id)
   world.caller.answer = () => answered(500)
@@ -175,7 +175,7 @@ test('a removed webhook is sent nothing more: attempts are aborted, retries and 
   assert.equal(world.outbox.get(number, 1), null)
 })
 
-test('after a crash a removed webhook is sent nothing, and its rows go', async () => {
+test('sends nothing to a removed webhook after a crash and removes its rows', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -186,7 +186,7 @@ test('after a crash a removed webhook is sent nothing, and its rows go', async (
   assert.deepEqual([...world.outbox.webhooks()], [])
 })
 
-test('a test and a retry by hand go the way of every delivery', async () => {
+test('delivers manual tests and retries like every delivery', async () => {
   const world = new WebhookWorld()
   const { webhook, secret } = await world.webhooks.create(ALICE, request())
   const tested = await world.webhooks.test(ALICE, webhook.id)
@@ -210,7 +210,7 @@ test('a test and a retry by hand go the way of every delivery', async () => {
   assert.equal(await world.webhooks.retry(ALICE, webhook.id, 99), null)
 })
 
-test('a retry makes a waiting delivery due now, with all its attempts before it', async () => {
+test('makes a waiting delivery due now on a retry and keeps its earlier attempts', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await world.pass(60_000)
@@ -224,7 +224,7 @@ test('a retry makes a waiting delivery due now, with all its attempts before it'
   assert.equal(world.caller.posts.length, before + 2)
 })
 
-test('what is on its way is not sent twice at once', async () => {
+test('does not send a delivery again while an attempt is running', async () => {
   const { world, view } = await oneWebhook(() => 'hang')
   world.trade()
   await settle()
@@ -233,7 +233,7 @@ test('what is on its way is not sent twice at once', async () => {
   assert.equal(world.caller.posts.length, 1)
 })
 
-test('an inactive webhook is tested and retried all the same', async () => {
+test('tests and retries an inactive webhook', async () => {
   const { world, view } = await oneWebhook()
   await world.webhooks.change(ALICE, view.id, { isActive: false })
   const tested = await world.webhooks.test(ALICE, view.id)
@@ -244,7 +244,7 @@ test('an inactive webhook is tested and retried all the same', async () => {
   assert.equal(world.caller.posts.length, 2)
 })
 
-test('an inactive webhook gets no new event, and what it had waits until it is active', async () => {
+test('queues no new events for an inactive webhook and holds its pending ones until it is active', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -261,7 +261,7 @@ test('an inactive webhook gets no new event, and what it had waits until it is a
   assert.equal(world.counts(view.id).delivered, 1)
 })
 
-test('a change holds from the next event on, and after a restart', async () => {
+test('applies a change from the next event on, also after a restart', async () => {
   const world = new WebhookWorld()
   const view = await world.create({ eventTypes: ['whale.alert'] })
   world.trade()
@@ -280,7 +280,7 @@ test('a change holds from the next event on, and after a restart', async () => {
   assert.deepEqual([disabledReason, description, isActive], [null, null, true])
 })
 
-test('the webhooks of a disabled account are silent, also after a restart, until it is enabled; those of a deleted one go with it', async () => {
+test('pauses the webhooks of a disabled account until it is enabled, also after a restart, and removes those of a deleted one', async () => {
   const { world, view } = await oneWebhook(() => answered(500))
   world.trade()
   await settle()
@@ -314,7 +314,7 @@ test('the webhooks of a disabled account are silent, also after a restart, until
   assert.equal(world.caller.posts.length, sent + 1, 'the other account’s alone')
 })
 
-test('a webhook that was being made when its account was deleted goes with it', async () => {
+test('removes a webhook being created when its account is deleted', async () => {
   const world = new WebhookWorld()
   const making = world.webhooks.create(ALICE, request())
   world.silentAccounts.add(ALICE)

@@ -41,7 +41,7 @@ function shown(world: WhaleWorld): string[] {
 const tellings = (world: WhaleWorld) =>
   world.told.map(({ offset, whale }) => `${offset} ${whale.nativeId} $${whale.usd / 1e6}`)
 
-test('a group is closed 150 ms after its first fill, and told once', () => {
+test('closes a group 150 ms after its first fill and publishes it once', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 3_000 })
   world.clock.advance(100)
@@ -53,7 +53,7 @@ test('a group is closed 150 ms after its first fill, and told once', () => {
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('later fills of the transaction update the row and send no second message', () => {
+test('updates the row on later fills of the transaction without a second message', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   world.clock.advance(150)
@@ -64,7 +64,7 @@ test('later fills of the transaction update the row and send no second message',
   assert.deepEqual(tellings(world), ['1 a $6000'])
 })
 
-test('a fill without a transaction is a group of its own and is closed at once', () => {
+test('closes a fill without a transaction at once as its own group', () => {
   const world = openWorld()
   world.deliver({ id: 'a', usd: 5_000 })
   world.deliver({ id: 'b', usd: 999 })
@@ -74,7 +74,7 @@ test('a fill without a transaction is a group of its own and is closed at once',
   assert.equal(world.clock.timerCount, 1, 'the start alone waits')
 })
 
-test('a row begins at 1,000 dollars and is told at 5,000, also when late fills bring it there', () => {
+test('creates a row at 1,000 dollars and publishes it at 5,000, also through late fills', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 999.999998 })
   world.clock.advance(1_000)
@@ -89,7 +89,7 @@ test('a row begins at 1,000 dollars and is told at 5,000, also when late fills b
   assert.deepEqual(shown(world), ['a $5001 of 5 told 1'])
 })
 
-test('fills of a history make rows but no messages, until one is told live', () => {
+test('creates rows without messages from historical fills until one is live', () => {
   const world = openWorld()
   world.load({ id: 'a', tx: '0x1', usd: 6_000 })
   world.load({ id: 'b', usd: 7_000, atMs: NOON - 86_400_000 })
@@ -100,7 +100,7 @@ test('fills of a history make rows but no messages, until one is told live', () 
   assert.deepEqual(tellings(world), ['1 a $6010'])
 })
 
-test('a row carries its market, what the taker paid for, and its place in the stream', () => {
+test('includes in a row its market, what the taker paid for, and its stream offset', () => {
   const world = openWorld()
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000, outcomeIndex: 1, market: 2 })
   world.clock.advance(150)
@@ -116,7 +116,7 @@ test('a row carries its market, what the taker paid for, and its place in the st
   assert.deepEqual(found, [row])
 })
 
-test('a row cut off by a crash is closed and told at the next start, once', () => {
+test('closes and publishes a row interrupted by a crash once at the next start', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'told', tx: '0x0', usd: 9_000 })
@@ -137,7 +137,7 @@ test('a row cut off by a crash is closed and told at the next start, once', () =
   assert.equal(first.told.length + second.told.length, 2)
 })
 
-test('a run that ends before it has grouped the last minute leaves that to the next', () => {
+test('groups the last minute of a run that ended before, in the next run', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -152,7 +152,7 @@ test('a run that ends before it has grouped the last minute leaves that to the n
   assert.deepEqual(tellings(last), ['1 a $6000'])
 })
 
-test('a restart closes at once what was open, lest a second kill hides it', () => {
+test('closes open groups at once on a restart so that a second kill hides none', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   openWorld({ storage, clock }).deliver({ id: 'a', tx: '0x1', usd: 6_000 })
   const second = openWorld({ storage, clock })
@@ -160,7 +160,7 @@ test('a restart closes at once what was open, lest a second kill hides it', () =
   assert.deepEqual(tellings(second), ['1 a $6000'])
 })
 
-test('a fill that comes after a restart joins the row of before', () => {
+test('adds a fill after a restart to the earlier row', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const first = openWorld({ storage, clock })
   first.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -177,7 +177,7 @@ test('a fill that comes after a restart joins the row of before', () => {
   assert.deepEqual(tellings(second), ['1 x $5000'])
 })
 
-test('nothing is stored or told in the turn of a trade while others wait; a full mailbox loses nothing', () => {
+test('stores and publishes nothing in the tick of a trade while others wait, and loses nothing with a full mailbox', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.isHeld = true
@@ -193,7 +193,7 @@ test('nothing is stored or told in the turn of a trade while others wait; a full
   assert.equal(new Set(world.told.map(({ whale }) => whale.nativeId)).size, 2_000)
 })
 
-test('a transaction that is no longer remembered is summed up from the stored trades', () => {
+test('sums an evicted transaction from the stored trades', () => {
   const world = openWorld({ groupsMax: 3 })
   for (let each = 0; each < 10; each += 1) {
     world.deliver({ id: `a${each}`, tx: `0x${each}`, usd: 4_000, atMs: NOON + each })
@@ -207,7 +207,7 @@ test('a transaction that is no longer remembered is summed up from the stored tr
   assert.equal(world.told.length, 10)
 })
 
-test('a transaction is forgotten after half a minute, two for each new one, and summed up with a fill that comes then', async () => {
+test('evicts a transaction after 30 s, two for each new one, and sums it with a later fill', async () => {
   const world = openWorld()
   const assertRemembered = async (count: number) => {
     const text = await world.metrics.registry.metrics()
@@ -229,7 +229,7 @@ test('a transaction is forgotten after half a minute, two for each new one, and 
   assert.deepEqual(tellings(world), ['1 a0x1 $8000'])
 })
 
-test('a forgotten market takes its open groups along; a stopped owner leaves no timer', () => {
+test('removes the open groups of an expired market and leaves no timer on stop', () => {
   const world = openWorld()
   world.clock.advance(100)
   world.deliver({ id: 'a', tx: '0x1', usd: 6_000 })
@@ -243,7 +243,7 @@ test('a forgotten market takes its open groups along; a stopped owner leaves no 
   assert.equal(world.clock.timerCount, 0)
 })
 
-test('after a failed turn the open groups are read again, and a trade dated in the future hides no other', () => {
+test('reloads open groups after a failed tick, and shows all rows despite a trade dated in the future', () => {
   const world = openWorld({ groupsMax: 2 })
   world.clock.advance(100)
   world.deliver({ id: 'future', tx: '0x0', usd: 6_000, atMs: NOON * 1.5 })
@@ -256,7 +256,7 @@ test('after a failed turn the open groups are read again, and a trade dated in t
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
 })
 
-test('a fill that came without its wallet has it in the stored row, at once or when its group is closed, and is told once', () => {
+test('adds the wallet of a fill that arrived without it to the stored row and publishes once', () => {
   const [storage, clock] = [openMemoryStorage(), new ManualClock()]
   const world = openWorld({ storage, clock })
   const parts = (tx: string) => [partId(tx, 0), partId(tx, 1)] as const
@@ -349,7 +349,7 @@ function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean
   assert.equal(new Set(places).size, rows.length)
 }
 
-test('whatever order, pauses and kills: rows are the stored fills’, told once, in memory', () => {
+test('builds rows equal to the stored fills, published once, in any order with pauses and kills, in memory', () => {
   fc.assert(
     fc.property(anySteps, fc.constantFrom(2, 1_000), (steps, groupsMax) => {
       const clock = new ManualClock()
@@ -387,7 +387,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-test('the same on LMDB, closed and opened again', async () => {
+test('builds the same rows on LMDB after close and reopen', async () => {
   await fc.assert(
     fc.asyncProperty(anySteps, async (steps) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-whales-'))
@@ -415,7 +415,7 @@ test('the same on LMDB, closed and opened again', async () => {
   )
 })
 
-test('a row of live fills that is not published to the stream is given to webhooks when made and when grown', () => {
+test('gives a live row that is not published to the stream to webhooks when created and when grown', () => {
   const world = openWorld()
   const untold = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
   world.load({ id: 'h', usd: 2_000 })

@@ -42,7 +42,7 @@ const BENCHES = [
   madeUp('last', async () => ({ rows: [], state: STATE })),
 ]
 
-test('a bench that fails is named with its reason and shows no number, and the others still run', async () => {
+test('names a failing bench with its reason and no number, and runs the others', async () => {
   const said: string[] = []
   const seen: string[] = []
   const outcomes = await runSeries(
@@ -59,7 +59,7 @@ test('a bench that fails is named with its reason and shows no number, and the o
   assert.match(text, /## last/)
 })
 
-test('the page and the JSON document carry conditions, percentiles and every aim, met or not', async () => {
+test('includes conditions, percentiles and every aim in the page and the JSON document', async () => {
   const outcomes = await runSeries(BENCHES, { ...SETTING, say: () => undefined }, () => undefined)
   const conditions = conditionsNow(['a remark'])
   const page = resultsText(conditions, outcomes)

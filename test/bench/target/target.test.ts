@@ -17,7 +17,7 @@ import { type Face, openFace } from '../../support/rigs/face.ts'
 const silent = (): void => undefined
 
 describe('planned requests', () => {
-  it('a time counts from the planned moment: a request due while the server stalled includes the stall', async () => {
+  it('measures from the planned time, so a request due during a stall includes the stall', async () => {
     const waiting: ServerResponse[] = []
     // No request is answered before the twentieth, planned 95 ms after the first, has come.
     const stalling = await serve((response) => {
@@ -36,7 +36,7 @@ describe('planned requests', () => {
     assert.ok((times?.getValueAtPercentile(50) ?? 0) >= 46_000_000)
   })
 
-  it('an answer that is no 200 counts as refused by its status, and has no time', async () => {
+  it('counts a non-200 answer as refused by status, without a time', async () => {
     let count = 0
     const refusing = await serve((response) => {
       count += 1
@@ -51,7 +51,7 @@ describe('planned requests', () => {
   })
 })
 
-describe('a deployment', () => {
+describe('deployment', () => {
   let face: Face
   let stop: StopTimer
   before(async () => {
@@ -78,7 +78,7 @@ describe('a deployment', () => {
     ...set,
   })
 
-  it('requests, deliveries and resumes of a running service are measured and checked', async () => {
+  it('measures and checks requests, deliveries and resumes of a running service', async () => {
     const outcomes = await loadTarget(asked({}), silent)
     assert.deepEqual(
       outcomes.map(({ bench, kind }) => `${bench.name} ${kind}`),
@@ -95,7 +95,7 @@ describe('a deployment', () => {
     assert.match(away.value, /^[1-9]\d* updates replayed, 0 books begun anew$/)
   })
 
-  it('a load is refused while it runs when the quota ends in it', async () => {
+  it('stops a load when the quota ends during it', async () => {
     face.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
     // Others spend from the same quota meanwhile.
     const load = loadTarget(asked({ names: ['rest'], apiKey: 'tight-key' }), () => {
@@ -123,7 +123,7 @@ const update = (seq: number, offset: number, set: Partial<StreamMessage> = {}): 
   ...set,
 })
 
-test('a hole in seq is a loss, a repeat is none, and an announced new beginning is none', () => {
+test('counts a seq gap as a loss, but no repeat or announced restart', () => {
   const whole = new Received()
   whole.take(update(7, 10, { type: 'snapshot' }))
   whole.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })

@@ -29,7 +29,7 @@ export function historyContract(subject: StorageUnderTest): void {
 }
 
 function barContract({ open, settle }: StorageUnderTest): void {
-  test('a bar comes back as it was put, is replaced, and found in ranges', async () => {
+  test('restores a bar as stored, replaces it and finds it in ranges', async () => {
     let storage = await open()
     const [price] = [trade('x').price]
     const full = bar('hour', NOON_MS, {
@@ -75,7 +75,7 @@ function barContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('hour bars and past prices go with their market, and only with theirs', async () => {
+  test('removes hour bars and past prices only with their market', async () => {
     let storage = await open()
     const numbers = [
       storage.markets.put(marketListing('one')),
@@ -109,7 +109,7 @@ function pastDay(prices: readonly PriceMicros[]): PastDay {
 }
 
 function snapshotContract({ open, settle }: StorageUnderTest): void {
-  test('snapshots are one a millisecond, counted, and found strictly behind a time', async () => {
+  test('stores one snapshot a millisecond, counts them, and finds them strictly after a time', async () => {
     let storage = await open()
     for (const second of [0, 10, 20, 30]) {
       storage.snapshots.put(1, snapshot(NOON_MS + second))
@@ -146,7 +146,7 @@ function snapshotContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('of a deep book twenty levels a side are kept', async () => {
+  test('stores twenty levels a side of a deep book', async () => {
     let storage = await open()
     const [level] = snapshot(NOON_MS).bids
     assert.ok(level !== undefined)
@@ -167,7 +167,7 @@ function snapshotContract({ open, settle }: StorageUnderTest): void {
 }
 
 function pastPriceContract({ open, settle }: StorageUnderTest): void {
-  test('a day of past prices is replaced, and comes back as it was put', async () => {
+  test('replaces a day of past prices and restores it as stored', async () => {
     let storage = await open()
     const { price } = trade('x')
     const part = pastDay([price])
@@ -193,7 +193,7 @@ function pastPriceContract({ open, settle }: StorageUnderTest): void {
 }
 
 function coverageContract({ open, settle }: StorageUnderTest): void {
-  test('coverage knows the interval of a time, per venue, and its end moves', async () => {
+  test('finds the coverage interval of a time per venue and moves its end', async () => {
     let storage = await open()
     const at = (second: number) => timeMs(NOON_MS + second * 1_000)
     storage.coverage.put('a', at(0), at(0))
@@ -269,7 +269,7 @@ function ageContract({ open, settle }: StorageUnderTest): void {
   const total = (counts: Record<string, number>) =>
     Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-  test('each kind goes at its age, hour bars and past prices never, at most so many rows a call', async () => {
+  test('removes each kind at its age in bounded batches, hour bars and past prices never', async () => {
     let storage = await open()
     fill(storage)
     storage = await settle(storage)
@@ -300,7 +300,7 @@ function ageContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('above the size bound the oldest of every kind goes, hour bars and coverage stay', async () => {
+  test('removes the oldest of every kind above the size bound, except hour bars and coverage', async () => {
     let storage = await open()
     fill(storage)
     storage = await settle(storage)
@@ -320,7 +320,7 @@ function ageContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('above the size bound the days of past prices go that were read first', async () => {
+  test('removes past price days read first above the size bound', async () => {
     let storage = await open()
     const { price } = trade('x')
     const row = { completeToMs: timeMs(NOON_MS), seconds: [0], prices: [price] }

@@ -23,7 +23,7 @@ function loss(run: number, offset: number, set: Partial<TradeLoss> = {}): TradeL
 }
 
 export function lossContract({ open, settle }: StorageUnderTest): void {
-  test('the end of a run is noted once it is over, and comes back', async () => {
+  test('stores the end of a run once it is over', async () => {
     let storage = await open()
     const first = storage.runs.begin('epoch-1', timeMs(NOON_MS))
     assert.deepEqual([first.endOffset, storage.trades.newestOffset(first.number)], [null, 0])
@@ -62,7 +62,7 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('losses of a run come back from an offset on, in order, and no others', async () => {
+  test('returns losses of a run from an offset on, in order, and no others', async () => {
     let storage = await open()
     storage.losses.put(loss(1, 7))
     storage.losses.put(loss(2, 0, { market: 5, venue: 'b' }))
@@ -85,7 +85,7 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('losses go with their run, a few at a time, and one run keeps so many', async () => {
+  test('removes losses with their run in batches and bounds those of a run', async () => {
     let storage = await open()
     for (const epoch of ['one', 'two', 'three']) storage.runs.begin(epoch, timeMs(NOON_MS))
     const place = { run: 3, offset: 1, seq: 1, timeMs: timeMs(NOON_MS + 9 * DAY_MS) }

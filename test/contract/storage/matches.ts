@@ -17,7 +17,7 @@ function match(a: number, set: Partial<StoredMatch> = {}): StoredMatch {
 }
 
 export function matchContract({ open, settle }: StorageUnderTest): void {
-  test('a match is kept under its market of venue a, every field, replaced and removed', async () => {
+  test('stores a match under its market of venue a with every field, replaces and removes it', async () => {
     let storage = await open()
     const rows = [
       match(1),
@@ -35,7 +35,7 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a word is kept by both venues’ ids or by two families, replaced, taken back, whatever markets there are', async () => {
+  test('stores an override by both ids or two families, replaces and removes it, for any markets', async () => {
     let storage = await open()
     const word = (
       a: string,

@@ -10,7 +10,7 @@ import type { StorageUnderTest } from '../storage.ts'
 const ALL = { fromMs: timeMs(0), toMs: timeMs(NOON + DAY_MS), after: null, limit: 100 } as const
 
 export function opportunityContract({ open, settle }: StorageUnderTest): void {
-  test('past opportunities come back whole, in either order, page by page', async () => {
+  test('returns complete past opportunities in either order, page by page', async () => {
     let storage = await open()
     const puts = [700, 700, 900, 600].map((afterMs, index) =>
       pastOpportunity(afterMs, {
@@ -40,7 +40,7 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('takes back opportunities that were open, each once, as they were stored last', async () => {
+  test('removes opportunities that were open, each once, as stored last', async () => {
     let storage = await open()
     const markets = [marketRef('a', 1), { ...marketRef('b', 2), venue: 'b' }] as const
     const one = opportunity(markets, { id: 'run-1' })
@@ -67,7 +67,7 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('those older than what is kept go with retention', async () => {
+  test('removes opportunities older than the retention time', async () => {
     let storage = await open()
     for (const day of [-40, -31, -29, 0]) {
       storage.opportunities.put(pastOpportunity(day * DAY_MS, { id: `d${day}` }))

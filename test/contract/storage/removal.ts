@@ -25,7 +25,7 @@ export function removalContract(subject: StorageUnderTest): void {
 }
 
 function marketContract({ open, settle }: StorageUnderTest): void {
-  test('a removed market is gone everywhere, and its number is never given again', async () => {
+  test('removes a market from all tables and never reuses its number', async () => {
     let storage = await open()
     const [one, two, three] = [marketListing('one'), marketListing('two'), marketListing('three')]
     for (const listing of [one, two, three]) {
@@ -60,7 +60,7 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('any order of puts and removals leaves what a plain map would hold', async () => {
+  test('matches a plain map after any order of puts and removals', async () => {
     const random = seededRandom('removals')
     let storage = await open()
     const numbers = new Map<string, number>()
@@ -91,7 +91,7 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('trades and ticks of a removed market are still read, and go by their age', async () => {
+  test('reads trades and ticks of a removed market until they expire', async () => {
     let storage = await open()
     const number = storage.markets.put(marketListing('one'))
     const other = storage.markets.put(marketListing('two'))
@@ -129,7 +129,7 @@ function marketContract({ open, settle }: StorageUnderTest): void {
 }
 
 function eventContract({ open, settle }: StorageUnderTest): void {
-  test('a removed event is gone, its namesake of the other venue stays', async () => {
+  test('removes an event and keeps its namesake of the other venue', async () => {
     let storage = await open()
     const listing = eventListing('EV-1')
     storage.events.put(listing)
@@ -156,7 +156,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
   const unlimited = { retentionDays: 10, sizeBytesMax: Number.MAX_SAFE_INTEGER }
   const kept = (storage: Storage) => storage.runs.all().map((run) => run.number)
 
-  test('runs before the oldest that a stored trade names are removed, the last never', async () => {
+  test('removes runs before the oldest one that a stored trade names, never the last', async () => {
     let storage = await open()
     for (let run = 1; run <= 6; run += 1) {
       const startedAtMs = timeMs(NOON_MS + run * 86_400_000)
@@ -190,7 +190,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('of more than ten thousand runs the last are kept, whatever trades name', async () => {
+  test('retains the last ten thousand runs, whatever trades name', async () => {
     let storage = await open()
     for (let run = 1; run <= retainedRunsMax + 5; run += 1) {
       storage.runs.begin(`epoch-${run}`, timeMs(NOON_MS))

@@ -18,7 +18,7 @@ export function tradeContract(subject: StorageUnderTest): void {
 }
 
 function identityContract({ open, settle }: StorageUnderTest): void {
-  test('a trade is found by market and native id at once and later', async () => {
+  test('finds a trade by market and native id, at once and later', async () => {
     let storage = await open()
     const put = trade('t1', { maker: '0xmaker', txHash: '0xhash', run: 1, offset: 5, seq: 2 })
     const stored = storage.trades.put(traded(7), put)
@@ -36,7 +36,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('an id that nearly repeats the fields of its trade comes back as it was', async () => {
+  test('restores an id that nearly repeats the fields of its trade', async () => {
     let storage = await open()
     const fields = trade('', { txHash: '0xhash', taker: '0xtaker' })
     const { side, size, price } = fields
@@ -87,7 +87,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a maker that becomes known changes the row and nothing else', async () => {
+  test('changes only the maker of a row when the maker becomes known', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1', { run: 1, offset: 1, seq: 1 }))
     storage.trades.setMaker(1, 't1', '0xfirst')
@@ -109,7 +109,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('ordinals count each millisecond from 0, whatever the order of arrival', async () => {
+  test('numbers trades of each millisecond from 0 in any order of arrival', async () => {
     let storage = await open()
     const ordinals: number[] = []
     const put = (id: string, offsetMs: number) => {
@@ -133,7 +133,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('the newest time of a market is known', async () => {
+  test('returns the newest trade time of a market', async () => {
     let storage = await open()
     assert.equal(storage.trades.newestMs(1), null)
     storage.trades.put(traded(1), trade('a', { timeMs: timeMs(NOON_MS) }))
@@ -147,7 +147,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
 }
 
 function rangeContract({ open, settle }: StorageUnderTest): void {
-  test('ranges are exact at both ends, in both orders, per market', async () => {
+  test('bounds ranges exactly at both ends, in both orders, per market', async () => {
     let storage = await open()
     for (let count = 0; count < 10; count += 1) {
       storage.trades.put(traded(1), trade(`a${count}`, { timeMs: timeMs(NOON_MS + count) }))
@@ -175,7 +175,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a position stands between rows, or after a whole millisecond', async () => {
+  test('positions between rows or after a complete millisecond', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c']) storage.trades.put(traded(1), trade(id))
     storage.trades.put(traded(1), trade('before', { timeMs: timeMs(NOON_MS - 1) }))
@@ -201,7 +201,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('trades of a run come by offset, above the asked one', async () => {
+  test('returns trades of a run by offset, above the requested one', async () => {
     let storage = await open()
     for (let offset = 0; offset < 20; offset += 1) {
       const place = { run: offset < 15 ? 1 : 2, offset, seq: offset }
@@ -227,7 +227,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
 }
 
 function pagingContract({ open, settle }: StorageUnderTest): void {
-  test('1,000 rows of one millisecond page out exactly once while rows arrive', async () => {
+  test('pages 1,000 rows of one millisecond exactly once while rows arrive', async () => {
     let storage = await open()
     for (let count = 0; count < 1_000; count += 1) {
       storage.trades.put(traded(1), trade(`t${count}`))
@@ -255,7 +255,7 @@ function pagingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('paging gives every row exactly once, for random times, limits and arrivals', async () => {
+  test('pages every row exactly once for random times, limits and arrivals', async () => {
     let storage = await open()
     let market = 0
     let ids = 0

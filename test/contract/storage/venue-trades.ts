@@ -25,7 +25,7 @@ export function venueTradeContract(subject: StorageUnderTest): void {
 }
 
 function rangeContract({ open, settle }: StorageUnderTest): void {
-  test('the trades of a venue come in one order, those of the other never', async () => {
+  test('returns the trades of a venue in one order, without those of the other', async () => {
     let storage = await open()
     const [one, two, other] = [traded(1), traded(2), traded(3, 'b')]
     const put = (market: typeof one, id: string, atMs: number) =>
@@ -60,7 +60,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('where a market and a venue begin and end is known', async () => {
+  test('returns the first and last trade of a market and of a venue', async () => {
     let storage = await open()
     assert.equal(storage.trades.extentOfVenue('a'), null)
     assert.equal(storage.trades.oldestMs(1), null)
@@ -84,7 +84,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a maker that becomes known shows among the venue too', async () => {
+  test('shows a maker that becomes known in the venue’s trades too', async () => {
     let storage = await open()
     const stored = storage.trades.put(traded(1), trade('t1'))
     storage = await settle(storage)
@@ -98,7 +98,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
 }
 
 function ordinalContract({ open, settle }: StorageUnderTest): void {
-  test('a venue ordinal is given once, counts from 0, and fits late trades too', async () => {
+  test('assigns a venue ordinal once, from 0, also to late trades', async () => {
     const random = seededRandom('venue ordinals')
     let storage = await open()
     const expected: { venue: 'a' | 'b'; nativeId: string; atMs: number; ordinal: number }[] = []
@@ -137,7 +137,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('more milliseconds than are remembered change no ordinal', async () => {
+  test('keeps ordinals after more milliseconds than are cached', async () => {
     let storage = await open()
     const put = (id: string, atMs: number) =>
       storage.trades.put(traded(1 + (atMs % 3)), trade(id, { timeMs: timeMs(NOON_MS + atMs) }))
@@ -171,7 +171,7 @@ function ordinalContract({ open, settle }: StorageUnderTest): void {
 }
 
 function removalContract({ open, settle }: StorageUnderTest): void {
-  test('trades leave their venue as they go, and the others keep their ordinals', async () => {
+  test('removes trades from their venue and keeps the other ordinals', async () => {
     let storage = await open()
     const random = seededRandom('venue removals')
     for (let count = 0; count < 300; count += 1) {

@@ -55,7 +55,7 @@ function rows(): readonly StoredWallet[] {
 }
 
 export function walletContract({ open, settle }: StorageUnderTest): void {
-  test('a wallet comes back with every field, is replaced, and is counted once', async () => {
+  test('restores a wallet with every field, replaces it and counts it once', async () => {
     let storage = await open()
     const [one, two] = rows()
     assert.ok(one !== undefined && two !== undefined)
@@ -75,7 +75,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('an owner’s address leads to its wallet', async () => {
+  test('finds a wallet by its owner’s address', async () => {
     let storage = await open()
     storage.wallets.putOwner(ONE, TWO)
     storage.wallets.putOwner(THREE, TWO)
@@ -87,7 +87,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('blocks and tallies are bytes that come back as they were, the caller’s to keep, until removed', async () => {
+  test('stores blocks and PnL states as unchanged bytes until removed', async () => {
     let storage = await open()
     const { wallets } = storage
     for (let index = 0; index < 3; index += 1) {
@@ -118,7 +118,7 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('markets that the catalogue does not know are kept with all that is known of them', async () => {
+  test('stores markets unknown to the catalogue with all known fields', async () => {
     let storage = await open()
     const group = ['m1', 'm2', 'm3'].map(nativeMarketId)
     const kept = [

@@ -33,7 +33,7 @@ export function webhookContract(subject: StorageUnderTest): void {
 }
 
 function tableContract({ open, settle }: StorageUnderTest): void {
-  test('a webhook comes back with every field, in order of making, and is replaced', async () => {
+  test('restores a webhook with every field, in order of creation, and replaces it', async () => {
     let storage = await open()
     const full = webhook('full', {
       eventTypes: [...EVENT_TYPES],
@@ -61,7 +61,7 @@ function tableContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a number is never given again, also after the newest was removed', async () => {
+  test('never reuses a number, also after the newest was removed', async () => {
     let storage = await open()
     for (let round = 1; round <= 5; round += 1) {
       const made = await storage.webhooks.create(webhook(`w${round}`))
@@ -75,7 +75,7 @@ function tableContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a late change brings no removed webhook back', async () => {
+  test('does not restore a removed webhook on a late change', async () => {
     let storage = await open()
     const made = await storage.webhooks.create(webhook('gone'))
     await storage.webhooks.remove(made)
@@ -87,7 +87,7 @@ function tableContract({ open, settle }: StorageUnderTest): void {
 }
 
 function deliveryContract({ open, settle }: StorageUnderTest): void {
-  test('a delivery is made once an event and webhook, numbered from 1, with the same bytes', async () => {
+  test('creates one delivery per event and webhook, numbered from 1, with the same bytes', async () => {
     let storage = await open()
     const body = Buffer.alloc(20_000, 'é\u0000')
     const made = storage.outbox.create(ONE, newDelivery('evt_a', { body }))
@@ -113,7 +113,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('due deliveries come by lane, due time and number, strictly behind a place', async () => {
+  test('returns due deliveries by attempt kind, due time and number, strictly after a position', async () => {
     let storage = await open()
     const dueAt = (id: string, offsetMs: number) =>
       storage.outbox.create(ONE, newDelivery(id, { dueAtMs: timeMs(NOON_MS + offsetMs) }))
@@ -160,7 +160,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('counts move with the status, and what failed is remembered with its outcome', async () => {
+  test('updates counts with the status and stores the outcome of failures', async () => {
     let storage = await open()
     for (const id of ['a', 'b', 'c', 'd', 'e']) storage.outbox.create(ONE, newDelivery(id))
     const last = {
@@ -203,7 +203,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('deliveries are listed newest first, by status and below a number, without bodies', async () => {
+  test('lists deliveries newest first, by status and below a number, without bodies', async () => {
     let storage = await open()
     const statuses: readonly DeliveryStatus[] = ['pending', 'delivered', 'exhausted', 'dropped']
     for (let count = 0; count < 40; count += 1) {
@@ -237,7 +237,7 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
 }
 
 function keepingContract({ open, settle }: StorageUnderTest): void {
-  test('finished deliveries go by number and age, the oldest first, in slices; counts stay', async () => {
+  test('removes finished deliveries by number and age, oldest first, in batches, and keeps counts', async () => {
     let storage = await open()
     for (let count = 1; count <= 30; count += 1) {
       const createdAtMs = timeMs(NOON_MS + count)
@@ -278,7 +278,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('a webhook is cleared in slices, and only it; each webhook with rows is listed', async () => {
+  test('clears only one webhook in batches, and lists each webhook with rows', async () => {
     let storage = await open()
     for (const number of [ONE, TWO]) {
       for (let count = 1; count <= 20; count += 1) {
@@ -312,7 +312,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('counts throttled events among the dropped, and the bytes of what is pending', async () => {
+  test('counts throttled events as dropped, and the bytes of pending ones', async () => {
     let storage = await open()
     assert.equal(storage.outbox.throttle(ONE, 3), true)
     const body = Buffer.alloc(700, 'x')
@@ -340,7 +340,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('the failing time and the prices last sent are kept, each by webhook', async () => {
+  test('stores the failure time and the last sent prices of each webhook', async () => {
     let storage = await open()
     storage.outbox.putFailingSince(ONE, timeMs(NOON_MS))
     for (let market = 3_000; market > 0; market -= 1) {
@@ -388,7 +388,7 @@ const STEPS = fc.array(
 )
 
 function propertyContract({ open, settle }: StorageUnderTest): void {
-  test('any order of changes comes to what a plain array holds', async () => {
+  test('matches a plain array after any order of changes', async () => {
     await fc.assert(
       fc.asyncProperty(STEPS, async (steps) => {
         let storage = await open()

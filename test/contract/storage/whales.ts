@@ -38,7 +38,7 @@ export function whaleContract(subject: StorageUnderTest): void {
 }
 
 function identityContract({ open, settle }: StorageUnderTest): void {
-  test('a whale is found by market and id, and replaced in its place', async () => {
+  test('finds a whale by market and id, and replaces it in place', async () => {
     let storage = await open()
     const put = whale('w1', { txHash: '0xt', maker: '0xm', category: 'Politics' })
     const stored = storage.whales.put(market(1), put)
@@ -63,7 +63,7 @@ function identityContract({ open, settle }: StorageUnderTest): void {
 }
 
 function rangeContract({ open, settle }: StorageUnderTest): void {
-  test('ordinals count all whales of a millisecond; ranges are of all markets or one', async () => {
+  test('numbers all whales of a millisecond and returns ranges of all markets or one', async () => {
     let storage = await open()
     const put = (number: number, id: string, offsetMs: number) =>
       storage.whales.put(market(number), whale(id, { timeMs: timeMs(NOON_MS + offsetMs) })).ordinal
@@ -90,7 +90,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('the union of all pages is every row once, in both orders, while rows arrive', async () => {
+  test('pages every row once in both orders while rows arrive', async () => {
     const rows = fc.array(fc.record({ number: fc.integer({ min: 1, max: 3 }), atMs: fc.nat(4) }), {
       maxLength: 40,
     })
@@ -119,7 +119,7 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
 }
 
 function keepingContract({ open, settle }: StorageUnderTest): void {
-  test('whales of a run come by offset; those that were not told are left out', async () => {
+  test('returns whales of a run by offset without unpublished ones', async () => {
     let storage = await open()
     for (let offset = 1; offset <= 9; offset += 1) {
       const place = { run: offset < 7 ? 1 : 2, offset, seq: offset }
@@ -142,7 +142,7 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
     await storage.close()
   })
 
-  test('retention takes no whale, whatever its age and the size', async () => {
+  test('removes no whale on retention, whatever its age and the size', async () => {
     let storage = await open()
     const old = { timeMs: timeMs(NOON_MS - 400 * 86_400_000), run: 1, offset: 1, seq: 1 }
     storage.whales.put(market(1), whale('old', old))

@@ -41,7 +41,7 @@ async function joseSubject(token: string, nowMs: number): Promise<string | null>
   }
 }
 
-test('a token is verified in the turn of its request, with the answer that jose gives', async (t) => {
+test('verifies a token in the tick of its request, with the same result as jose', async (t) => {
   const random = seededRandom(11)
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
@@ -86,7 +86,7 @@ function damaged(token: string, below: (count: number) => number): string {
   return token.slice(0, at) + change + token.slice(at + 1)
 }
 
-test('what is issued is good for a day, and a secret has 32 bytes', async () => {
+test('issues tokens valid for a day with 32-byte secrets', async () => {
   const clock = new ManualClock(startMs)
   const tokens = new AccessTokens({ secret, clock })
   const token = await tokens.issue('acc_1')
@@ -99,7 +99,7 @@ test('what is issued is good for a day, and a secret has 32 bytes', async () => 
   assert.throws(() => new AccessTokens({ secret: 'x'.repeat(31), clock }), RangeError)
 })
 
-test('a header says nothing but algorithm and type: keys that a token brings or names are none of ours', async () => {
+test('ignores keys that a token header carries or names', async () => {
   const tokens = new AccessTokens({ secret, clock: new ManualClock(startMs) })
   const now = startMs / 1_000
   const claims = { sub: 'acc_1', jti: 'x', iat: now, exp: now + 60 }
@@ -127,7 +127,7 @@ test('a header says nothing but algorithm and type: keys that a token brings or 
   }
 })
 
-test('after a rotation tokens of the secret before stay good until they expire, and it signs none', async () => {
+test('accepts tokens of the previous secret until they expire and signs none with it', async () => {
   const clock = new ManualClock(startMs)
   const next = 'the secret that replaces it, thirty-two bytes'
   const before = new AccessTokens({ secret, clock })

@@ -68,7 +68,7 @@ async function exchange(dataDir: string, text: string): Promise<string> {
 const refusedWith = (code: string, detail: RegExp) => (error: unknown) =>
   error instanceof EngineError && error.code === code && detail.test(error.detail)
 
-test('commands and refusals pass as they are, several on a connection, and faults tell nothing', async () => {
+test('passes commands and refusals unchanged, several per connection, and hides faults', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const asked = await client(dataDir)
@@ -85,7 +85,7 @@ test('commands and refusals pass as they are, several on a connection, and fault
   await socket.stop()
 })
 
-test('the socket is its owner’s alone, what a crash left is taken over, and the end removes it', async () => {
+test('restricts the socket to its user, replaces one left by a crash, and removes it on stop', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener yet')
@@ -109,7 +109,7 @@ test('the socket is its owner’s alone, what a crash left is taken over, and th
   asked.close()
 })
 
-test('a file that is no socket is left alone, and the engine runs on without', async () => {
+test('leaves a non-socket file alone and runs without the socket', async () => {
   const dataDir = newFolder()
   const path = join(dataDir, 'engine.sock')
   writeFileSync(path, 'mine')
@@ -119,7 +119,7 @@ test('a file that is no socket is left alone, and the engine runs on without', a
   assert.ok(statSync(path).isFile())
 })
 
-test('what is no request is refused with the form of one, and a line has a limit', async () => {
+test('refuses an invalid request with the valid form, and limits a line', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const wrong = ['', '{', '[]', '5', 'null', '{"command":5}', '{"command":"echo","request":[]}']
@@ -140,7 +140,7 @@ test('what is no request is refused with the form of one, and a line has a limit
   await socket.stop()
 })
 
-test('lines are the same however the bytes are cut', async () => {
+test('reads the same lines however the bytes are split', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const peer = connect(join(dataDir, 'engine.sock'))
@@ -159,7 +159,7 @@ test('lines are the same however the bytes are cut', async () => {
   await socket.stop()
 })
 
-test('a command that hangs is answered, a silent connection is closed, and the end waits for neither', async () => {
+test('answers a hanging command, closes a silent connection, and stops without waiting for either', async () => {
   const dataDir = newFolder()
   const clock = new ManualClock()
   const socket = await open(dataDir, clock)
@@ -184,7 +184,7 @@ test('a command that hangs is answered, a silent connection is closed, and the e
   await until(() => clock.timerCount === 0)
 })
 
-test('beyond sixteen connections a further one is closed, and places come back', async () => {
+test('closes connections beyond sixteen and frees slots', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
   const clients = await Promise.all(Array.from({ length: 16 }, () => client(dataDir)))
@@ -203,7 +203,7 @@ test('beyond sixteen connections a further one is closed, and places come back',
   await socket.stop()
 })
 
-test('a folder whose path is too long for a socket is served all the same, or told so', async () => {
+test('serves a folder whose path is too long for a socket, or reports it', async () => {
   const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(40)))
   const dataDir = newFolder(deep)
   assert.ok(Buffer.byteLength(join(dataDir, 'engine.sock')) > 108)

@@ -199,7 +199,7 @@ function randomAsks(random: Random, from: number): Level[] {
   return asks
 }
 
-test('a basket equals that of a twin that buys every hundredth of a contract singly', (t) => {
+test('equals a reference basket that buys every hundredth of a contract separately', (t) => {
   const random = seededRandom(19)
   let found = 0
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -262,7 +262,7 @@ const leg = (rule: Rule, ...asks: readonly Level[]): Leg => ({
   order: ANY_ORDER,
 })
 
-test('a worked example: 100 at 0.37 and at 0.55, with the fees of both venues', () => {
+test('matches a worked example: 100 at 0.37 and at 0.55, with the fees of both venues', () => {
   const basket = buyBasket({
     legs: [leg(KALSHI, level('0.37', '100')), leg(POLYMARKET, level('0.55', '250'))],
     winners: 1,
@@ -304,7 +304,7 @@ test('watches a book up to a price of 1 when all of its offers are bought, and e
   assert.deepEqual(basket.worstPrices, [1_000_000, 500_000])
 })
 
-test('nothing is bought without depth, a known fee and a profit, and the reason is named', () => {
+test('buys nothing without depth, a known fee and a profit, and names the reason', () => {
   const cheap = leg(FREE, level('0.4', '10'))
   const buy = (...legs: readonly Leg[]) => buyBasket({ legs, winners: 1, contracts: null })
   assert.equal(buy(cheap, leg(FREE)), 'no_depth')
@@ -321,7 +321,7 @@ test('nothing is bought without depth, a known fee and a profit, and the reason 
   assert.equal(buy(crumb, leg(FREE, level('0.4', '10'))), 'no_profit')
 })
 
-test('a size that is asked for is bought whole, at a loss as well, or not at all', () => {
+test('buys a requested size completely, also at a loss, or not at all', () => {
   const legs = [leg(FREE, level('0.4', '10'), level('0.7', '10')), leg(FREE, level('0.5', '15'))]
   const buy = (contracts: string) =>
     buyBasket({ legs, winners: 1, contracts: sizeMicros(micros(contracts)) })
@@ -335,7 +335,7 @@ test('a size that is asked for is bought whole, at a loss as well, or not at all
   assert.equal(buy('15.01'), 'no_depth')
 })
 
-test('the second outcome is offered where the first is bid', () => {
+test('offers the second outcome where the first is bid', () => {
   const book = { bids: [level('0.4', '10'), level('0.39', '5')], asks: [level('0.42', '7')] }
   assert.deepEqual(asksOf(book, 'first'), [level('0.42', '7')])
   assert.deepEqual(asksOf(book, 'second'), [level('0.6', '10'), level('0.61', '5')])

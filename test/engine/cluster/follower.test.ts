@@ -78,7 +78,7 @@ class Rig {
   }
 }
 
-test('hands on batches of its run whose sequences begin again when the log lost its data', async () => {
+test('delivers batches of its run whose sequences restart when the log lost its data', async () => {
   const rig = new Rig()
   for (const batch of [1, 2, 3]) {
     await rig.write({ batch, value: batch })

@@ -71,11 +71,11 @@ function* damaged(bytes: Uint8Array): Iterable<Uint8Array> {
   }
 }
 
-test('a batch is read as it was written', () => {
+test('round-trips a batch', () => {
   assert.deepEqual(decodeBatch(encodeBatch(HEADER, bytesOf(ITEMS))), { ...HEADER, items: ITEMS })
 })
 
-test('bytes that are not exactly a batch are refused, and none makes the reader throw', () => {
+test('refuses bytes that are not exactly a batch, and never throws', () => {
   const good = encodeBatch(HEADER, bytesOf(ITEMS))
   for (const bytes of damaged(good)) {
     const read = decodeBatch(bytes)
@@ -99,12 +99,12 @@ test('bytes that are not exactly a batch are refused, and none makes the reader 
   assert.equal(decodeBatch(otherFormat), null, 'of another format')
 })
 
-test('a batch above its bound is refused, whatever it contains', () => {
+test('refuses a batch above its bound, whatever it contains', () => {
   const long = bytesOf([[17, 'x'.repeat(clusterBatchBytesMax)]])
   assert.equal(decodeBatch(encodeBatch({ ...HEADER, count: 1 }, long)), null)
 })
 
-test('a checkpoint is read as it was written; a damaged one is refused whatever byte it is', () => {
+test('round-trips a checkpoint and refuses one damaged at any byte', () => {
   const good = encodeCheckpoint(
     CHECKPOINT,
     ITEMS.map((item) => bytesOf([item])),
@@ -119,7 +119,7 @@ test('a checkpoint is read as it was written; a damaged one is refused whatever 
   assert.equal(decodeCheckpoint(encodeCheckpoint(wrong, items)), null, 'no shard of this log')
 })
 
-test('requests, answers and revocations are read as they were written, and other bytes are refused', () => {
+test('round-trips requests, answers and revocations, and refuses other bytes', () => {
   const body = Uint8Array.of(0, 255, 7)
   const headers = { 'content-type': 'application/json' }
   const request = { method: 'POST', path: '/v1/keys?x=%20', headers, body }

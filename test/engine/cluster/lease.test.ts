@@ -47,7 +47,7 @@ class Rig {
   }
 }
 
-test('one engine of many takes the lease; the next one five seconds after its last renewal, or at once when it was given up, each with a higher term', async () => {
+test('grants the lease to one engine, the next after five seconds or on release, with a higher term', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -116,7 +116,7 @@ test('gives the lease to a standby when the log loses its data and the leader is
   assert.ok((second?.term ?? 0) > (first?.term ?? 0))
 })
 
-test('a holder that finds the lease with another one ends once; its own renewal that it did not hear of deposes it not', async () => {
+test('ends a holder once that finds another one, but not after its own unacknowledged renewal', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
@@ -137,7 +137,7 @@ test('a holder that finds the lease with another one ends once; its own renewal 
   assert.equal(await rig.leases.get('two')?.isHeld(), true)
 })
 
-test('without the log a holder goes on, and nobody else takes the lease', async () => {
+test('keeps the holder without the log, and grants the lease to nobody else', async () => {
   const rig = new Rig()
   const [one, two] = [await rig.stand('one'), await rig.stand('two')]
   for (const log of [one, two]) log.setLink('down')
@@ -152,7 +152,7 @@ test('without the log a holder goes on, and nobody else takes the lease', async 
   assert.equal(await rig.leases.get('one')?.isHeld(), true)
 })
 
-test('on a machine that is too busy to look often, a standby takes a lost lease all the same, later, and none that is renewed', async () => {
+test('takes a lost lease later on a busy machine, and never a renewed one', async () => {
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')

@@ -31,7 +31,7 @@ function openRig() {
 
 const names = ({ members }: { readonly members: Members }) => members.all().map(({ name }) => name)
 
-test('each process knows how all others stand within a second, and who has been silent for five seconds has gone; the one that led last is still named', async () => {
+test('lists all processes within a second, removes one silent for five seconds, and still names the last leader', async () => {
   const { clock, join } = openRig()
   let two: Member = STANDBY
   const engine = join(() => ENGINE)
@@ -65,7 +65,7 @@ test('each process knows how all others stand within a second, and who has been 
   assert.deepEqual(names(gateway), ['one', 'g1'])
 })
 
-test('what is no member is left out, and no number of names takes more than its room', () => {
+test('skips invalid members and bounds names by bytes', () => {
   const { clock, join } = openRig()
   const { log, members } = join(() => GATEWAY)
   for (const wrong of [

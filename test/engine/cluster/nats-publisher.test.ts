@@ -83,7 +83,7 @@ function rig() {
   return { server, publisher, told, publish, pass }
 }
 
-test('the first of a burst asks and the newest is asked after, once; all get their sequences by that', async () => {
+test('requests after the first and newest of a burst, once, and so learns all sequences', async () => {
   const { server, told, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
@@ -115,7 +115,7 @@ test('the first of a burst asks and the newest is asked after, once; all get the
   )
 })
 
-test('a refusal is that of all that the batch would have answered for, and of no other', async () => {
+test('applies a refusal to all requests that the batch covered, and to no other', async () => {
   const { server, told, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
@@ -134,7 +134,7 @@ test('a refusal is that of all that the batch would have answered for, and of no
   assert.equal(server.last, 7)
 })
 
-test('a batch that does not come right behind the one before leaves it to be asked after by itself', async () => {
+test('requests a batch separately when it does not directly follow the one before', async () => {
   const { server, publisher, told, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)

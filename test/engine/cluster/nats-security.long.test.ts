@@ -70,7 +70,7 @@ if (!hasNats()) {
       anchor.port1.close()
     })
 
-    test('a gateway makes neither streams nor buckets, and waits for the engine to make them', async () => {
+    test('waits for the engine to create streams and buckets, as a gateway', async () => {
       const gateway = await joined('gateway')
       await assert.rejects(gateway.head('books'))
       await assert.rejects(gateway.bucket('accounts'))
@@ -84,7 +84,7 @@ if (!hasNats()) {
       await gateway.close()
     })
 
-    test('a gateway does what it needs: it reads, watches accounts, asks, is asked, tells and hears', async () => {
+    test('allows a gateway what it needs: reads, account watches, requests, replies and announcements', async () => {
       const gateway = await joined('gateway')
       await engine.publish('trades', { bytes: bytes('batch'), id: '1', after: 0 })
       const accounts = await gateway.bucket('accounts')
@@ -114,7 +114,7 @@ if (!hasNats()) {
       await gateway.close()
     })
 
-    test('nobody connects without the password of a user', async () => {
+    test('refuses connections without a user’s password', async () => {
       for (const set of [
         {},
         { user: 'engine' },
@@ -125,13 +125,13 @@ if (!hasNats()) {
       }
     })
 
-    test('files with passwords and records are their owner’s alone', () => {
+    test('keeps files with passwords and records readable by their user alone', () => {
       for (const path of [folder, ...filesIn(folder)]) {
         assert.equal(statSync(path).mode & 0o077, 0, path)
       }
     })
 
-    test('the user of gateways writes, makes and deletes nothing that is kept, and announces no end of a key', async () => {
+    test('denies the gateway user stored writes, creation, deletion and key revocation', async () => {
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))
       const heard: Uint8Array[] = []
@@ -163,7 +163,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('the user of gateways listens neither to requests nor to answers of the engine', async () => {
+    test('denies the gateway user requests and answers of the engine', async () => {
       const attacker = await knock({ user: 'gateway', pass: nats.secrets.gateway })
       const refused = refusals(attacker)
       const subjects = ['>', 'tb.>', 'tb.ask.http', 'tb.ask.quota', '_INBOX.>', '_INBOX.engine.>']
@@ -175,7 +175,7 @@ if (!hasNats()) {
       await attacker.close()
     })
 
-    test('even the user of engines forges nothing without the key, and reads no request', async () => {
+    test('keeps even the engine user from forging or reading without the key', async () => {
       const attacker = await knock({ user: 'engine', pass: nats.secrets.engine })
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))

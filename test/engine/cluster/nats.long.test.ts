@@ -57,7 +57,7 @@ const connect = async (
 }
 
 if (!hasNats()) {
-  test('the log on nats-server', { skip: GET_NATS }, () => undefined)
+  test('log on nats-server', { skip: GET_NATS }, () => undefined)
 } else {
   clusterLogContract('nats-server', async (t) => {
     const { nats } = await serve(t)
@@ -82,7 +82,7 @@ if (!hasNats()) {
     assert.equal(Buffer.from((await bucket.get('account.one'))?.value ?? '').toString(), 'after')
   })
 
-  test('a process that starts while no server listens waits for one instead of ending', async (t) => {
+  test('waits for a server when it starts without one', async (t) => {
     const { nats, folder } = await serve(t)
     await nats.stop()
     let onWait: () => void = () => undefined
@@ -117,7 +117,7 @@ if (!hasNats()) {
     assert.deepEqual([state.last_seq, texts], [7, ['third', 'mark of a removal']])
   })
 
-  test('a reader goes on where it stood after its server was killed and came back, and after its stream has forgotten', async (t) => {
+  test('resumes a reader after its server restarts and after its stream expired data', async (t) => {
     const { nats, folder } = await serve(t)
     const log = await connect(t, nats)
     const read: number[] = []

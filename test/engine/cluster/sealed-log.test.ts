@@ -80,7 +80,7 @@ clusterLogContract('sealed', async (t) => {
 const header = { epoch: 'own', term: 1_000, batch: 1, offsets: [], count: 0 }
 const batch = encodeBatch(header, new Uint8Array())
 
-test('leaves out and counts batches that were written without the key, and says where they stood', async () => {
+test('skips and counts batches written without the key, and reports their position', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   const read: string[] = []
@@ -113,7 +113,7 @@ test('leaves out and counts batches that were written without the key, and says 
   await Promise.all([reading.stop(), trades.stop()])
 })
 
-test('goes on following the log past batches that were written without the key, the newest ones too', async () => {
+test('continues past batches written without the key, also the newest', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.attacker.publish('books', { bytes: batch, id: 'forged', after: 0 })
@@ -141,7 +141,7 @@ test('goes on following the log past batches that were written without the key, 
   await follower.stop()
 })
 
-test('gives no checkpoint that was written without the key', async () => {
+test('returns no checkpoint written without the key', async () => {
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   await rig.done(engine.putObject('checkpoint', bytes('whole')))
@@ -151,7 +151,7 @@ test('gives no checkpoint that was written without the key', async () => {
   assert.equal(await rig.refused('object', 'forged'), 1)
 })
 
-test('shows nobody without the key what a record says', async () => {
+test('hides record contents from clients without the key', async () => {
   const rig = new Rig()
   const accounts = await rig.done(rig.join().bucket('accounts'))
   await accounts.put('account.1', bytes('hash of a password'))
@@ -159,7 +159,7 @@ test('shows nobody without the key what a record says', async () => {
   assert.equal(textOf(shown?.value).includes('password'), false)
 })
 
-test('refuses records that were forged, moved, rolled back or removed without the key', async () => {
+test('refuses forged, moved, rolled back or removed records without the key', async () => {
   const rig = new Rig()
   const forging = await rig.attacker.bucket('accounts')
   const accounts = await rig.done(rig.join().bucket('accounts'))
@@ -287,7 +287,7 @@ test('takes no answer that was not made for the request', async () => {
   assert.equal(await rig.refused('answer', 'forged'), 2)
 })
 
-test('hears announcements of this cluster alone, each once', async () => {
+test('receives announcements of this cluster only, each once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
   const heard: string[] = []

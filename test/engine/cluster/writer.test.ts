@@ -85,7 +85,7 @@ class Rig {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-test('what is put within one turn becomes one batch a shard, numbered without holes, of at most 512 KiB each, and turns of a millisecond wait for each other', async () => {
+test('writes one batch per shard and tick, numbered without gaps, of at most 512 KiB, and serialises short ticks', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(3)) {
@@ -151,7 +151,7 @@ test('what is put within one turn becomes one batch a shard, numbered without ho
   )
 })
 
-test('the newest batches are kept by their ids, whether the log has them or not, up to a number of bytes', async () => {
+test('caches the newest batches by id up to a byte bound, stored or not', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log)
@@ -177,7 +177,7 @@ test('the newest batches are kept by their ids, whether the log has them or not,
   assert.equal(present.at(-1), count + 1, 'the newest')
 })
 
-test('with lost batches, lost acknowledgements, delays and a connection that is cut, each batch is in the log once and in order', async () => {
+test('stores each batch once and in order despite lost batches and acknowledgements, delays and disconnects', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, lostBatches: 0.05, lostAcks: 0.05, delayMsMax: 30 }
   const log = rig.server.connect()
@@ -198,7 +198,7 @@ test('with lost batches, lost acknowledgements, delays and a connection that is 
   assert.equal(rig.deposed, 0)
 })
 
-test('beyond its window a writer gives up what waits: its numbers are left out, the next batch says so, and writing goes on', async () => {
+test('drops pending batches beyond its window, reports the numbers in the next, and continues', async () => {
   const rig = new Rig()
   const log = rig.server.connect()
   const writer = rig.writer(log, { windowBytes: 1_000 })
@@ -221,7 +221,7 @@ test('beyond its window a writer gives up what waits: its numbers are left out, 
   assert.ok(rig.numbers.length < 100)
 })
 
-test('of two leaders the deposed one writes nothing more, and ends once', async () => {
+test('writes nothing more as a deposed leader and ends once', async () => {
   const rig = new Rig()
   rig.server.faults = { ...NO_FAULTS, delayMsMax: 20 }
   const [one, other] = [rig.server.connect(), rig.server.connect()]
@@ -253,7 +253,7 @@ test('of two leaders the deposed one writes nothing more, and ends once', async 
   assert.equal(rig.deposed, 1)
 })
 
-test('a log that forgot its newest batches is written on by the engine that leads', async () => {
+test('continues a log that lost its newest batches as the leading engine', async () => {
   const rig = new Rig()
   const writer = rig.writer(rig.server.connect())
   for (const number of upTo(10)) {

@@ -11,7 +11,7 @@ function read(line: string) {
   return given === 'help' ? given : readAccountRequest(given)
 }
 
-test('each action becomes its command', () => {
+test('parses each action into its command', () => {
   const cases = [
     ['list', 'account.list', {}],
     ['disable a@b', 'account.disable', { email: 'a@b' }],
@@ -41,7 +41,7 @@ test('each action becomes its command', () => {
   for (const line of ['--help', '-h', 'list --help']) assert.equal(read(line), 'help', line)
 })
 
-test('anything else is told what is accepted', () => {
+test('refuses anything else with what is accepted', () => {
   const cases = [
     ['', /ACTION is missing/],
     ['lists', /no action lists; it is list, set-tier, disable, enable, log-out or delete/],

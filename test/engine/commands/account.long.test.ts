@@ -43,7 +43,7 @@ async function openFolder(dataDir: string) {
   return { storage, directory: new AccountDirectory(storage.accounts, systemClock) }
 }
 
-test('without an engine the data folder is changed, and the next engine sees it', async () => {
+test('changes the data folder without an engine, visible to the next engine', async () => {
   const dataDir = join(folder, 'stopped')
   const first = await openFolder(dataDir)
   const ann = await first.directory.add({
@@ -104,7 +104,7 @@ test('without an engine the data folder is changed, and the next engine sees it'
   await third.storage.close()
 })
 
-test('a running engine is asked over its socket, and what it has in memory changes at once', async () => {
+test('requests a running engine over its socket and changes its memory at once', async () => {
   const dataDir = join(folder, 'running')
   const { storage, directory } = await openFolder(dataDir)
   const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
@@ -134,7 +134,7 @@ test('a running engine is asked over its socket, and what it has in memory chang
   await storage.close()
 })
 
-test('a holder that does not answer, and a folder without an engine, are told and change nothing', async () => {
+test('reports an unresponsive holder or a folder without an engine and changes nothing', async () => {
   const dataDir = join(folder, 'mute')
   const { storage } = await openFolder(dataDir)
   const nowhere = join(folder, 'nowhere')

@@ -43,9 +43,9 @@ function run(file: string, ...args: readonly string[]): Promise<Ended> {
   })
 }
 
-describe('the table of commands', { concurrency: 2 }, () => {
+describe('command table', { concurrency: 2 }, () => {
   for (const { file, name } of COMMANDS) {
-    test(`${name} answers --help`, async () => {
+    test(`answers ${name} --help`, async () => {
       const { code, stdout, stderr } = await run(file, '--help')
       assert.deepEqual([code, stderr], [0, ''])
       for (const part of ['Usage:', 'Options:', 'Examples:', 'Exit codes: 0 ', '--help']) {
@@ -54,7 +54,7 @@ describe('the table of commands', { concurrency: 2 }, () => {
       assert.ok(stdout.includes(`  ${name}`))
     })
 
-    test(`${name} names an argument that it does not know`, async () => {
+    test(`names an unknown argument of ${name}`, async () => {
       const { code, stdout, stderr } = await run(file, '--bogus')
       assert.deepEqual([code, stdout], [2, ''])
       assert.match(stderr, /^--bogus is no option of npm .+; it accepts .*--help\n$/)
@@ -62,7 +62,7 @@ describe('the table of commands', { concurrency: 2 }, () => {
     })
   }
 
-  test('a dump that is given as the other venue\u2019s is refused', async () => {
+  test('refuses a dump given as the other venue\u2019s', async () => {
     const folder = testFolder('exchanged')
     const [a, b, out] = ['a.jsonl', 'b.jsonl', 'out.jsonl'].map((name) => join(folder, name))
     assert.ok(a !== undefined && b !== undefined && out !== undefined)

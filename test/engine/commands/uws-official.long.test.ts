@@ -67,7 +67,7 @@ function npmOf(...lines: readonly string[]): Readonly<Record<string, string>> {
   return { PATH: `${folder}:${process.env.PATH ?? ''}` }
 }
 
-test('without a way to the repository the command says so in one sentence and changes nothing', async () => {
+test('reports an unreachable repository in one sentence and changes nothing', async () => {
   const folder = project()
   const before = contents(folder)
   const { code, stdout, stderr } = await run(folder, {
@@ -88,7 +88,7 @@ test('without a way to the repository the command says so in one sentence and ch
   assert.deepEqual(contents(folder), before)
 })
 
-test('with one the dependency is theirs, resolved in a copy first; an install that fails is taken back', async () => {
+test('installs the official dependency after resolving it in a copy, and undoes a failed install', async () => {
   const marked =
     'grep -q "github:uNetworking" package.json && printf "{\\"marked\\":1}" > package-lock.json'
   const done = project()

@@ -28,7 +28,7 @@ async function readUntil(child: ChildProcess, words: string): Promise<string> {
   return text
 }
 
-test('the command listens from SIM_PORT, keeps its key file and ends on SIGTERM', async () => {
+test('listens from SIM_PORT, keeps its key file and ends on SIGTERM', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'venues-'))
   const keys: string[] = []
   const basePort = await freePorts(11)
@@ -52,7 +52,7 @@ test('the command listens from SIM_PORT, keeps its key file and ends on SIGTERM'
   }
 })
 
-test('a setting that is not accepted is named, and nothing starts', async () => {
+test('names a refused setting and starts nothing', async () => {
   const child = run({ SIM_RATE: 'fast' })
   let errors = ''
   child.stderr?.on('data', (chunk) => {

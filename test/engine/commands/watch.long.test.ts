@@ -57,7 +57,7 @@ async function moveUntil(watching: Watching): Promise<number | null> {
 describe('watch', () => {
   const here = () => ['--url', face.origin, '--key', 'ann-key']
 
-  test('with --json it prints a line a message, and stops after --count data messages', async () => {
+  test('prints a line per message with --json and stops after --count data messages', async () => {
     const watching = watch('orderbook', 'venue_a_rain', '--json', '--count', '3', ...here())
     assert.equal(await moveUntil(watching), 0)
     const lines = watching.stdout().trim().split('\n')
@@ -68,7 +68,7 @@ describe('watch', () => {
     assert.equal(watching.stderr(), '')
   })
 
-  test('without --json it prints a table: a heading, and a row a book', async () => {
+  test('prints a table with a heading and a row per book without --json', async () => {
     const watching = watch('orderbook', 'venue_a_rain', '--count', '2', ...here())
     assert.equal(await moveUntil(watching), 0)
     const [heading = '', ...lines] = watching.stdout().trim().split('\n')
@@ -82,7 +82,7 @@ describe('watch', () => {
     assert.equal(rows.length, 2)
   })
 
-  test('what it cannot do it says in words, and ends with 2', async () => {
+  test('explains an impossible request and ends with 2', async () => {
     const cases: readonly (readonly [string[], RegExp])[] = [
       [[], /CHANNEL/],
       [['fills'], /CHANNEL/],
@@ -107,7 +107,7 @@ describe('watch', () => {
     )
   })
 
-  test('a reader that has seen enough, as `| head`, ends it quietly', async () => {
+  test('ends quietly when its reader closes, as with `| head`', async () => {
     const watching = watch('orderbook', ...here())
     await once(watching.child.stdout, 'data')
     watching.child.stdout.destroy()

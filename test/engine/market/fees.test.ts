@@ -48,7 +48,7 @@ function model(rounding: FeeRounding, taker: FeeCurve, maker: FeeCurve = CURVE_Z
   return { ...MODEL_UNKNOWN, kind: 'quadratic', taker, maker, rounding, source: 'example' }
 }
 
-test('the worked examples of both venues’ documents', () => {
+test('matches the worked examples of both venues’ documents', () => {
   const table: readonly (readonly [FeeModel, string, string, string])[] = [
     // Rate, price, contracts → dollars: the categories of a venue that rounds to five decimals.
     [model(FIVE, curve('0.07')), '0.5', '100', '1.75'],
@@ -76,7 +76,7 @@ test('the worked examples of both venues’ documents', () => {
   assert.equal(feeOf(model(CENTS, curve('0.07')), 'maker', fill('0.37', '100')), 0)
 })
 
-test('an order sums its fills before it is rounded; cash in parts of a step costs one step more', () => {
+test('sums the fills of an order before rounding; cash in parts of a step costs one step more', () => {
   const fees = model(CENTS, curve('0.07'))
   // 0.016317 twice, each rounded up to 0.0164, make 0.0328.
   assert.equal(feeOfOrder(fees, 'taker', [fill('0.37', '1'), fill('0.37', '1')]), micros('0.04'))
@@ -89,7 +89,7 @@ test('an order sums its fills before it is rounded; cash in parts of a step cost
   assert.equal(feeOfOrder(fees, 'taker', []), 0)
 })
 
-test('a bound equals that of a naive twin in fractions, on every price, size and curve', () => {
+test('bounds fees like a reference in fractions, for every price, size and curve', () => {
   const numbers = fc.record({
     price: fc.integer({ min: 0, max: MICROS }),
     size: fc.integer({ min: 0, max: 10 ** 13 }),
@@ -119,7 +119,7 @@ test('a bound equals that of a naive twin in fractions, on every price, size and
   )
 })
 
-test('of any price and its complement the fee is the same, and a larger fill never costs less', () => {
+test('charges the same fee for a price and its complement, and never less for a larger fill', () => {
   const fees = model(CENTS, curve('0.07'))
   fc.assert(
     fc.property(
@@ -138,7 +138,7 @@ test('of any price and its complement the fee is the same, and a larger fill nev
   )
 })
 
-test('whether a gain is more than the fees of all legs is decided as in fractions, however near they are', () => {
+test('decides whether a gain exceeds all fees as in fractions, however close', () => {
   const one = 1_000_000n
   const leg = fc.record({
     price: fc.integer({ min: 1, max: 999_999 }),
@@ -175,7 +175,7 @@ test('whether a gain is more than the fees of all legs is decided as in fraction
   assert.equal(exceedsFees(17_501, [curve('0.07')], half), true)
 })
 
-test('what is unknown has no bound, and is never zero', () => {
+test('gives an unknown fee no bound, and never zero', () => {
   const one = fill('0.5', '100')
   assert.equal(feeOf(MODEL_UNKNOWN, 'taker', one), null)
   assert.equal(feeOf({ ...MODEL_UNKNOWN, kind: 'flat' }, 'taker', one), null)
@@ -185,7 +185,7 @@ test('what is unknown has no bound, and is never zero', () => {
   assert.throws(() => feeOf(halfKnown, 'taker', { ...one, size: sizeMicros(-1) }), RangeError)
 })
 
-test('numbers that no fee can have are no curve', () => {
+test('treats impossible fee numbers as no curve', () => {
   for (const [rate, exponent, multiplier] of [
     [Number.NaN, 1, MICROS],
     [-1, 1, MICROS],
@@ -204,7 +204,7 @@ test('takes an exponent from 0 to 8', () => {
   for (const exponent of [0, 8]) assert.equal(feeCurve(70_000, exponent)?.exponent, exponent)
 })
 
-test('an announced change takes effect at its time, not before', () => {
+test('applies an announced change at its time, not before', () => {
   const now = model(CENTS, curve('0.07'))
   const next = { ...model(CENTS, curve('0.07', 1, '0.5')), sinceMs: timeMs(2_000) }
   const fees = { now, next, waivedUntilMs: null }
@@ -214,7 +214,7 @@ test('an announced change takes effect at its time, not before', () => {
   assert.equal(feesAt(FEES_UNKNOWN, 2_000), MODEL_UNKNOWN)
 })
 
-test('equal fees are one object, and any difference makes another', () => {
+test('shares one object for equal fees and another for any difference', () => {
   const make = () => ({ now: model(FIVE, curve('0.07')), next: null, waivedUntilMs: null })
   const first = sharedFees(make())
   assert.equal(sharedFees(make()), first)

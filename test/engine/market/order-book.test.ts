@@ -21,7 +21,7 @@ function assertEqual(book: OrderBook, naive: NaiveBook, seed: number): void {
   book.assertSound()
 }
 
-test('for seeded sequences the fast book equals the naive one', () => {
+test('keeps the fast book equal to the naive one for seeded sequences', () => {
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('book', seed)
     const book = new OrderBook()
@@ -84,7 +84,7 @@ test('equals the naive one when levels come and go at any depth of 120', () => {
   }
 })
 
-test('a size of zero removes the level, and the next best takes its place', () => {
+test('removes a level at size zero and promotes the next best', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5), level(410_000, 7)], [level(430_000, 1)])
   assert.equal(book.bestBid, 410_000)
@@ -92,14 +92,14 @@ test('a size of zero removes the level, and the next best takes its place', () =
   assert.equal(book.bestBid, 400_000)
 })
 
-test('a difference that takes more than is there says so and leaves no level', () => {
+test('reports a difference that removes more than is there, and leaves no level', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5)], [])
   assert.equal(book.add({ side: 'bid', ...level(400_000, -6) }), 'negative')
   assert.equal(book.bestBid, null)
 })
 
-test('a bid at or above an ask is crossed', () => {
+test('reports a bid at or above an ask as crossed', () => {
   const book = new OrderBook()
   book.replace([level(400_000, 5)], [level(410_000, 5)])
   assert.equal(book.isCrossed, false)
@@ -107,14 +107,14 @@ test('a bid at or above an ask is crossed', () => {
   assert.equal(book.isCrossed, true)
 })
 
-test('the differences to an equal book are none', () => {
+test('returns no differences to an equal book', () => {
   const book = new OrderBook()
   const bids = [level(400_000, 5), level(390_000, 2)]
   book.replace(bids, [level(500_000, 1)])
   assert.deepEqual(book.differences(bids, [level(500_000, 1)]), [])
 })
 
-test('the checksum is the CRC-32 of the ten best levels a side, as integers', () => {
+test('computes the checksum as CRC-32 of the ten best levels a side, as integers', () => {
   const book = new OrderBook()
   book.replace(
     Array.from({ length: 12 }, (_, step) => level(400_000 - step * 10_000, 1_000_000 + step)),
@@ -129,7 +129,7 @@ test('the checksum is the CRC-32 of the ten best levels a side, as integers', ()
   assert.equal(book.checksum(), 0)
 })
 
-test('a book beyond its level limit refuses the next level and stays sound', () => {
+test('refuses a level beyond the book’s limit and stays valid', () => {
   const book = new OrderBook()
   for (let price = 1; price <= 10_000; price += 1) book.set({ side: 'bid', ...level(price, 1) })
   assert.equal(book.set({ side: 'bid', ...level(20_000, 1) }), 'full')

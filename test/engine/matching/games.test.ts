@@ -29,7 +29,7 @@ function gameOf(market: MatchMarket): Game {
   return game
 }
 
-test('leagues and sports are told by slug, series or title, and exclude each other', () => {
+test('recognises leagues and sports by slug, series or title, each excluding others', () => {
   const [mlb, mls] = [competitionOfSlug('mlb', ''), competitionOfSeries('KXMLSGAME', '')]
   assert.ok(isOtherCompetition(mlb, mls))
   assert.ok(isOtherCompetition(competitionOfSlug('val', ''), competitionOfSeries('KXLOLMAP', '')))
@@ -37,7 +37,7 @@ test('leagues and sports are told by slug, series or title, and exclude each oth
   assert.ok(!isOtherCompetition(competitionOfSlug('xyz', ''), competitionOfSeries('KXXYZGAME', '')))
 })
 
-test('one side is known under its long, short and initial name', () => {
+test('recognises a side by its long, short and initial name', () => {
   const same = [
     ['fc grunfeld 1904', 'grunfeld'],
     ['real montoya', 'montoya'],
@@ -49,7 +49,7 @@ test('one side is known under its long, short and initial name', () => {
   assert.equal(gradeNames('grunfeld', 'altdorf'), 0)
 })
 
-test('countries are known under the codes of both venues; one code of one venue means another', () => {
+test('recognises countries by the codes of both venues', () => {
   const side = (venue: 'a' | 'b', code: string) => ({
     ...{ venue, code, name: '' },
     handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
@@ -59,7 +59,7 @@ test('countries are known under the codes of both venues; one code of one venue 
   assert.equal(gradeSides(side('a', 'aus'), side('b', 'aut'), NO_COMPETITION), 0)
 })
 
-test('teams that only the venues’ lists name are known by them: a new one of a closed league, one written as a code', () => {
+test('recognises teams that only the venues’ lists name, also those written as codes', () => {
   const row = (venue: 'a' | 'b', league: string, code: string, [place, nickname]: string[]) => ({
     team: {
       venue,
@@ -102,12 +102,12 @@ test('teams that only the venues’ lists name are known by them: a new one of a
   assert.ok(game() < MATCH_SCORE)
 })
 
-test('one shared name is no proof', () => {
+test('does not accept one shared name as proof', () => {
   assert.ok(gradeNames('riley thornton', 'thornton blake') < SAME_SIDE)
   assert.ok(gradeNames('xin wang', 'yue wang') < SAME_SIDE)
 })
 
-test('what a venue states beside its text is read before the text, and unknown bets compare by their words', () => {
+test('reads venue fields before text and compares unknown bets by words', () => {
   const stated = understandMarket(
     marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05-x', '', {
       sportsMarketType: 'first_half_totals',
@@ -127,7 +127,7 @@ test('what a venue states beside its text is read before the text, and unknown b
   assert.ok(!isSameKind('winner', 'other:first corner'))
 })
 
-test('a bet is told with its period and what is counted; unknown bets keep their words', () => {
+test('reads a bet with its period and unit, and keeps the words of unknown bets', () => {
   assert.deepEqual(betOf(' |  | map 2 winner', 'game2', '', ''), {
     kind: 'winner',
     period: 'map2',
@@ -141,7 +141,7 @@ test('a bet is told with its period and what is counted; unknown bets keep their
   assert.match(betOf('a | | most yellow feathers', '', '', '').kind, /^other:/)
 })
 
-test('the side asked comes from labels, names, codes and ends; else the first named', () => {
+test('takes the side from labels, names, codes and ticker suffixes, else the first named', () => {
   const plain = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05')
   assert.equal(gameOf(plain).yesOutcome, 'first')
   assert.equal(gameOf({ ...plain, outcomes: ['Lions', 'Bears'] }).yesOutcome, 'second')
@@ -172,7 +172,7 @@ test('the side asked comes from labels, names, codes and ends; else the first na
   assert.deepEqual([gameOf(behind).yesOutcome, gameOf(behind).isDayStated], ['second', true])
 })
 
-test('the end of a ticker is the line above or below by league, unless a text says it', () => {
+test('reads a ticker suffix as the line above or below by league, unless a text states it', () => {
   const line = (ticker: string, yes = '') => gameOf(marketB(ticker, '', yes)).line
   assert.equal(line('KXMLBTOTAL-31JUN101610CINSD-9'), 8.5)
   assert.equal(line('KXNHLTOTAL-31JAN10BOSTOR-6'), 6.5)
@@ -193,7 +193,7 @@ test('the end of a ticker is the line above or below by league, unless a text sa
   )
 })
 
-test('one game is found in either order of its sides, and the side follows', () => {
+test('matches one game with its sides in either order', () => {
   const a = gameOf(marketA('Northwind vs. Sable Esports', 'cs2-nw-sab1-2031-03-04'))
   const b = gameOf(marketB('KXCS2GAME-31MAR041500SABNW-NW', 'Sable Esports vs. Northwind'))
   const found = compareGames(a, b)
@@ -216,7 +216,7 @@ const CODED = [
 ] as const
 
 for (const [title, event, end, side] of CODED) {
-  test(`codes keep their digits and hyphens: ${end} of ${event}`, () => {
+  test(`keeps digits and hyphens of codes: ${end} of ${event}`, () => {
     const native = { ticker: `${event}-${end}`, event_ticker: event, title: `${title} Winner?` }
     const game = gameOf(KALSHI_SUBJECTS.market(native, null))
     assert.equal(game.yesOutcome, side)
@@ -228,7 +228,7 @@ for (const [title, event, end, side] of CODED) {
   })
 }
 
-test('titles without slugs and tickers read as games, of both venues alike', () => {
+test('reads titles without slugs and tickers as games, for both venues alike', () => {
   const ours = (question: string, more = {}) =>
     marketA(question, '', '2031-11-02T00:00:00Z', {
       gameStartTime: '2031-11-02T00:00:00Z',
@@ -265,7 +265,7 @@ test('titles without slugs and tickers read as games, of both venues alike', () 
   assert.equal(understandMarket(bare('What will Quist say at the gala?', 'Gala')).game, null)
 })
 
-test('sport and competition are told by what the venues say beside the text', () => {
+test('reads sport and competition from venue fields beside the text', () => {
   const ours = marketA('Marden vs. Osijana', 'hr1-mar-osi-2031-03-08', '', {
     outcomes: '["Marden","Osijana"]',
     tags: [{ label: 'Sports' }, { label: 'Soccer' }],
@@ -284,7 +284,7 @@ test('sport and competition are told by what the venues say beside the text', ()
   assert.ok(isOtherCompetition(esports('Counter-Strike 2'), esports('Dota 2')))
 })
 
-test('a bet of no known kind keeps its words and whose it is; a side that one title leaves out is not said', () => {
+test('keeps words and subject of an unknown bet, and treats an omitted side as unstated', () => {
   const a = (bet: string, outcomes = '["Yes","No"]') =>
     marketA(`Arsenal vs. Tottenham: ${bet}`, 'epl-ars-tot-2031-11-23-x', '', { outcomes })
   const b = (bet: string, yes: string) =>

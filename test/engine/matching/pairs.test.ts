@@ -109,13 +109,13 @@ testOnBoth('on labelled pairs precision and recall hold their floors', PAIRS, (t
   }
 })
 
-test('the mistakes on the invented pairs are those known by name, and no others', () => {
+test('makes only the recorded mistakes on the invented pairs', () => {
   const mistakes = verdictsOf(PAIRS.invented).filter(({ label, found }) => label !== found)
   const told = mistakes.map(({ name, label, found }) => `${name}: ${label}, found ${found}`)
   assert.deepEqual(told.sort(), [...KNOWN_MISTAKES].sort())
 })
 
-test('the invented pairs are of every label and of many topics, each named once', () => {
+test('covers every label and many topics with invented pairs, each named once', () => {
   const rows = rowsOfFile(PAIRS.invented).filter(isRecord)
   assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length)
   assert.ok(rows.length >= 120)

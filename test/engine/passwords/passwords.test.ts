@@ -10,7 +10,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const SOMEBODY = { network: '192.0.2.1', isTrusted: false }
 
-test('a password is hashed with argon2id in a thread and recognised again', async () => {
+test('hashes a password with argon2id in a thread and verifies it', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const encoded = await pool.hash('correct horse', SOMEBODY)
@@ -24,7 +24,7 @@ test('a password is hashed with argon2id in a thread and recognised again', asyn
   }
 })
 
-test('a hash that waited too long is refused at its turn, and a hash under way is finished', async () => {
+test('refuses a hash that waited too long, and finishes a running one', async () => {
   const clock = new ManualClock()
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -58,7 +58,7 @@ test('a hash that waited too long is refused at its turn, and a hash under way i
   assert.deepEqual(begun, ['slow', 'in time'])
 })
 
-test('the hash that no account has is a valid argon2 hash, costs what any costs, and no password matches it', async () => {
+test('uses a valid decoy hash of equal cost that no password matches', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const shape = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/
@@ -73,7 +73,7 @@ test('the hash that no account has is a valid argon2 hash, costs what any costs,
   }
 })
 
-test('beyond its queue the pool refuses and keeps serving those it took', async () => {
+test('refuses beyond its queue and serves the accepted tasks', async () => {
   const pool = openPasswordPool(new ManualClock())
   try {
     const tries = await Promise.allSettled(
@@ -115,7 +115,7 @@ function openHeldPool() {
   return { pool, begun, endOne, endAll }
 }
 
-test('checks a password of a bystander after at most one of each other network, whatever one network sends', async () => {
+test('checks a password of a bystander after at most one of each other network', async () => {
   const { pool, begun, endAll } = openHeldPool()
   const attacker = { network: '2001:db8:0::/48', isTrusted: false }
   const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))

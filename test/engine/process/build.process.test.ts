@@ -78,7 +78,7 @@ async function startsBuild(root: string): Promise<string> {
 const buildsIn = (root: string) => readdirSync(join(root, 'node_modules/.cache/twinbook')).sort()
 const here = (root: string, path: string) => pathToFileURL(join(root, path)).href
 
-test('a built program has the addresses of its sources, leads to other built programs, and its traces name lines of the sources', async () => {
+test('keeps source addresses, links to other built programs and source lines in traces', async () => {
   const root = newTree()
   const built = await builtOf(root)
   const main = join(built, 'engine/main.mjs')
@@ -95,7 +95,7 @@ test('a built program has the addresses of its sources, leads to other built pro
   await assert.rejects(failed, /engine\/where\.ts:5:/)
 })
 
-test('the same sources are built once, by however many starts at once; a changed one makes another build', async () => {
+test('builds equal sources once for concurrent starts, and changed ones anew', async () => {
   const root = newTree()
   const [first, second] = await Promise.all([startsBuild(root), startsBuild(root)])
   assert.equal(first, second)
@@ -115,7 +115,7 @@ test('the same sources are built once, by however many starts at once; a changed
   assert.equal(buildsIn(root).length, 2, 'of what cannot be built nothing is left')
 })
 
-test('the two other builds that were used last stay, older ones go, and so do those that nobody finishes', async () => {
+test('retains the two other builds used last and removes older and unfinished ones', async () => {
   const root = newTree()
   const built = await builtOf(root)
   const cache = dirname(built)
@@ -129,7 +129,7 @@ test('the two other builds that were used last stay, older ones go, and so do th
   assert.deepEqual(buildsIn(root), ['bbbb', 'cccc', 'eeee.4567', basename(built)].sort())
 })
 
-test('an installation that cannot be written to starts through tsx, and one that can from its build: both say the same', async () => {
+test('starts through tsx when the installation is read-only, else from its build, with the same output', async () => {
   const root = mkdtempSync(join(folder, 'whole-'))
   for (const path of ['engine', 'storage', 'actors', 'http', 'package.json', 'package-lock.json']) {
     cpSync(path, join(root, path), { recursive: true })

@@ -25,7 +25,7 @@ function read(line: string) {
   return given
 }
 
-test('words, switches, values and lists are read in any order', () => {
+test('reads positionals, switches, values and lists in any order', () => {
   const given = read('--from a b --loud here --count=3 now --from c')
   assert.deepEqual(given.positionals, ['here', 'now'])
   assert.deepEqual(given.texts('from'), ['a', 'b', 'c'])
@@ -40,7 +40,7 @@ test('words, switches, values and lists are read in any order', () => {
   assert.match(helpOf(COMMAND), /Usage:\n {2}npm run toy -- PLACE \[TIME\]\n/)
 })
 
-test('what is not accepted is named in one line', () => {
+test('names what is not accepted in one line', () => {
   const cases = [
     [
       'here --bogus',
@@ -62,7 +62,7 @@ test('what is not accepted is named in one line', () => {
   }
 })
 
-test('progress is rewritten on a terminal ten times a second, and not written elsewhere', () => {
+test('rewrites progress on a terminal ten times a second, and nowhere else', () => {
   const written: string[] = []
   const stream = { write: (text: string) => written.push(text) }
   const elsewhere = openProgress(stream, () => 0)

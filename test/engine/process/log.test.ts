@@ -38,7 +38,7 @@ function openLines() {
   return { lines, clock, parts: { ...parts, log: pino(logOptions('info', clock), stream) } }
 }
 
-test('of a host that cannot be reached one line a minute is written, without a stack, for all callers together', async () => {
+test('logs one line a minute for an unreachable host, without a stack, for all callers', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const limits = { timeoutMs: 1_000_000, bodyBytesMax: 100, retries: 0 }
@@ -69,7 +69,7 @@ test('of a host that cannot be reached one line a minute is written, without a s
   client.stop()
 })
 
-test('the sockets of a host share its line, and say neither path nor query', async () => {
+test('logs one line for all sockets of a host, without path and query', async () => {
   const { lines, clock, parts } = openLines()
   const port = await closedPort()
   const feeds = [0, 1, 2].map(

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { watchRuntime } from '../../../engine/process/runtime.ts'
 
-test('the metrics show the heap by space, every collection by kind with its pause, the loop’s delay and the threads', async () => {
+test('exports heap spaces, collections by kind with pauses, loop delay and threads as metrics', async () => {
   const metrics = new Metrics()
   watchRuntime(metrics)
   const read = async (name: string) => {

@@ -15,7 +15,7 @@ function open() {
 
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
-test('what was brought up is ended once, last first, whatever asks for it and how often', async () => {
+test('stops each started part once, last first, whatever requests it and how often', async () => {
   const { clock, exits, shutdown } = open()
   const ended: string[] = []
   shutdown.add(async () => void ended.push('storage'))
@@ -35,7 +35,7 @@ test('what was brought up is ended once, last first, whatever asks for it and ho
   assert.equal(clock.timerCount, 0)
 })
 
-test('what hangs is left behind after 15 s, and a failure to stop is a failure', async () => {
+test('abandons a hanging part after 15 s and reports a failed stop', async () => {
   const hanging = open()
   hanging.shutdown.add(() => new Promise(() => {}))
   hanging.shutdown.begin(0)

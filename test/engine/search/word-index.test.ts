@@ -7,7 +7,7 @@ import { Searcher } from '../../../engine/search/searcher.ts'
 import { queryWords, wordsOf } from '../../../engine/search/tokenizer.ts'
 import { WordIndex } from '../../../engine/search/word-index.ts'
 
-test('words are runs of letters and digits, without accents, case or compatibility forms', () => {
+test('splits words as runs of letters and digits, without accents, case or compatibility forms', () => {
   assert.deepEqual(wordsOf('Will Bogotá beat São-Paulo 3–1?'), [
     'will',
     'bogota',
@@ -34,7 +34,7 @@ test('words are runs of letters and digits, without accents, case or compatibili
   assert.deepEqual(wordsOf('?! 🎉 \ud800 \u0000 '), [])
 })
 
-test('of a question the first 200 characters and 16 distinct words are used', () => {
+test('uses the first 200 characters and 16 distinct words of a query', () => {
   assert.deepEqual(queryWords('win the Winner THE the'), ['the', 'winner'])
   assert.deepEqual(queryWords('a an A'), ['a', 'an'])
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index))
@@ -44,7 +44,7 @@ test('of a question the first 200 characters and 16 distinct words are used', ()
   assert.deepEqual(queryWords('(a+)+$ [\\ .* %00'), ['a', '00'])
 })
 
-test('the index finds what a naive reading of every text finds, after any changes', () => {
+test('finds what a naive scan finds after any changes', () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('search twin', seed)
     const index = new WordIndex()
@@ -73,7 +73,7 @@ test('the index finds what a naive reading of every text finds, after any change
   }
 })
 
-test('rare words count more, the question more than the rest, exact words more than beginnings', () => {
+test('weighs rare words, the question and exact words higher', () => {
   const searcher = new Searcher()
   const rows = [
     ['Will it rain in Paris?', 'Weather', 'Yes No'],

@@ -41,7 +41,7 @@ function keys(...clues: readonly GameClue[]) {
 }
 
 describe('leagues', () => {
-  test('a series of venue b tells the league by its longest stem; combined markets tell none', () => {
+  test('reads the league of a venue b series by its longest stem, and none of combined markets', () => {
     assert.equal(leagueOfSeries('KXNFLGAME')?.league.name, 'nfl')
     assert.equal(leagueOfSeries('KXNCAAFSPREAD')?.league.name, 'cfb')
     assert.equal(leagueOfSeries('KXNCAAWBGAME')?.league.sport, 'cbb')
@@ -53,7 +53,7 @@ describe('leagues', () => {
 })
 
 describe('clues', () => {
-  test('a slug tells league, codes and date; further events of a game share its anchor', () => {
+  test('reads league, codes and date of a slug, with one anchor for further events of a game', () => {
     const game = slug('nfl-dal-phi-2025-09-04', 'Cowboys vs. Eagles')
     assert.deepEqual(codes(game), ['dal', 'phi'])
     assert.equal(game.date, '2025-09-04')
@@ -73,7 +73,7 @@ describe('clues', () => {
     }
   })
 
-  test('a slug dated by Greenwich is put on the US Eastern day of its start', () => {
+  test('converts a slug dated in UTC to the US Eastern day of its start', () => {
     const late = Date.parse('2025-11-03T00:00:00Z')
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', late).date, '2025-11-02')
     const usual = Date.parse('2025-11-04T00:30:00Z')
@@ -83,7 +83,7 @@ describe('clues', () => {
     assert.equal(slug('nba-chi-nyk-2025-11-03', 'Bulls vs. Knicks', listed).startMs, null)
   })
 
-  test('codes without separator are split by table, sub-title, suffix or names', () => {
+  test('splits codes without separator by table, subtitle, suffix or names', () => {
     assert.deepEqual(codes(ticker('KXNFLGAME-25NOV02DENHOU', 'Denver at Houston')), ['den', 'hou'])
     assert.deepEqual(codes(ticker('KXNHLGAME-25OCT15CGYUTA', 'Calgary vs Utah')), ['cgy', 'uta'])
     assert.deepEqual(
@@ -108,7 +108,7 @@ describe('clues', () => {
     ])
   })
 
-  test('spreads and props are of the game; futures and strange pairs are not', () => {
+  test('assigns spreads and props to the game, but not futures and unknown pairs', () => {
     const game = ticker('KXNBAGAME-26JAN09MILLAL', 'Milwaukee at Los Angeles L')
     assert.equal(
       ticker('KXNBASPREAD-26JAN09MILLAL', 'Milwaukee at Los Angeles L: Spread').anchor,
@@ -129,7 +129,7 @@ describe('clues', () => {
     }
   })
 
-  test('start and digit of a ticker tell the games of a day apart', () => {
+  test('separates the games of a day by start and digit of the ticker', () => {
     const timed = ticker('KXMLBGAME-26JUL282210SEALAD', 'Seattle at Los Angeles D')
     assert.equal(timed.startMs, Date.parse('2026-07-29T02:10:00Z'))
     assert.equal(timed.date, '2026-07-28')
@@ -138,7 +138,7 @@ describe('clues', () => {
     assert.equal(ticker('KXWTAMATCH-25SEP10MARMAR2', 'Maria vs Marino').number, null)
   })
 
-  test('titles name their sides without games, dates and questions', () => {
+  test('reads the sides of a title without games, dates and questions', () => {
     assert.deepEqual(sidesOfTitle('Toronto vs Seattle (Game 5)'), ['Toronto', 'Seattle'])
     assert.deepEqual(sidesOfTitle('WTA Hamburg: Schunk or Galfi advances?'), ['Schunk', 'Galfi'])
     assert.deepEqual(sidesOfTitle('Raiders  vs. Seahawks '), ['Raiders', 'Seahawks'])
@@ -156,7 +156,7 @@ describe('teams', () => {
     assert.ok(found !== undefined)
     return table.team(found, { venue: 'b', code, name })
   }
-  test('code, name, nickname and place of either venue mean one team', () => {
+  test('resolves code, name, nickname and location of either venue to one team', () => {
     for (const [code, name] of [
       ['jac', 'Jacksonville'],
       ['jax', 'Jaguars'],
@@ -172,7 +172,7 @@ describe('teams', () => {
     assert.equal(team('NFL', '', 'New York'), null)
   })
 
-  test('colleges and clubs are one by name, however each venue shortens it', () => {
+  test('matches colleges and clubs by name in either venue’s short forms', () => {
     const same = (league: string, one: string, other: string) =>
       assert.equal(team(league, 'x', one), team(league, 'y', other), `${one} and ${other}`)
     same('NCAAF', 'North Carolina St.', 'NC State')
@@ -188,7 +188,7 @@ describe('teams', () => {
     assert.notEqual(team('LIGUE1', 'par', 'Paris'), team('LIGUE1', 'psg', 'PSG'))
   })
 
-  test('a list of the venue teaches its codes, and keys of venue b use them', () => {
+  test('learns codes from the venue’s list for keys of venue b', () => {
     const taught = new TeamTable()
     const b = () =>
       [
@@ -224,12 +224,12 @@ describe('teams', () => {
   })
 })
 
-describe('lists of teams', () => {
+describe('team lists', () => {
   const league = leagueOfWord('cfb')
   const row = (code: string, name = `School ${code}`) =>
     ({ venue: 'a', league: 'cfb', code, name, location: '', nickname: '' }) as const
 
-  test('a list that is read again every day takes no more room', () => {
+  test('uses no more memory for a list that is read every day', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let day = 0; day < 8; day += 1) {
@@ -239,7 +239,7 @@ describe('lists of teams', () => {
     assert.ok(taught.hasCode(league, 'a', 'newu'))
   })
 
-  test('a list without end is cut, and what is known can still change', () => {
+  test('truncates an endless list and still updates known teams', () => {
     assert.ok(league !== null)
     const taught = new TeamTable()
     for (let index = 0; index < 50_000; index += 1) taught.learn(row(`x${index}`), 'slug')
@@ -253,7 +253,7 @@ describe('lists of teams', () => {
 })
 
 describe('games', () => {
-  test('a pair is one game whichever side comes first, under venue a’s slug', () => {
+  test('matches a pair in either order as one game under venue a’s slug', () => {
     assert.deepEqual(
       keys(
         slug('nhl-lak-mon-2025-11-11', 'Kings vs. Canadiens'),
@@ -266,7 +266,7 @@ describe('games', () => {
     ])
   })
 
-  test('the second game of a day has its own key at both venues, told by digit or by start', () => {
+  test('keys the second game of a day at both venues, by digit or by start', () => {
     const first = slug(
       'mlb-oak-mil-2025-04-18',
       'Athletics vs. Brewers',
@@ -291,7 +291,7 @@ describe('games', () => {
     assert.deepEqual(keys(first, ...timed.slice(1)).length, 2)
   })
 
-  test('tennis: surnames match by name or prefix, on venue a’s date or the day beside it', () => {
+  test('matches tennis surnames by name or prefix, on venue a’s date or an adjacent day', () => {
     const a = slug('wta-tomljan-jovic-2026-02-26', 'Austin: Ajla Tomljanovic vs Iva Jovic')
     const b = ticker('KXWTAMATCH-26FEB25TOMJOV', 'Tomljanovic vs Jovic')
     assert.deepEqual(keys(a, b), ['wta-jovic-tomljanovic-2026-02-26 ab'])
@@ -322,7 +322,7 @@ describe('games', () => {
     )
   })
 
-  test('golf: a title less its placing names the tournament, its end the week', () => {
+  test('names a golf tournament by its title without placing, and its week by the end', () => {
     assert.equal(
       tournamentOf('PGA TOUR: The Players Championship Winner (March 15, 2026)'),
       'players championship',
@@ -343,7 +343,7 @@ describe('games', () => {
     assert.equal(clue?.date, '2026-01-29')
   })
 
-  test('dates are those of New York, summer time included', () => {
+  test('uses dates of New York, daylight saving time included', () => {
     assert.equal(easternDate(Date.parse('2025-09-05T00:20:00Z')), '2025-09-04')
     assert.equal(easternDate(Date.parse('2025-07-01T03:59:00Z')), '2025-06-30')
     assert.equal(easternDate(Date.parse('2025-12-01T04:59:00Z')), '2025-11-30')

@@ -120,7 +120,7 @@ describe('recorded games', () => {
     { isTimed: false, hasSubtitle: false },
   ]) {
     const how = read.isTimed ? 'starts and sub-titles' : 'titles alone'
-    test(`at least 99 of 100 recorded games have one key at both venues, no two share one, by ${how}`, {
+    test(`gives at least 99 of 100 recorded games one key at both venues, none shared, by ${how}`, {
       skip,
     }, (t) => {
       const { together, misses } = group(read)
@@ -131,7 +131,7 @@ describe('recorded games', () => {
     })
   }
 
-  test('with venue b’s rows exchanged among the dates no game is put with one of other teams', {
+  test('joins no games of different teams when venue b’s rows are exchanged between dates', {
     skip,
   }, (t) => {
     const random = seededRandom('sports', 1)

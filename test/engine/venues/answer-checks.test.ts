@@ -16,7 +16,7 @@ import {
 } from '../../../engine/venues/answer-checks.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 
-test('only a list is a list; null is one without rows', () => {
+test('accepts only a list as a list, and null as one without rows', () => {
   assert.deepEqual(listIn({ trades: [1] }, 'trades', 'trades'), [1])
   assert.deepEqual(listIn({ trades: null }, 'trades', 'trades'), [])
   const shape = { name: 'SuspectAnswerError', kind: 'trades', reason: 'shape' }
@@ -28,7 +28,7 @@ test('only a list is a list; null is one without rows', () => {
   }
 })
 
-test('pages end where their cursors end, and never go on for ever', async () => {
+test('ends pages with their cursors, and never loops', async () => {
   const read = async (next: (page: number) => string | null, rowsOf = (page: number) => [page]) => {
     const rows: unknown[] = []
     let page = 0
@@ -56,7 +56,7 @@ test('pages end where their cursors end, and never go on for ever', async () => 
   assert.deepEqual(empty, { count: 0, reason: 'endless' })
 })
 
-test('a list of nothing is doubted, and one that lacks more than a few things', () => {
+test('suspects an empty list and one that lacks more than a few items', () => {
   assert.equal(suspectListReason({ received: 0, missing: 0, expected: 0 }), 'empty')
   assert.equal(suspectListReason({ received: 0, missing: 9, expected: 9 }), 'empty')
   assert.equal(suspectListReason({ received: 90, missing: 10, expected: 100 }), null)
@@ -68,7 +68,7 @@ test('a list of nothing is doubted, and one that lacks more than a few things', 
   assert.equal(reachesBack([], 5), false)
 })
 
-test('doubts are counted by venue, kind and reason, and named in a few lines', () => {
+test('counts suspicions by venue, kind and reason, and names them in a few lines', () => {
   const metrics = new Metrics()
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
@@ -89,7 +89,7 @@ test('doubts are counted by venue, kind and reason, and named in a few lines', (
   assert.ok(lines[0]?.includes('KX-1'))
 })
 
-test('an answer of another form is a finding, one that lacks something is not: it may come with the next', () => {
+test('records an answer of another form as a finding, but not a missing item', () => {
   const drift = quietDrift()
   const doubts = new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
   for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {

@@ -8,7 +8,7 @@ import { TokenBucket } from '../../../engine/venues/rate-limit.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 describe('TokenBucket', () => {
-  it('in any window it grants at most rate × time + burst', async () => {
+  it('grants at most rate × time + burst in any window', async () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const random = seededRandom('rate', seed)
       const clock = new ManualClock()
@@ -41,7 +41,7 @@ describe('TokenBucket', () => {
     }
   })
 
-  it('calls are granted in the order in which they were made', async () => {
+  it('grants calls in their order', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 5, clock })
     const order: number[] = []
@@ -55,7 +55,7 @@ describe('TokenBucket', () => {
     assert.deepEqual(order, [0, 1, 2, 3, 4])
   })
 
-  it('when the queue is full a call is refused', async () => {
+  it('refuses a call when the queue is full', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 1, clock, waitingCountMax: 2 })
     await bucket.take(1)
@@ -66,7 +66,7 @@ describe('TokenBucket', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('a call that is aborted gives its place and its tokens away', async () => {
+  it('releases the slot and tokens of an aborted call', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 1, burst: 4, clock })
     await bucket.take(4)
@@ -81,7 +81,7 @@ describe('TokenBucket', () => {
     assert.equal(bucket.waitingCount, 0)
   })
 
-  it('a cost above the burst is granted when the bucket is full', async () => {
+  it('grants a cost above the burst when the bucket is full', async () => {
     const clock = new ManualClock()
     const bucket = new TokenBucket({ tokensPerSecond: 10, burst: 5, clock })
     await bucket.take(1)

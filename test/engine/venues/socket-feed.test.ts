@@ -97,7 +97,7 @@ describe('SocketFeed', () => {
     }
   })
 
-  it('a frame is stamped once with our time and carries its connection', async () => {
+  it('stamps a frame once with our time and its connection', async () => {
     const bench = await open()
     const peer = await start(bench)
     bench.clock.advance(1_234)
@@ -112,7 +112,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.feed.lastDataAtMs, receivedAtMs)
   })
 
-  it('it comes back after a loss, and each loss is told once', async () => {
+  it('reconnects after a loss and reports each loss once', async () => {
     const bench = await open()
     for (let losses = 1; losses <= 3; losses += 1) {
       const peer = losses === 1 ? await start(bench) : bench.peers.at(-1)
@@ -123,7 +123,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('the back-off doubles up to 30 s', async () => {
+  it('doubles the back-off up to 30 s', async () => {
     const attempts: number[] = []
     const bench: Bench = await open(
       {
@@ -146,7 +146,7 @@ describe('SocketFeed', () => {
     assert.equal(bench.downs.length, 0, 'an attempt that did not open is no loss')
   })
 
-  it('a refused handshake is named by its stream and status, a busy or failing venue is not', async () => {
+  it('names a refused handshake by stream and status, but not a busy or failing venue', async () => {
     const notes: string[] = []
     const drift = { note: (kind: string, name: unknown) => void notes.push(`${kind} ${name}`) }
     const statuses = [401, 429, 503, 410]
@@ -170,7 +170,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(notes, ['ws.upgrade books 401', 'ws.upgrade books 410'])
   })
 
-  it('after thirty seconds of life the back-off begins anew', async () => {
+  it('resets the back-off after thirty seconds of connection', async () => {
     const bench = await open({ deadAfterMs: 1e9, noDataAfterMs: 1e9 }, 0.999_999_9)
     let peer = await start(bench)
     const delayAfter = async (lifeMs: number): Promise<number> => {
@@ -193,7 +193,7 @@ describe('SocketFeed', () => {
     assert.ok((await delayAfter(30_000)) < 400)
   })
 
-  it('a peer without any sign of life is given up', async () => {
+  it('drops a peer without any sign of life', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.ping('heartbeat')
@@ -205,7 +205,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.opens === 2, 10)
   })
 
-  it('heartbeats keep it alive but do not end a silence', async () => {
+  it('stays connected on heartbeats without ending the silence', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -227,7 +227,7 @@ describe('SocketFeed', () => {
     assert.equal(silences, 4)
   })
 
-  it('it sends the heartbeat that the venue wants', async () => {
+  it('sends the heartbeat that the venue requires', async () => {
     const bench = await open({ pingText: 'PING', pingEveryMs: 5_000 })
     const peer = await start(bench)
     const heard: string[] = []
@@ -237,7 +237,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(heard, ['PING', 'PING', 'PING'])
   })
 
-  it('a throw in a callback costs nothing but a count', async () => {
+  it('only counts a throw in a callback', async () => {
     const bench = await open({
       onOpen: () => {
         throw new Error('bug')
@@ -254,7 +254,7 @@ describe('SocketFeed', () => {
     assert.ok(bench.feed.isOpen)
   })
 
-  it('while reading is paused no message comes and no connection is given up; then every message comes, in order', async () => {
+  it('holds messages and keeps connections while reading is paused, then delivers all in order', async () => {
     let silences = 0
     const bench = await open({
       onSilence: () => {
@@ -297,7 +297,7 @@ describe('SocketFeed', () => {
     assert.deepEqual(bench.downs, ['no sign of life'])
   })
 
-  it('a socket that opens while reading is paused is not read', async () => {
+  it('does not read a socket that opens while reading is paused', async () => {
     const bench = await open()
     bench.feed.pause(true)
     const peer = await start(bench)
@@ -308,7 +308,7 @@ describe('SocketFeed', () => {
     await until(bench, () => bench.frames.length === 1)
   })
 
-  it('after a pause or a stall it says since when what is read may be old, until it has caught up', async () => {
+  it('reports since when data may be old after a pause or stall, until it has caught up', async () => {
     const bench = await open()
     const peer = await start(bench)
     assert.equal(bench.feed.lateSinceMs, null)
@@ -375,7 +375,7 @@ describe('SocketFeed', () => {
     assert.equal(failed.value, 1)
   })
 
-  it('after stop nothing is called, nothing waits, and send refuses', async () => {
+  it('calls nothing, waits for nothing and refuses to send after stop', async () => {
     const bench = await open()
     const peer = await start(bench)
     peer.send('late')
@@ -387,7 +387,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.frames.length, bench.downs.length, bench.clock.timerCount], [0, 0, 0])
   })
 
-  it('stop during the handshake ends it', async () => {
+  it('ends the handshake on stop', async () => {
     const bench = await open()
     bench.feed.start()
     await bench.feed.stop()
@@ -395,7 +395,7 @@ describe('SocketFeed', () => {
     assert.deepEqual([bench.opens, bench.clock.timerCount], [0, 0])
   })
 
-  it('a handshake that hangs is given up after ten seconds', async () => {
+  it('abandons a hanging handshake after ten seconds', async () => {
     const deaf = createServer((socket) => {
       socket.on('error', () => {})
       socket.resume()

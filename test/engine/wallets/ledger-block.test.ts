@@ -33,7 +33,7 @@ const ODD_TEXTS = [
   '0x12g4',
 ]
 
-test('events of every kind come out of a block as they went in', () => {
+test('round-trips events of every kind through a block', () => {
   for (let seed = 0; seed < 300; seed += 1) {
     const random = seededRandom('blocks', seed)
     const events = Array.from({ length: random.below(40) }, () => strangeEvent(random))
@@ -58,7 +58,7 @@ test('events of every kind come out of a block as they went in', () => {
   }
 })
 
-test('texts of any kind keep their numbers, through bytes and after', () => {
+test('keeps numbers of texts of any kind through bytes', () => {
   const table = TextTable.empty()
   const texts = [
     ...ODD_TEXTS,
@@ -86,7 +86,7 @@ test('texts of any kind keep their numbers, through bytes and after', () => {
   assert.equal(again?.text(texts.length - 1), texts.at(-1))
 })
 
-test('a full block of a busy wallet takes at most 90 bytes an event, and one more event is refused', () => {
+test('stores at most 90 bytes an event in a full block of a busy wallet, and refuses another event', () => {
   const random = seededRandom('room')
   const hex = () => `0x${Array.from({ length: 64 }, () => random.below(16).toString(16)).join('')}`
   const markets = Array.from({ length: 400 }, () => nativeMarketId(hex()))
@@ -106,7 +106,7 @@ test('a full block of a busy wallet takes at most 90 bytes an event, and one mor
   assert.throws(() => packBlock([...events, strangeEvent(random)]), RangeError)
 })
 
-test('cut or changed bytes are no block, or one whose every event can be read', () => {
+test('rejects truncated or changed bytes, or reads every event', () => {
   const random = seededRandom('damaged blocks')
   const bytes = packBlock(Array.from({ length: 30 }, () => strangeEvent(random)))
   for (let length = 0; length < bytes.byteLength; length += 1) {

@@ -25,7 +25,7 @@ const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150
 /** Of tests that judge each history at several places. */
 const OFTEN_JUDGED = HISTORIES / 2
 
-test('every figure of a history is what the naive twin works out from the rules', () => {
+test('computes every figure of a history like the naive reference', () => {
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -36,7 +36,7 @@ test('every figure of a history is what the naive twin works out from the rules'
   }
 })
 
-test('cash, fees apart, and the cost of what is held make up what was realised', () => {
+test('keeps cash without fees plus the cost of holdings equal to what was realised', () => {
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
@@ -69,7 +69,7 @@ test('cash, fees apart, and the cost of what is held make up what was realised',
   assert.ok(heldCount > 100, 'histories end with something held')
 })
 
-test('when a resolution becomes known changes nothing, nor does how often one looks', () => {
+test('is independent of when a resolution becomes known and how often figures are read', () => {
   const told = { resolved: 0, rebuilt: 0, judged: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -117,7 +117,7 @@ test('when a resolution becomes known changes nothing, nor does how often one lo
   )
 })
 
-test('an event that comes late counts in its place, or the tally asks to be made anew', () => {
+test('counts a late event in its position, or requests a rebuild', () => {
   const answers = { applied: 0, rebuild: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
@@ -141,7 +141,7 @@ test('an event that comes late counts in its place, or the tally asks to be made
   assert.ok(answers.applied > 10 && answers.rebuild > 20, JSON.stringify(answers))
 })
 
-test('a tally packed and unpacked after every event goes on as if nothing had been', () => {
+test('continues unchanged when packed and unpacked after every event', () => {
   for (let seed = 0; seed < HISTORIES / 10; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -164,7 +164,7 @@ test('a tally packed and unpacked after every event goes on as if nothing had be
   }
 })
 
-test('a copy and its original change apart', () => {
+test('changes a copy and its original independently', () => {
   for (let seed = 0; seed < 50; seed += 1) {
     const history = randomHistory(seed)
     const find = finder(history.markets)
@@ -179,7 +179,7 @@ test('a copy and its original change apart', () => {
   }
 })
 
-test('cut bytes, other versions and rows that name no row are no tally', () => {
+test('rejects truncated bytes, other versions and rows without an entry', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   for (let length = 0; length < bytes.byteLength; length += 1) {
@@ -197,7 +197,7 @@ test('cut bytes, other versions and rows that name no row are no tally', () => {
   assert.ok(refused > 200, `${refused} of 2,000 damages were seen without a checksum`)
 })
 
-test('positions of a market that lead in a circle are no tally', () => {
+test('rejects circular positions of a market', () => {
   const history = randomHistory(7, { isComplete: true, eventCount: 40, groupCount: 3 })
   const bytes = accountOf(history.events, finder(history.markets)).pack()
   const mark = new DataView(bytes.buffer).getUint32(0, true)
@@ -300,7 +300,7 @@ class Told {
   }
 }
 
-test('shares are floors, exact at every size and below 0, and parts add up to the whole', () => {
+test('floors shares exactly at every size and below 0, with parts that add up', () => {
   const random = seededRandom('shares')
   const any = () => Math.floor(10 ** (random.next() * 15.9))
   for (let round = 0; round < 20_000; round += 1) {
@@ -319,7 +319,7 @@ test('shares are floors, exact at every size and below 0, and parts add up to th
   }
 })
 
-test('buys raise the average, sales realise against it, the last sale takes what cost is left', () => {
+test('raises the average on buys and realises against it on sales; the last sale takes the remaining cost', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 10, 4])
   told.apply('buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) })
@@ -336,7 +336,7 @@ test('buys raise the average, sales realise against it, the last sale takes what
   assert.equal(told.position('m-yes').realized, 1_000_000 + 1_000_000 - 7_500_000)
 })
 
-test('what is given above what is known realises nothing, and the position says so', () => {
+test('realises nothing for disposals above known holdings, and marks the position', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 3, 1.5])
   told.apply('sell', [1, 'm-yes', 4, 2.4])
@@ -349,7 +349,7 @@ test('what is given above what is known realises nothing, and the position says 
   assert.equal(told.tally.totals().volume, 1_500_000 + 2_400_000 + 900_000, 'all of it is volume')
 })
 
-test('a split buys both sides at half a dollar, a merge sells them, the odd micro goes to the last', () => {
+test('splits at half a dollar a side and merges by selling, with the odd micro to the last', () => {
   const told = new Told(market('m'))
   told.apply('split', [0, 'm', 3.000001])
   assert.equal(told.position('m-yes').cost, 1_500_000)
@@ -363,7 +363,7 @@ test('a split buys both sides at half a dollar, a merge sells them, the odd micr
   assert.deepEqual([splits, merges, trades, volume], [1, 1, 2, 2_200_000])
 })
 
-test('a loser is realised at the resolution, or at the market’s last event when that is later', () => {
+test('realises a loser at the resolution, or at the market’s last event if later', () => {
   const resolvedAtMs = timeMs(START_MS + 100 * SECOND + 400)
   const facts = market('m', { payout: priceMicros(0), resolvedAtMs })
   const told = new Told(facts)
@@ -386,7 +386,7 @@ test('a loser is realised at the resolution, or at the market’s last event whe
   assert.equal(told.tally.between(at(200), at(200)).realized, 0)
 })
 
-test('a redemption pays the payout, parts of a dollar too, for all that is held of both sides', () => {
+test('pays the payout, fractions too, for all holdings of both sides on a redemption', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const told = new Told(market('m', { payout: priceMicros(333_333), resolvedAtMs }))
   told.apply('buy', [0, 'm-yes', 1.5, 0.6])
@@ -397,7 +397,7 @@ test('a redemption pays the payout, parts of a dollar too, for all that is held 
   assert.deepEqual(told.tally.openMarkets(), [])
 })
 
-test('where no payout is known, dollars that are one side’s whole amount say who won', () => {
+test('infers the winner from dollars equal to one side’s holdings when no payout is known', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 10, 4])
   told.apply('buy', [0, 'm-no', 7, 2])
@@ -425,7 +425,7 @@ test('where no payout is known, dollars that are one side’s whole amount say w
   assert.ok(!both.position('m-no').isCostKnown)
 })
 
-test('No of two markets of four become dollars and Yes of the other two at what is left of their cost', () => {
+test('converts No of two of four markets to dollars and Yes of the other two at their remaining cost', () => {
   const told = new Told(...grouped)
   told.apply('buy', [0, 'm0-no', 10, 7])
   told.apply('buy', [0, 'm2-no', 20, 18])
@@ -442,7 +442,7 @@ test('No of two markets of four become dollars and Yes of the other two at what 
   assert.equal(told.tally.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
 })
 
-test('a cheap enough No leaves Yes below nothing, and No of every market is realised', () => {
+test('prices Yes below zero after a cheap No, and realises No of every market', () => {
   const told = new Told(...grouped)
   for (const name of GROUP) told.apply('buy', [0, `${name}-no`, 10, 1])
   const three = GROUP.slice(0, 3).map(nativeMarketId)
@@ -453,7 +453,7 @@ test('a cheap enough No leaves Yes below nothing, and No of every market is real
   assert.equal(told.position('m0-no').realized, 3_750_000 - 500_000)
 })
 
-test('No that were not known to be held leave the Yes unsure, and an unknown group realises nothing', () => {
+test('marks Yes from unknown No holdings as uncertain, and realises nothing for an unknown group', () => {
   const told = new Told(...grouped)
   told.apply('buy', [0, 'm0-no', 4, 2])
   told.apply('conversion', [1, 'm0', 5, 0], { converted: [nativeMarketId('m0')] })
@@ -469,7 +469,7 @@ test('No that were not known to be held leave the Yes unsure, and an unknown gro
   assert.deepEqual(lone.tally.guessedMarkets(), [nativeMarketId('m0')])
 })
 
-test('a conversion of every market of its group realises its cash at once, to the micro, as the twin does', () => {
+test('realises the cash of a conversion of all markets at once, to the micro, like the reference', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('k is n', seed)
     const names = Array.from({ length: 1 + random.below(6) }, (_, at) => `k${at}`)
@@ -493,7 +493,7 @@ test('a conversion of every market of its group realises its cash at once, to th
   }
 })
 
-test('a market is won or lost when nothing of it is open, and open again when it is bought again', () => {
+test('counts a market as won or lost when nothing is open, and open again on a new purchase', () => {
   const told = new Told(market('w'), market('l'), market('e'), market('o'))
   told.apply('buy', [0, 'w-yes', 2, 1])
   told.apply('buy', [1, 'w-no', 2, 1])
@@ -514,7 +514,7 @@ test('a market is won or lost when nothing of it is open, and open again when it
   assert.deepEqual(counted(), [4, 0, 1, 'w,o'])
 })
 
-test('income and fees stand beside what was realised', () => {
+test('separates income and fees from what was realised', () => {
   const told = new Told()
   told.apply('income', [0, '', 25.5])
   told.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
@@ -524,7 +524,7 @@ test('income and fees stand beside what was realised', () => {
   assert.equal(told.position('m-yes').outcomeIndex, -1, 'the market is unknown')
 })
 
-test('ranges hold both ends, and steps are days, weeks from Monday and months of UTC', () => {
+test('includes both ends in ranges, with days, Monday weeks and months in UTC', () => {
   const told = new Told(market('m'))
   told.apply('buy', [0, 'm-yes', 100, 50])
   // Thursday 1 January 2026; Sunday 4, Monday 5, and 1 February.
@@ -547,7 +547,7 @@ test('ranges hold both ends, and steps are days, weeks from Monday and months of
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
-test('hours come whole and in order, also those of resolutions learned late', () => {
+test('returns complete hours in order, also for late resolutions', () => {
   const told = new Told()
   const count = 50
   for (let index = 0; index < count; index += 1)
@@ -565,7 +565,7 @@ test('hours come whole and in order, also those of resolutions learned late', ()
   }
 })
 
-test('what comes to be known too late asks for a rebuild, and not again afterwards', () => {
+test('requests a rebuild for late facts, once', () => {
   const told = new Told()
   told.apply('buy', [0, 'm-yes', 10, 4])
   told.apply('redeem', [9, 'm', 3, 3])
@@ -584,7 +584,7 @@ test('what comes to be known too late asks for a rebuild, and not again afterwar
   assert.equal(again.apply('buy', [8, 'm-yes', 1, 1]), 'rebuild', 'older than the redemption')
 })
 
-test('a migration moves contracts and their part of the cost to the market whose id holds the end of the old one’s', () => {
+test('moves contracts and their cost to the market of the migrated id', () => {
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
   const id = migratedMarket(nativeMarketId(old))
   assert.equal(id, `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`)
@@ -607,7 +607,7 @@ test('a migration moves contracts and their part of the cost to the market whose
   assert.equal(lone.apply('buy', [-1, '', 4, 2], at), 'rebuild', 'the old market came to be known')
 })
 
-test('a redemption turns in the token that it names, else what its dollars say', () => {
+test('redeems the named token, else the one that its dollars imply', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
   const begun = () => {
@@ -637,7 +637,7 @@ test('a redemption turns in the token that it names, else what its dollars say',
   assert.deepEqual(balances(winner), [0, 7], 'more dollars: all that pays')
 })
 
-test('turns in contracts of one outcome at a time when a redemption of a void market names none', () => {
+test('redeems one outcome at a time when a redemption of a void market names none', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const told = new Told(market('m', { payout: priceMicros(MICROS / 2), resolvedAtMs }))
   told.apply('buy', [0, 'm-yes', 10, 4])

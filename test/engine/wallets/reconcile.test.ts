@@ -12,7 +12,7 @@ import type { PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
 import { accountFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
-test('what the venue tells in its own meanings of the same history is no difference', () => {
+test('reports no difference for the same history in the venue’s own terms', () => {
   let lost = 0
   let count = 0
   for (let seed = 0; seed < 200; seed += 1) {
@@ -33,7 +33,7 @@ test('what the venue tells in its own meanings of the same history is no differe
   assert.ok(lost > 50 && count > 500, 'losers that were not redeemed are among them')
 })
 
-test('sizes, lifetime buys and realised dollars that differ are told, dust is not', () => {
+test('reports differing sizes, lifetime buys and realised dollars, but not dust', () => {
   const own = ours({ balance: 10e6, amount: 10e6, bought: 20e6, realized: 5e6 })
   const same = asTheVenueTells(own, 0)
   const told = (set: Partial<VenuePosition>) =>
@@ -50,7 +50,7 @@ test('sizes, lifetime buys and realised dollars that differ are told, dust is no
   assert.deepEqual(told({ realized: usdMicros(5e6 + 12_001) }), [['realized', 5e6, 5e6 + 12_001]])
 })
 
-test('a loser not redeemed has realised nothing at the venue, redeemed it has', () => {
+test('expects nothing realised at the venue for an unredeemed loser, and its loss once redeemed', () => {
   const loser = ours({ balance: 10e6, bought: 10e6, realized: -4e6, lost: 4e6 })
   const open = { ...asTheVenueTells(loser, 0), realized: usdMicros(0) }
   assert.deepEqual(reconcile([loser], [open]), [])
@@ -58,7 +58,7 @@ test('a loser not redeemed has realised nothing at the venue, redeemed it has', 
   assert.equal(reconcile([loser], [redeemed])[0]?.what, 'realized')
 })
 
-test('positions that only one of the two knows are told, as far as the venue lists them all', () => {
+test('reports positions known to only one of both, as far as the venue lists all', () => {
   const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
   const gone = ours({ token: outcomeId('gone'), bought: 3e6 })
   const missing = {

@@ -95,7 +95,7 @@ function bought(row: Row, resolvedTo: number | null) {
   return { tally, event, market }
 }
 
-test('a closed position held to the end has realised what the venue says', (t) => {
+test('realises what the venue states for a closed position held to the end', (t) => {
   const closed = rows(t, 'closed_positions.json')
   for (const row of closed) {
     const price = number(row, 'curPrice')
@@ -112,7 +112,7 @@ test('a closed position held to the end has realised what the venue says', (t) =
   }
 })
 
-test('open positions cost what the venue says; a loser has lost it here, and there is redeemable', (t) => {
+test('costs open positions like the venue; a loser is lost here and redeemable there', (t) => {
   const open = [...rows(t, 'positions.json'), ...rows(t, 'em-positions.json')]
   let losers = 0
   for (const row of open) {
@@ -139,7 +139,7 @@ test('open positions cost what the venue says; a loser has lost it here, and the
   assert.ok(open.length === 0 || losers >= 3)
 })
 
-test('recorded activity adds up: fills, income, and redemptions of what was not seen bought', (t) => {
+test('adds up recorded activity: fills, income, and redemptions of unseen purchases', (t) => {
   const recorded = rows(t, 'em-activity_all.json')
   if (recorded.length === 0) return
   const events = recorded.map((row) => eventOf(row)).reverse()
@@ -161,7 +161,7 @@ test('recorded activity adds up: fills, income, and redemptions of what was not 
   )
 })
 
-test('the fills of every recorded wallet give the twin’s figures', (t) => {
+test('computes the reference’s figures from the fills of every recorded wallet', (t) => {
   for (const name of ['ibalgo_polymarket_trades', 'ibalgo_historical_trades_2026-01']) {
     const byWallet = new Map<string, WalletEvent[]>()
     for (const row of rows(t, `${name}.dedup.jsonl`)) {

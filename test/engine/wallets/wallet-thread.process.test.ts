@@ -21,7 +21,7 @@ const SLICES = 5
 const history = (seed: number) =>
   randomHistory(seed, { isComplete: true, eventCount: 500, groupCount: 6 })
 
-test('a tally made in the thread, slice by slice, is the one made in place and the twin’s', async () => {
+test('computes the same PnL state in the thread in time slices as inline and in the reference', async () => {
   const thread = openWalletThread()
   try {
     for (const seed of [1, 2]) {
@@ -47,7 +47,7 @@ test('a tally made in the thread, slice by slice, is the one made in place and t
   }
 })
 
-test('damage is told apart: a base is made anew, a block is read anew', async () => {
+test('distinguishes damage: rebuilds a base, resyncs a block', async () => {
   const port = walletsInline()
   const { events, markets } = history(3)
   const block = () => packBlock(events)
@@ -69,7 +69,7 @@ test('damage is told apart: a base is made anew, a block is read anew', async ()
   )
 })
 
-test('a task without events brings resolutions into a tally', async () => {
+test('adds resolutions to a PnL state by a task without events', async () => {
   const port = walletsInline()
   const { events, markets } = history(4)
   const [market] = markets
@@ -85,7 +85,7 @@ test('a task without events brings resolutions into a tally', async () => {
   assert.ok(yes.lost > 0 && yes.realized === -yes.lost)
 })
 
-test('bytes that share their buffer stay whole, and too many tasks are refused', async () => {
+test('keeps bytes with shared buffers complete, and refuses too many tasks', async () => {
   const thread = openWalletThread()
   try {
     const { events, markets } = history(5)

@@ -60,11 +60,11 @@ const closeOpened = async () => {
   for (const receiver of opened.receivers.splice(0)) await receiver.close()
 }
 
-describe('what receivers do', () => {
+describe('receiver behaviour', () => {
   afterEach(closeOpened)
 
   for (const code of [200, 204, 300, 301, 302, 307, 400, 401, 410, 429, 500, 502, 999]) {
-    it(`status ${code} is told, and the connection serves again`, async () => {
+    it(`reports status ${code} and reuses the connection`, async () => {
       const receiver = await receive(status(code, 'Location: http://127.0.0.1:1/elsewhere'))
       const { caller } = open()
       for (let round = 1; round <= 5; round += 1) {
@@ -116,7 +116,7 @@ describe('what receivers do', () => {
       ],
     ]
   for (const [name, behaviour, expected] of odd) {
-    it(`${name}: an outcome that names no address, and no error`, async () => {
+    it(`returns an outcome without an address and no error: ${name}`, async () => {
       const receiver = await receive(behaviour)
       const { caller, clock } = open()
       for (let round = 0; round < 5; round += 1) {
@@ -151,7 +151,7 @@ describe('what receivers do', () => {
     }
   }
 
-  it('a port without a listener is a network failure', async () => {
+  it('reports a port without a listener as a network failure', async () => {
     const receiver = await Receiver.open()
     const { url } = receiver
     await receiver.close()
@@ -164,7 +164,7 @@ describe('what receivers do', () => {
     })
   })
 
-  it('what is posted arrives: the bytes, their length, the headers, the path', async () => {
+  it('delivers the bytes, their length, the headers and the path', async () => {
     const receiver = await receive(status(200))
     const { caller } = open()
     await post(caller, `${receiver.url}/a%20b?c=d#never`)
@@ -180,7 +180,7 @@ describe('what receivers do', () => {
     assert.equal(lines.filter((line) => /^content-type: /i.test(line)).length, 1)
   })
 
-  it('headers that HTTP does not allow make an outcome, not an error', async () => {
+  it('returns an outcome, not an error, for headers that HTTP forbids', async () => {
     const { caller, count } = open()
     const { signal } = new AbortController()
     const headers = { 'webhook-id': 'a\r\nb: c' }
@@ -189,7 +189,7 @@ describe('what receivers do', () => {
     assert.equal(count('network'), 1)
   })
 
-  it('every post is counted by what came of it', async () => {
+  it('counts every post by outcome', async () => {
     const { caller, count } = open()
     for (const code of [200, 204, 301, 410, 503, 999]) {
       await post(caller, (await receive(status(code))).url)
@@ -226,7 +226,7 @@ describe('Retry-After', () => {
     ['Fri, 99 Nov 2026 12:00:30 GMT', null],
   ]
   for (const [header, retryAfterMs] of asked) {
-    it(`"${header}" is ${retryAfterMs} ms from now`, async () => {
+    it(`reads "${header}" as ${retryAfterMs} ms from now`, async () => {
       const receiver = await receive(status(429, `Retry-After: ${header}`))
       const { caller } = open()
       const outcome = await post(caller, receiver.url)
@@ -235,7 +235,7 @@ describe('Retry-After', () => {
   }
 })
 
-describe('what is kept of an answer', () => {
+describe('stored answer', () => {
   afterEach(closeOpened)
 
   const SECRETS = ['Set-Cookie: session=s3cret', 'Location: https://h/?token=s3cret']
@@ -245,7 +245,7 @@ describe('what is kept of an answer', () => {
     [2_049, true],
     [70_000, true],
   ] as const) {
-    it(`of a body of ${length} bytes the first 2,048, and headers that hold no secret`, async () => {
+    it(`stores the first 2,048 of ${length} body bytes, and headers without secrets`, async () => {
       const body = Array.from({ length }, (_, index) => index % 10).join('')
       const head = [
         'HTTP/1.1 500 No',
@@ -280,7 +280,7 @@ function told(outcome: PostOutcome): object {
 describe('limits', () => {
   afterEach(closeOpened)
 
-  it('a name that is never resolved, and a handshake that never ends, take 5 s', async () => {
+  it('waits 5 s for an unresolved name or an endless handshake', async () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const nameless = send(caller, 'http://silent.example/')
     const receiver = await receive({})
@@ -301,7 +301,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('no status within 15 s is a timeout, also of a receiver that sends a byte a second', async () => {
+  it('times out without a status within 15 s, also for a byte a second', async () => {
     const { caller, clock } = open()
     const hanging = await receive({})
     let slow = () => {}
@@ -334,7 +334,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('a status counts, however the body goes on: silent, slow or without end', async () => {
+  it('accepts a status however the body continues: silent, slow or endless', async () => {
     const { caller, clock } = open()
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n'
     const silent = await receive(say(head))
@@ -366,7 +366,7 @@ describe('limits', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  it('the signal and stop end posts at any point, as aborted', async () => {
+  it('ends posts at any point as aborted on signal and stop', async () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const hanging = await receive({})
     const controllers = [1, 2, 3].map(() => new AbortController())
@@ -394,7 +394,7 @@ describe('limits', () => {
 describe('connections', () => {
   afterEach(closeOpened)
 
-  it('an idle connection that the receiver closed is replaced within the attempt, once', async () => {
+  it('replaces an idle connection that the receiver closed once within the attempt', async () => {
     const { caller } = open()
     // Closes each connection when the second request on it comes, as if it had been about to.
     const stale = await receive({
@@ -417,7 +417,7 @@ describe('connections', () => {
     assert.equal(dead.requests.length, 3)
   })
 
-  it('at most 256 connections stay idle', async () => {
+  it('keeps at most 256 idle connections', async () => {
     const waiting: (() => void)[] = []
     const receiver = await receive({
       onRequest: (socket) =>
@@ -431,7 +431,7 @@ describe('connections', () => {
     await until(() => receiver.openCount <= 256, 'the rest closed')
   })
 
-  it('beyond 2,048 posts at once a post fails without a connection', async () => {
+  it('fails a post without a connection beyond 2,048 at once', async () => {
     const { caller } = open({ lookup: () => new Promise(() => {}) })
     const { url } = await receive({})
     const posts = Array.from({ length: callsMax }, () => send(caller, 'http://silent.example/'))
@@ -441,7 +441,7 @@ describe('connections', () => {
     for (const { done } of posts) assert.equal(reasonOf(await done), 'aborted')
   })
 
-  it('a connection is never used for another origin, be it at the same address', async () => {
+  it('never reuses a connection for another origin, even at the same address', async () => {
     const receiver = await receive(status(200))
     const { caller } = open({ lookup: async () => ['127.0.0.1'] })
     const origins = ['one.example', 'two.example', 'one.example', 'localhost']
@@ -453,7 +453,7 @@ describe('connections', () => {
     assert.deepEqual(hosts, origins)
   })
 
-  it('TLS is verified: authority and name, whatever the environment says', async () => {
+  it('verifies TLS authority and name, whatever the environment', async () => {
     const [own, other] = [selfSigned('receiver.example'), selfSigned('receiver.example')]
     const receiver = await receive({ ...status(200), tls: own })
     const lookup = async () => ['127.0.0.1']
@@ -477,7 +477,7 @@ describe('connections', () => {
     }
   })
 
-  it('a receiver that speaks no TLS, or breaks the handshake off, fails as tls', async () => {
+  it('fails as tls when a receiver does not support TLS or breaks the handshake', async () => {
     const { caller } = open()
     const plain = await receive({
       onConnection: (socket) => void socket.write('HTTP/1.1 400 No\r\n\r\n'),

@@ -18,7 +18,7 @@ function naiveId(parts: readonly string[]): string {
   return `evt_${text.join('').slice(0, 26)}`
 }
 
-test('the same thing has the same name, for good', () => {
+test('gives the same event the same id, permanently', () => {
   const id = eventId('trade.created', 'venue_a_0xabc', '0xdef-1')
   assert.equal(id, 'evt_yj6jhl4iamblkkd3t2wklxcodm')
   assert.equal(id, eventId('trade.created', 'venue_a_0xabc', '0xdef-1'))
@@ -28,7 +28,7 @@ test('the same thing has the same name, for good', () => {
   }
 })
 
-test('different things have different names, by type and by every part', () => {
+test('gives different events different ids, by type and every part', () => {
   const ids = new Set<string>()
   for (const type of EVENT_TYPES) {
     for (const market of ['venue_a_1', 'venue_a_2', 'venue_b_1', '']) {
@@ -38,7 +38,7 @@ test('different things have different names, by type and by every part', () => {
   assert.equal(ids.size, EVENT_TYPES.length * 24)
 })
 
-test('a name is evt_ and 26 of a-z and 2-7: no dot, which separates what is signed', () => {
+test('builds an id of evt_ and 26 characters of a-z and 2-7, without a dot', () => {
   for (let round = 0; round < 500; round += 1) {
     assert.match(eventId('price.changed', String(round)), /^evt_[a-z2-7]{26}$/)
   }

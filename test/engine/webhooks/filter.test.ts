@@ -37,7 +37,7 @@ const noFacts: EventFacts = {
   category: null,
 }
 
-test('every filter must pass; lists ask for one of theirs', () => {
+test('requires every filter, and any value within a list', () => {
   const is = (filters: Partial<WebhookFilters>) =>
     matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts)
   assert.ok(is({}))
@@ -59,7 +59,7 @@ test('every filter must pass; lists ask for one of theirs', () => {
   assert.ok(!is({ venue: 'a', side: 'sell', wallets: ['0x01'] }))
 })
 
-test('whale.alert has 5,000 dollars and price.changed 5 cents unless said', () => {
+test('defaults whale.alert to 5,000 dollars and price.changed to 5 cents', () => {
   const whale = (micros: number, minUsd: number | null = null) =>
     matchesFilters(
       { ...NO_FILTERS, minUsd: minUsd === null ? null : usdMicros(minUsd) },
@@ -94,7 +94,7 @@ test('whale.alert has 5,000 dollars and price.changed 5 cents unless said', () =
   )
 })
 
-test('a filter whose fact an event does not have does not fit', () => {
+test('rejects an event without the fact of a filter', () => {
   const asking: readonly Partial<WebhookFilters>[] = [
     { wallets: ['0x01'] },
     { minUsd: usdMicros(0) },
@@ -115,7 +115,7 @@ test('a filter whose fact an event does not have does not fit', () => {
   assert.ok(matchesFilters(NO_FILTERS, typeOf('match.created'), noFacts))
 })
 
-test('an opportunity fits once it has come to profit, edge and age together, and then no more', () => {
+test('matches an opportunity once profit, edge and age are all reached, and never again', () => {
   const asked = {
     ...NO_FILTERS,
     ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },
@@ -142,7 +142,7 @@ test('an opportunity fits once it has come to profit, edge and age together, and
   assert.ok(is(whole, null, NO_FILTERS) && !is(whole, whole, NO_FILTERS))
 })
 
-test('a test event passes whatever the filters say', () => {
+test('passes a test event through any filters', () => {
   const strict = { ...NO_FILTERS, venue: 'b', marketIds: [], minUsd: usdMicros(1) } as const
   assert.ok(matchesFilters(strict, typeOf('webhook.test'), noFacts))
 })
@@ -193,7 +193,7 @@ function someReach(random: Random, usds: readonly UsdMicros[]): EventFacts['peak
   return { profit: random.pick(usds), edge, ageMs }
 }
 
-test('20,000 random filters and events, as the naive reading has it', () => {
+test('equals a naive evaluation for 20,000 random filters and events', () => {
   const random = seededRandom('filters')
   let wanted = 0
   for (let round = 0; round < 20_000; round += 1) {

@@ -98,7 +98,7 @@ describe('hostile URLs', () => {
     await canaryV6?.close()
   })
 
-  it('the canaries are reached where private addresses are allowed', async (t) => {
+  it('reaches the canaries where private addresses are allowed', async (t) => {
     noteMissing(t)
     const plain = LOOPBACK_V4.map((host) => `http://${host}:${canary.port}/`)
     const named = ['both.example', 'mixed-first.example', 'any.example'].map(
@@ -123,7 +123,7 @@ describe('hostile URLs', () => {
     ['https alone', strict],
     ['http too', http],
   ] as const) {
-    it(`no URL leads inside, with ${name} allowed`, async (t) => {
+    it(`reaches no internal address by any URL, with ${name} allowed`, async (t) => {
       noteMissing(t)
       const urls = hostileUrls()
       assert.ok(new Set(urls).size >= 150, `${urls.length} URLs`)
@@ -143,7 +143,7 @@ describe('hostile URLs', () => {
     })
   }
 
-  it('a name that was public a moment ago is asked for again, and refused', async () => {
+  it('resolves a previously public name again and refuses it', async () => {
     const answers = [[publicV4], [publicV4, publicV6], ['127.0.0.1'], ['::1', publicV4]]
     const rebinding: AddressesOf = async () => answers.shift() ?? ['127.0.0.1']
     assert.deepEqual(await verdict(rebinding), [publicV4])
@@ -156,7 +156,7 @@ describe('hostile URLs', () => {
     assert.equal(seen(), earlier)
   })
 
-  it('no redirect is followed, whatever its form, also where the canary may be called', async () => {
+  it('follows no redirect of any form, even where the canary is allowed', async () => {
     const earlier = seen()
     const target = `http://127.0.0.1:${canary.port}/stolen`
     const chain: string[] = []
@@ -178,7 +178,7 @@ describe('hostile URLs', () => {
     assert.equal(seen(), earlier)
   })
 
-  it('where a lookup was wrong, nothing is sent: not a byte, not even of a handshake', async () => {
+  it('sends no byte on a wrong lookup, not even of a handshake', async () => {
     const wrong = guardedLookup(async () => ['127.0.0.1'], true)
     for (const scheme of ['http', 'https']) {
       const receiver = await Receiver.open(ok)
@@ -199,7 +199,7 @@ describe('hostile URLs', () => {
     }
   })
 
-  it('public answers pass as they are, at most four of them, asked for once a connection', async () => {
+  it('accepts at most four public addresses unchanged, resolved once a connection', async () => {
     resolved.length = 0
     assert.deepEqual(await verdict(async () => [publicV4, publicV6]), [publicV4, publicV6])
     const many = Array.from({ length: 9 }, (_, index) => `8.8.8.${index}`)
@@ -213,14 +213,14 @@ describe('hostile URLs', () => {
     }
   })
 
-  it('one address inside refuses the whole answer', async () => {
+  it('refuses the complete answer for one internal address', async () => {
     for (const [name, addresses] of NAMES_INSIDE) {
       assert.match(String(await verdict(async () => addresses)), /not public/, name)
       assert.match(String(await verdict(async () => addresses, false)), /not public/, name)
     }
   })
 
-  it('localhost is loopback without a look-up, where that is allowed', async () => {
+  it('treats localhost as loopback without a lookup, where allowed', async () => {
     const clock = new ManualClock()
     const caller = openCaller({ policy: trial, clock, metrics: new Metrics(), log: silentLog })
     const { signal } = new AbortController()

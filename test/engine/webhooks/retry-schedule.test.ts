@@ -11,7 +11,7 @@ const dayMs = 86_400_000
 const waitsSeconds = [0, 5, 30, 120, 600, 3_600, 21_600, 86_400]
 const always = (value: number): Random => ({ ...seededRandom(1), next: () => value })
 
-test('eight attempts: at once, then 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± a fifth', () => {
+test('makes eight attempts: at once, then 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each ± 20 %', () => {
   assert.equal(ATTEMPTS_MAX, 8)
   waitsSeconds.forEach((seconds, attempts) => {
     const waitMs = (draw: number) => {
@@ -24,7 +24,7 @@ test('eight attempts: at once, then 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, ea
   })
 })
 
-test('after the eighth there is none, whatever the receiver asks for', () => {
+test('makes no attempt after the eighth, whatever the receiver requests', () => {
   const random = seededRandom(1)
   for (const attempts of [8, 9, 100]) {
     for (const retryAfterMs of [null, 0, 5_000]) {
@@ -33,7 +33,7 @@ test('after the eighth there is none, whatever the receiver asks for', () => {
   }
 })
 
-test('Retry-After makes a wait longer, up to 24 h, and never shorter', () => {
+test('lengthens a wait by Retry-After up to 24 h, and never shortens it', () => {
   const random = seededRandom('asked')
   for (let round = 0; round < 2_000; round += 1) {
     const attempts = 1 + random.below(7)

@@ -21,7 +21,7 @@ function isVerified(secret: string, body: Uint8Array, headers: Record<string, st
   }
 }
 
-test('the known answer of Standard Webhooks 1.0.0', () => {
+test('matches the known answer of Standard Webhooks 1.0.0', () => {
   const headers = signatureHeaders({
     secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -35,7 +35,7 @@ test('the known answer of Standard Webhooks 1.0.0', () => {
   })
 })
 
-test('the reference library verifies every delivery, and none that was changed', () => {
+test('passes the reference library’s verification of every delivery, and of none changed', () => {
   const random = seededRandom('signatures')
   const letters = ['a', 'Z', '"', '\\', 'é', '→', '🙂', '\n', '.', '0']
   for (let round = 0; round < 1_000; round += 1) {
@@ -58,7 +58,7 @@ test('the reference library verifies every delivery, and none that was changed',
   }
 })
 
-test('with two secrets each verifies by itself, and no third does', () => {
+test('verifies with each of two secrets separately, and with no third', () => {
   const [older, newer, other] = [makeSecret(), makeSecret(), makeSecret()]
   const body = Buffer.from('{"type":"webhook.test"}')
   const delivery = { eventId: 'evt_x', timeSeconds: nowSeconds, body }
@@ -71,7 +71,7 @@ test('with two secrets each verifies by itself, and no third does', () => {
   assert.ok(!isVerified(older, body, after), 'when its time is over')
 })
 
-test('the time of a delivery is signed, and old ones are refused', () => {
+test('signs the time of a delivery and refuses old ones', () => {
   const secret = makeSecret()
   const body = Buffer.from('{}')
   const headersOf = (timeSeconds: number) => ({
@@ -83,7 +83,7 @@ test('the time of a delivery is signed, and old ones are refused', () => {
   assert.ok(!isVerified(secret, body, later))
 })
 
-test('secrets are whsec_ and canonical base64 of 24 to 64 bytes; ours are unique and of 32', () => {
+test('accepts whsec_ with canonical base64 of 24 to 64 bytes, and generates unique 32-byte secrets', () => {
   const made = Array.from({ length: 100 }, makeSecret)
   assert.equal(new Set(made).size, 100)
   for (const secret of made) {

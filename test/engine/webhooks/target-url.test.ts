@@ -20,7 +20,7 @@ function problem(text: string, policy: CallPolicy = strict): string {
   return 'problem' in target ? target.problem : ''
 }
 
-test('public https URLs are kept in their normal form, without the fragment', () => {
+test('normalises public https URLs without the fragment', () => {
   const forms: readonly (readonly [given: string, kept: string])[] = [
     ['https://example.com/hooks', 'https://example.com/hooks'],
     ['HTTPS://EXAMPLE.com:443', 'https://example.com/'],
@@ -37,7 +37,7 @@ test('public https URLs are kept in their normal form, without the fragment', ()
   assert.equal(kept(longest), longest)
 })
 
-test('other schemes, user names, forms and lengths are refused, and it says what is accepted', () => {
+test('refuses other schemes, user names, forms and lengths with what is accepted', () => {
   const refused: readonly (readonly [text: string, words: RegExp])[] = [
     ['', /such as https:/],
     ['example.com/hooks', /such as https:/],
@@ -67,7 +67,7 @@ test('other schemes, user names, forms and lengths are refused, and it says what
   for (const [text, words] of refused) assert.match(problem(text), words, text)
 })
 
-test('hosts that are not public are refused by what they are, not by how they are written', () => {
+test('refuses non-public hosts by what they are, however written', () => {
   const refused = [
     'https://127.0.0.1/',
     'https://127.1/',
@@ -101,7 +101,7 @@ test('hosts that are not public are refused by what they are, not by how they ar
   assert.equal(kept('https://[fe80::1%25eth0]/', trial), null)
 })
 
-test('ports are 443 and from 1024 on without those of other protocols; 80 where http is allowed', () => {
+test('allows port 443 and from 1024 on without other protocols’ ports, and 80 with http', () => {
   const ok = [443, 1_024, 3_000, 8_080, 8_443, 49_152, 65_535]
   const refused = [0, 1, 21, 22, 25, 80, 110, 444, 1_023]
   const known = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]

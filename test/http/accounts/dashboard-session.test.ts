@@ -70,8 +70,8 @@ async function newcomer(headers: Headers = {}) {
   }
 }
 
-describe('the session of the dashboard', () => {
-  test('the dashboard is given its session in a cookie that no script reads and no other site sends, over TLS alone where the page came so; no other client is given one', async () => {
+describe('dashboard session', () => {
+  test('sets the dashboard’s session cookie as HttpOnly, same-site and Secure over TLS, and no cookie for other clients', async () => {
     const name = `twinbook${face.port}`
     const { set, token, user } = await newcomer()
     const terms = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
@@ -95,7 +95,7 @@ describe('the session of the dashboard', () => {
     }
   })
 
-  test('the cookie counts only for the dashboard’s own page: with its header, which no preflight allows, and from its own origin', async () => {
+  test('accepts the cookie only with the dashboard’s own header and origin, which no preflight allows', async () => {
     const { cookie } = await newcomer()
     const status = async (headers: Headers) =>
       (await ask('GET', '/v1/auth/me', { cookie, ...headers })).status
@@ -140,7 +140,7 @@ describe('the session of the dashboard', () => {
     assert.equal((await ask('GET', '/v1/ws', handshake)).status, 401, 'no cookie opens a stream')
   })
 
-  test('a key or a token beside the cookie is what counts, and stays what it was', async () => {
+  test('prefers a key or token to the cookie and leaves the session unchanged', async () => {
     const [one, other] = [await newcomer(), await newcomer()]
     const { key } = await accounts.createKey(one.account, 'bot')
     const cookie = { ...OURS, cookie: other.cookie }
@@ -156,7 +156,7 @@ describe('the session of the dashboard', () => {
     )
   })
 
-  test('what the dashboard asks for is taken from a budget of its own: it uses up nothing of the account’s, and nothing uses it up', async () => {
+  test('counts dashboard requests in a separate budget that neither uses nor is used by the account’s', async () => {
     const { cookie, account } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -181,7 +181,7 @@ describe('the session of the dashboard', () => {
     assert.deepEqual(await asked(page), [429, dashboardRequestsPerMinute, 0])
   })
 
-  test('the page is told who is logged in; logging out ends the token and forgets the cookie, everywhere ends every token of the account and no key', async () => {
+  test('returns the current user, clears the cookie and token on log-out, and all tokens but no keys on log-out everywhere', async () => {
     const { user, cookie, account, token } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
@@ -214,7 +214,7 @@ describe('the session of the dashboard', () => {
     assert.equal((await ask('GET', '/v1/auth/me', { 'x-api-key': key })).status, 200)
   })
 
-  test('the local account opens without a password to the dashboard of this machine alone: no proxy, no name that a name server could lead here, and only where it is configured', async () => {
+  test('opens the local account without a password only to the dashboard of this machine where it is configured', async () => {
     clock.advance(60_000)
     const open = async (headers: Headers, port = face.port) => {
       clock.advance(60_000)
@@ -262,7 +262,7 @@ describe('the session of the dashboard', () => {
     assert.equal((await ask('POST', '/v1/auth/session', OURS)).body.user, null, 'disabled')
   })
 
-  test('it is configured where no other machine can ask and no proxy is trusted, with a local account', () => {
+  test('allows the local log-in only on a loopback host with a local account and no trusted proxy', () => {
     const isOpen = (env: Readonly<Record<string, string>>) => loadConfig(env).opensLocalAccount
     for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2' }]) {
       assert.equal(isOpen(env), true, JSON.stringify(env))

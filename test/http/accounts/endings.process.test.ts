@@ -45,8 +45,8 @@ function limitOf({ headers }: Got): number {
   return Number(headers.get('x-ratelimit-limit'))
 }
 
-describe('what manages an account', () => {
-  test('with the minute used up by a key, its keys, webhooks and log-in are managed all the same', async () => {
+describe('account management', () => {
+  test('manages keys, webhooks and log-in with a token while a key has used up its minute', async () => {
     const { email, token, key, keyId } = await newcomer()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     assert.equal(made.status, 201, made.text)
@@ -90,7 +90,7 @@ describe('what manages an account', () => {
     assert.equal(status, 401, text)
   })
 
-  test('what a token manages with has an end too, which its keys do not feel, and strangers cannot bring it about', async () => {
+  test('limits management by token without affecting keys or being used up by other clients', async () => {
     const { email, token, reader } = await newcomer()
     // The address's own requests, all of them: without a credential, and with a wrong one.
     for (let count = 0; count < 600; count += 1) {
@@ -108,8 +108,8 @@ describe('what manages an account', () => {
   })
 })
 
-describe('what a key may', () => {
-  test('`Authorization: Bearer` takes a key wherever one is taken, at the stream too, and nowhere else', async () => {
+describe('permissions of a key', () => {
+  test('accepts a key as `Authorization: Bearer` on every route for keys and on the stream, and nowhere else', async () => {
     const { reader, token } = await newcomer()
     for (const path of ['/v1/markets?limit=1', '/v1/auth/me', '/v1/webhooks']) {
       assert.equal((await send('GET', path, bearer(reader))).status, 200, path)
@@ -129,7 +129,7 @@ describe('what a key may', () => {
     assert.equal(opened, 'open')
   })
 
-  test('a key without `webhooks` looks at webhooks without what their URL hides, and changes nothing', async () => {
+  test('shows webhooks without URL secrets to a key without `webhooks` and refuses changes', async () => {
     const { reader, key, token } = await newcomer()
     const made = await send('POST', '/v1/webhooks', withKey(key), HOOK)
     const hook = `/v1/webhooks/${made.body.id}`
@@ -158,7 +158,7 @@ describe('what a key may', () => {
     assert.equal((await send('DELETE', hook, withKey(key))).status, 204)
   })
 
-  test('what is no id of a webhook is refused as such, before anybody looks for it', async () => {
+  test('refuses an invalid webhook id before any lookup', async () => {
     const { key } = await newcomer()
     for (const id of ['not_valid!', 'wh_', 'wh_a-b', `wh_${'a'.repeat(65)}`, '%00']) {
       const got = await send('DELETE', `/v1/webhooks/${id}`, withKey(key))
@@ -168,7 +168,7 @@ describe('what a key may', () => {
     assert.equal((await send('DELETE', '/v1/webhooks/wh_none', withKey(key))).status, 404)
   })
 
-  test('a new key reads unless it is asked for more, and says what it may', async () => {
+  test('creates a read-only key by default and reports its permissions', async () => {
     const { token } = await newcomer()
     const make = (scopes?: unknown) =>
       send('POST', '/v1/keys', bearer(token), {
@@ -195,7 +195,7 @@ describe('what a key may', () => {
   })
 })
 
-describe('what ends', () => {
+describe('ended credentials', () => {
   /** A stream by token and one by key; how the first ends, while the second goes on. */
   async function streams(token: string, key: string) {
     const byToken = await StreamClient.open(face.port, `access_token=${token}`)
@@ -208,7 +208,7 @@ describe('what ends', () => {
     return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, goesOn }
   }
 
-  test('logging out ends this token and its streams, twice or at once, and nothing else', async () => {
+  test('ends only this token and its streams on log-out, also when repeated or concurrent', async () => {
     const { email, token, reader } = await newcomer()
     const user = { email, password: PASSWORD }
     const other = String((await send('POST', '/v1/auth/login', {}, user)).body.access_token)
@@ -224,7 +224,7 @@ describe('what ends', () => {
     assert.equal((await send('POST', '/v1/auth/logout', withKey(reader))).status, 401, 'of no key')
   })
 
-  test('a new password answers a session, ends every other token with its streams, and leaves keys; what is wrong is told without a word of either', async () => {
+  test('answers a new password with a session and ends all other tokens and streams, but no keys; errors reveal neither password', async () => {
     const { email, token, reader } = await newcomer()
     const change = (current_password: unknown, new_password: unknown, by = token) =>
       send('POST', '/v1/auth/password', bearer(by), { current_password, new_password })
@@ -254,7 +254,7 @@ describe('what ends', () => {
     )
   })
 
-  test('deleting the account ends its keys, tokens and streams, and its e-mail signs up again', async () => {
+  test('ends keys, tokens and streams of a deleted account and allows its e-mail to sign up again', async () => {
     const { email, token, reader } = await newcomer()
     const { ended, keys } = await streams(token, reader)
     const remove = (password: unknown) =>
@@ -280,7 +280,7 @@ describe('what ends', () => {
     assert.equal((await send('POST', '/v1/auth/signup', {}, again)).status, 201)
   })
 
-  test('a sign-up, a log-in and a deletion that take too long are 503 with Retry-After, and were none', async () => {
+  test('answers a slow sign-up, log-in or deletion with 503 and Retry-After, and changes nothing', async () => {
     const { email, token } = await newcomer()
     let open: () => void = () => undefined
     passwords.gate = new Promise((resolve) => {
@@ -308,7 +308,7 @@ describe('what ends', () => {
     assert.equal(accounts.directory.findByEmail(`late-${email}`), null)
   })
 
-  test('a credential that ends between the head of a request and its body opens nothing', async () => {
+  test('refuses a credential that ends between the head and the body of a request', async () => {
     const { caller, token, key, keyId } = await newcomer()
     const body = JSON.stringify(HOOK)
     const begin = (credential: string) => {

@@ -282,7 +282,7 @@ const STEPS: readonly Step[] = [
 ]
 
 describe('accounts over HTTP', () => {
-  test('sign-up, log-in, keys, foreign keys, disabling and deletion, case by case', async (t) => {
+  test('handles sign-up, log-in, keys, foreign keys, disabling and deletion case by case', async (t) => {
     for (const [at, { says, ask, status, then }] of STEPS.entries()) {
       // All come from one address, which has twenty attempts a minute.
       if (at % 10 === 0) clock.advance(60_000)
@@ -298,7 +298,7 @@ describe('accounts over HTTP', () => {
     assert.ok(STEPS.length >= 60)
   })
 
-  test('no token but one of ours opens anything', async (t) => {
+  test('accepts no token but those it issued', async (t) => {
     clock.advance(60_000)
     const user = { ...ann, email: 'token@example.com' }
     const { caller, accessToken } = await accounts.signUp({ ...user, address: 'elsewhere' })

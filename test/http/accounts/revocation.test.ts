@@ -80,8 +80,8 @@ async function race(key: string, end: () => Promise<void>) {
   return { seen, codes: new Set(closed) }
 }
 
-describe('what is taken away', () => {
-  test('after a revocation is answered no request passes, and every socket of the key ends with 4010', async (t) => {
+describe('revocation', () => {
+  test('passes no request after a revocation is answered and closes every socket of the key with 4010', async (t) => {
     let [before, after] = [0, 0]
     for (let round = 0; round < ROUNDS; round += 1) {
       const { key, keyId, token } = await newcomer()
@@ -104,7 +104,7 @@ describe('what is taken away', () => {
     assert.ok(before > 0 && after > 0)
   })
 
-  test('after a deletion is answered neither keys nor tokens of the account pass', async () => {
+  test('accepts neither keys nor tokens of an account after its deletion is answered', async () => {
     const { key, token, record } = await newcomer()
     const bearer = { authorization: `Bearer ${token}` }
     const state = { isGone: false, isOver: false }
@@ -118,7 +118,7 @@ describe('what is taken away', () => {
     assert.deepEqual([...codes], [4010])
   })
 
-  test('a key asked for while its account is deleted is no key, and no new socket opens', async () => {
+  test('creates no key and opens no socket while the account is being deleted', async () => {
     const { key, token, record } = await newcomer()
     const bearer = { authorization: `Bearer ${token}` }
     const body = JSON.stringify({ label: 'late' })

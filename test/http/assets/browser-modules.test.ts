@@ -16,7 +16,7 @@ const rules = {
 const linked = (files: Readonly<Record<string, string>>) =>
   linkModules(new Map(Object.entries(files)), rules)
 
-test('imports of every form are rewritten, by path from where they stand, and nothing else is', () => {
+test('rewrites imports of every form relative to their file and changes nothing else', () => {
   const words = 'const text = `made from "./leaf.ts"`, said = "import \'./leaf.ts\'"\n'
   const modules = linked({
     'top.ts': `import { a } from "./leaf.ts"\nimport './leaf.ts'\nexport * from './parts/deep.ts'\n${words}`,
@@ -43,7 +43,7 @@ test('imports of every form are rewritten, by path from where they stand, and no
   assert.deepEqual(loadedWith(deep), [leaf, address('library')])
 })
 
-test('what a browser could not load is refused at once: files that are not there, and circles', () => {
+test('refuses modules that a browser cannot load at once: missing files and cycles', () => {
   assert.throws(() => linked({ 'top.ts': "import './gone.ts'" }), /the page imports gone\.ts/)
   assert.throws(() => linked({ 'top.ts': "import x from 'lmdb'" }), /the page imports lmdb/)
   assert.throws(
@@ -52,7 +52,7 @@ test('what a browser could not load is refused at once: files that are not there
   )
 })
 
-test('an import of types alone is gone, so that the page may name the types of the server', () => {
+test('removes type-only imports so that the page may use server types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-modules-'))
   try {
     const source =

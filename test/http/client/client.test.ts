@@ -16,7 +16,7 @@ const sinces = (rig: Rig) =>
 const tradeIds = (rig: Rig) => rig.of('trade').map(({ data }) => data.id)
 
 describe('subscriptions', () => {
-  test('ready says the canonical ids and what was refused', async () => {
+  test('reports the canonical ids and the refused ones in ready', async () => {
     const rig = await openRig()
     const request = { channel: 'trades', marketIds: ['VENUE_A_ONE', 'venue_a_None'] } as const
     const answer = await rig.client.subscribe(request).ready
@@ -29,7 +29,7 @@ describe('subscriptions', () => {
     assert.deepEqual(tradeIds(rig), ['t1'])
   })
 
-  test('ids travel by hundreds, below the rate the server allows', async () => {
+  test('sends ids by hundreds, below the server’s rate limit', async () => {
     const markets = Array.from({ length: 2050 }, (_, index) => `venue_a_${index}`)
     const rig = await openRig({ markets })
     const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: markets })
@@ -45,7 +45,7 @@ describe('subscriptions', () => {
   })
 
   for (const hasId of [true, false]) {
-    test(`a command refused for its rate is sent again (told which: ${hasId})`, async () => {
+    test(`resends a command refused for its rate (id in the error: ${hasId})`, async () => {
       const rig = await openRig()
       let refusals = 2
       rig.server.script = (command, peer) => {
@@ -64,7 +64,7 @@ describe('subscriptions', () => {
     })
   }
 
-  test('a lost answer is found by a ping, and the command sent again', async () => {
+  test('detects a lost answer by a ping and resends the command', async () => {
     const rig = await openRig()
     let isFirst = true
     rig.server.script = ({ action }) => {
@@ -82,7 +82,7 @@ describe('subscriptions', () => {
     assert.deepEqual((await ready).accepted, [ONE])
   })
 
-  test('what two subscriptions share ends with the second', async () => {
+  test('keeps what two subscriptions share until the second ends', async () => {
     const rig = await openRig()
     const first = rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] })
     const second = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
@@ -103,7 +103,7 @@ describe('subscriptions', () => {
     )
   })
 
-  test('a single market outlives the whole that contained it', async () => {
+  test('keeps a single market after the wildcard that contained it ends', async () => {
     const rig = await openRig()
     const single = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
     await single.ready
@@ -120,7 +120,7 @@ describe('subscriptions', () => {
 
 for (const encoding of ['json', 'msgpack'] as const) {
   describe(`books in ${encoding}`, () => {
-    test('the book equals the server book after snapshot and updates', async () => {
+    test('rebuilds the server’s book from snapshot and updates', async () => {
       const rig = await openRig({ encoding })
       rig.server.change(ONE, 'bids', 420_000, 100_000_000)
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -143,7 +143,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.of('update')[0]?.received_ms, 1_795_000_000_005)
     })
 
-    test('a hole is reported once, the updates behind it dropped, a snapshot fetched', async () => {
+    test('reports a gap once, drops later updates and requests a snapshot', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE, TWO] }).ready
       rig.server.damage = ({ seq, type }) => (type === 'update' && seq === 2 ? 'drop' : 'send')
@@ -164,7 +164,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
       assert.equal(rig.client.book(ONE)?.isInSync, true)
     })
 
-    test('a wrong checksum is reported, and a snapshot fetched', async () => {
+    test('reports a wrong checksum and requests a snapshot', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
       for (let turn = 1; turn <= 49; turn += 1) rig.server.change(ONE, 'bids', turn, 1)
@@ -180,8 +180,8 @@ for (const encoding of ['json', 'msgpack'] as const) {
   })
 }
 
-describe('coming back', () => {
-  test('everything in sync is resumed from the position, the rest begins anew', async () => {
+describe('reconnect', () => {
+  test('resumes channels in sync from their position and restarts the others', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.change(ONE, 'bids', 1000, 1)
@@ -210,7 +210,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(TWO)?.isInSync, true)
   })
 
-  test('the position stands still while a resume is cut off again and again', async () => {
+  test('keeps its position while a resume is interrupted repeatedly', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -249,7 +249,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('a limited resume is repeated from there, also after a further cut', async () => {
+  test('continues a limited resume from its end, also after another disconnect', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.trade(ONE, 't1')
@@ -281,7 +281,7 @@ describe('coming back', () => {
   })
 
   for (const channel of ['trades', 'whales'] as const) {
-    test(`a killed server loses no trade and repeats none (${channel})`, async () => {
+    test(`loses and repeats no trade when the server is killed (${channel})`, async () => {
       const rig = await openRig()
       await rig.client.subscribe({ channel, marketIds: [ONE, TWO] }).ready
       rig.server.trade(ONE, 't1', channel)
@@ -302,7 +302,7 @@ describe('coming back', () => {
     })
   }
 
-  test('a lost trade is fetched by a resume from before it', async () => {
+  test('recovers a lost trade by a resume from before it', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE, TWO] }).ready
     rig.server.trade(ONE, 't1')
@@ -318,7 +318,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('a trade that a resume cannot bring either is told as a gap, once', async () => {
+  test('reports a trade that no resume brings as a gap, once', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'whales', marketIds: [ONE] }).ready
     rig.server.trade(ONE, 't1', 'whales')
@@ -334,7 +334,7 @@ describe('coming back', () => {
     assert.deepEqual(gaps, [['seq_hole', 1]])
   })
 
-  test('on everything, a heartbeat ahead of the position brings back what was lost', async () => {
+  test('recovers lost messages of a wildcard when a heartbeat is ahead of its position', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.damage = () => 'drop'
@@ -347,7 +347,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('gap'), [])
   })
 
-  test('on single markets, a lost last message is found by a list', async () => {
+  test('detects a lost last message of single markets by a list', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
@@ -364,7 +364,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.bids.length, 2)
   })
 
-  test('what the server says of a loss is reported once, also when it says it twice', async () => {
+  test('reports a loss announced by the server once, also when it is repeated', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null, to_ms: 7 }
@@ -387,7 +387,7 @@ describe('coming back', () => {
     assert.equal(rig.of('gap')[0]?.cause, 'lost')
   })
 
-  test('a loss that grows while its resume is cut off is reported to its end', async () => {
+  test('reports a growing loss completely while its resume is interrupted', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     const gap = { type: 'gap', channel: 'trades', market_id: ONE, from_ms: null }
@@ -412,7 +412,7 @@ describe('coming back', () => {
     ])
   })
 
-  test('books replaced again and again while resumes are cut off are reported each time', async () => {
+  test('reports each replacement of a book while resumes are interrupted', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
     rig.server.cutAll()
@@ -434,7 +434,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('a resync is reported as a gap until the snapshot, one however often it is said', async () => {
+  test('reports a resync as one gap until the snapshot, however often it is repeated', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'orderbook', all: true }).ready
     const resync = { type: 'resync', channel: 'orderbook', market_id: ONE, reason: 'slow_consumer' }
@@ -451,7 +451,7 @@ describe('coming back', () => {
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
 
-  test('hands on that a market has no candle behind a resync, and its first bar without a gap', async () => {
+  test('reports that a market has no candle after a resync, and its first bar without a gap', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'candles', marketIds: [ONE] }).ready
     const head = { channel: 'candles', market_id: ONE }
@@ -476,7 +476,7 @@ describe('coming back', () => {
     assert.deepEqual(rig.of('fault'), [])
   })
 
-  test('prices missed while away are reported with their number, conflated ones are not', async () => {
+  test('reports the number of missed prices, but not of conflated ones', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'prices', marketIds: [ONE] }).ready
     const options = { conflate_ms: 250 }
@@ -503,7 +503,7 @@ describe('coming back', () => {
     ])
   })
 
-  test('a message that cannot be read is told, and made good by a resume', async () => {
+  test('reports an unreadable message and recovers it by a resume', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     for (const { socket } of rig.server.peers) socket.send('{"type":"trade","chann')

@@ -132,7 +132,7 @@ describe('random damage', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const encoding = seed % 3 === 0 ? 'msgpack' : 'json'
     const isWhole = seed % 2 === 0
-    test(`seed ${seed}: the view is the truth, and nothing is missing unsaid`, async () => {
+    test(`keeps the view correct and reports every loss under random damage, seed ${seed}`, async () => {
       const random = seededRandom('client', seed)
       const rig = await openRig({ markets: MARKETS, encoding, random: random.next })
       const target = isWhole ? { all: true } : { marketIds: MARKETS }
@@ -154,9 +154,9 @@ describe('random damage', () => {
   }
 })
 
-describe('the real face', () => {
+describe('real API server', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
-    test(`books, trades and prices of our own server come through in ${encoding}`, async () => {
+    test(`receives books, trades and prices of our own server in ${encoding}`, async () => {
       const face = await openFace()
       const one = face.engine.add('one')
       one.replace([level(0.4, 100), level(0.3, 1)], [level(0.5, 50)])

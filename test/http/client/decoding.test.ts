@@ -32,7 +32,7 @@ const plain = fc.letrec((tie) => ({
   ),
 })).value
 
-test('plain MessagePack is read as an independent encoder wrote it', () => {
+test('decodes MessagePack of an independent encoder', () => {
   fc.assert(
     fc.property(plain, (value) => {
       const bytes = encode(value)
@@ -47,7 +47,7 @@ test('plain MessagePack is read as an independent encoder wrote it', () => {
   )
 })
 
-test('long texts, arrays and maps, and 64-bit integers of either sign, are read', () => {
+test('decodes long texts, arrays and maps, and signed 64-bit integers', () => {
   const long = { text: 'ü'.repeat(70_000), list: Array.from({ length: 70_000 }, () => 1) }
   assert.deepEqual(decodeMessagePack(encode(long)), long)
   const wide = [2 ** 53 - 1, -(2 ** 53) + 1, 1_795_000_000_000, -1_795_000_000_000]
@@ -61,7 +61,7 @@ test('long texts, arrays and maps, and 64-bit integers of either sign, are read'
   assert.deepEqual(decodeMessagePack(signed), wide)
 })
 
-test('a field named __proto__ is a field, and changes nothing that the map inherits', () => {
+test('decodes a field named __proto__ as a plain field', () => {
   const told = JSON.parse('{"__proto__":{"price":1},"seq":2}')
   const read = decodeMessagePack(encode(told))
   assert.deepEqual(read, told)
@@ -69,7 +69,7 @@ test('a field named __proto__ is a field, and changes nothing that the map inher
   assert.equal(Reflect.get(Object(read), 'price'), undefined)
 })
 
-test('damaged bytes are refused with a RangeError and never more work than bytes', () => {
+test('refuses damaged bytes with a RangeError, with work bounded by their length', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), (bytes) => {
       try {
@@ -86,7 +86,7 @@ test('damaged bytes are refused with a RangeError and never more work than bytes
   assert.throws(() => decodeMessagePack(Uint8Array.of(0xc0, 0xc0)), RangeError)
 })
 
-test('the checksum is CRC-32 as zlib has it', () => {
+test('computes the same CRC-32 as zlib', () => {
   assert.equal(crc32('123456789'), 0xcbf4_3926)
   fc.assert(
     fc.property(fc.string({ maxLength: 300 }), (text) => {
@@ -96,7 +96,7 @@ test('the checksum is CRC-32 as zlib has it', () => {
   )
 })
 
-test('what lacks what its kind must have is damaged, a new kind is unknown', () => {
+test('treats a message without required fields as damaged and a new kind as unknown', () => {
   const head = { channel: 'trades', market_id: 'm', epoch: 'e', offset: 1, seq: 1 }
   const trade = { type: 'trade', ...head, data: { id: 't' } }
   assert.equal(readMessage(trade), trade)
@@ -108,7 +108,7 @@ test('what lacks what its kind must have is damaged, a new kind is unknown', () 
   for (const value of [null, 1, 'text', [], {}]) assert.equal(readMessage(value), 'damaged')
 })
 
-test('the folder imports nothing but its siblings and names nothing of Node', () => {
+test('imports nothing but siblings and uses no Node API', () => {
   for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.ts'))) {
     const source = readFileSync(`${FOLDER}/${name}`, 'utf8')
     for (const [, from] of source.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)) {

@@ -13,7 +13,7 @@ import { openRig } from './rig.ts'
 const ONE = 'venue_a_One'
 
 describe('the end of a connection', () => {
-  test('each close code has its delay', () => {
+  test('waits the delay of each close code', () => {
     const end = (code: number, status: number | null = null) => ({ code, reason: '', status })
     const half = () => 0.5
     for (const code of [4000, 4010]) assert.equal(delayMs(end(code), 0, half), null)
@@ -32,7 +32,7 @@ describe('the end of a connection', () => {
   })
 
   for (const code of [1001, 4001, 4008, 4009, 4011, 4012, 1006]) {
-    test(`after ${code} the client comes back and resumes`, async () => {
+    test(`reconnects and resumes after ${code}`, async () => {
       const rig = await openRig()
       await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
       rig.server.trade(ONE, 't1')
@@ -52,7 +52,7 @@ describe('the end of a connection', () => {
   }
 
   for (const code of [4000, 4010]) {
-    test(`after ${code} the client stays away, and leaves nothing running`, async () => {
+    test(`stays disconnected and leaves nothing running after ${code}`, async () => {
       const rig = await openRig()
       rig.server.script = () => true
       const { ready } = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
@@ -64,7 +64,7 @@ describe('the end of a connection', () => {
     })
   }
 
-  test('without subscriptions it comes back with the next one', async () => {
+  test('reconnects with the next subscription when it had none', async () => {
     const rig = await openRig()
     rig.server.closeAll(4001)
     await rig.until(() => rig.client.state === 'waiting')
@@ -74,7 +74,7 @@ describe('the end of a connection', () => {
     assert.equal(rig.server.connectionCount, 2)
   })
 
-  test('a silent server is left after two and a half heartbeats', async () => {
+  test('disconnects a silent server after two and a half heartbeats', async () => {
     const rig = await openRig({ random: () => 0.5 })
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
     rig.server.isMute = true
@@ -90,7 +90,7 @@ describe('the end of a connection', () => {
     assert.equal(rig.of('trade').length, 1)
   })
 
-  test('attempts in vain wait longer and longer, and a heartbeat forgives them', async () => {
+  test('backs off after failed attempts and resets on a heartbeat', async () => {
     const rig = await openRig()
     const delays: unknown[] = []
     for (let turn = 0; turn < 4; turn += 1) {
@@ -107,7 +107,7 @@ describe('the end of a connection', () => {
     assert.equal(rig.of('state').at(-1)?.retry_ms, 0)
   })
 
-  test('with tickets each connection asks for one, and its address has neither key nor token; what is refused with 401 ends the client, what fails otherwise or comes too late is asked for again', async () => {
+  test('requests a ticket for each connection with no key in the address, ends on 401 and retries other failures', async () => {
     const answers: (() => Promise<string>)[] = []
     let askedCount = 0
     const rig = await openRig({
@@ -140,7 +140,7 @@ describe('the end of a connection', () => {
     await rig.until(() => client.state === 'closed')
   })
 
-  test('while it is caught up a connection is not compared with a heartbeat', async () => {
+  test('does not compare a connection with heartbeats while it is catching up', async () => {
     const rig = await openRig()
     await rig.client.subscribe({ channel: 'trades', all: true }).ready
     rig.server.heartbeat({ catching_up: true })
@@ -155,7 +155,7 @@ describe('every step', () => {
   const steps = ['connected', 'subscribed', 'snapshot', 'synced', 'update'] as const
   for (const step of steps) {
     for (const channel of ['orderbook', 'trades'] as const) {
-      test(`a cut right after ${step} of ${channel} loses nothing`, async () => {
+      test(`loses nothing when disconnected right after ${step} of ${channel}`, async () => {
         const rig = await openRig()
         const { ready } = rig.client.subscribe({ channel, marketIds: [ONE] })
         let isCut = false
@@ -195,8 +195,8 @@ describe('every step', () => {
   }
 })
 
-describe('the user', () => {
-  test('a reader takes events one by one until the client is closed', async () => {
+describe('user code', () => {
+  test('returns events one by one to a reader until the client is closed', async () => {
     const rig = await openRig()
     const seen: string[] = []
     const reading = (async () => {
@@ -215,7 +215,7 @@ describe('the user', () => {
     assert.equal(await rig.client.ping(), null)
   })
 
-  test('a reader that is too slow gets the number of events that it missed, in their place', async () => {
+  test('gives a slow reader the number of missed events in their position', async () => {
     const queue = new EventQueue(3, () => {})
     for (let number = 1; number <= 10; number += 1)
       queue.push({ type: 'fault', reason: `${number}` })
@@ -232,7 +232,7 @@ describe('the user', () => {
     assert.equal((await queue.next()).done, true)
   })
 
-  test('a handler that throws harms nothing but itself', async () => {
+  test('isolates a handler that throws', async () => {
     const rig = await openRig()
     const thrown: unknown[] = []
     const before = process.listeners('uncaughtException')
@@ -255,7 +255,7 @@ describe('the user', () => {
     assert.equal(client.position('trades')?.offset, 1)
   })
 
-  test('addresses of any scheme are taken, and bad ones refused at once', async () => {
+  test('accepts addresses of any scheme and refuses invalid ones at once', async () => {
     const urls: string[] = []
     class Refusing extends WebSocket {
       constructor(url: string) {

@@ -53,7 +53,7 @@ const refused = (status: number, detail: string, waitSeconds: number | null = nu
 const unprocessable = (fields: Readonly<Record<string, string>>) =>
   new ApiError(422, 'not accepted', new Map(Object.entries(fields)))
 
-test('each way in which a log-in or sign-up fails has words of its own', () => {
+test('shows a specific message for each failure of log-in and sign-up', () => {
   const wrong = entryRefusal(refused(401, 'wrong email or password'), 'log-in')
   assert.equal(wrong.form, 'The email or the password is wrong.')
   const taken = entryRefusal(refused(400, 'this email has an account already'), 'sign-up')
@@ -83,7 +83,7 @@ test('each way in which a log-in or sign-up fails has words of its own', () => {
   assert.equal(new Set(texts).size, texts.length)
 })
 
-test('of a refusal nothing is lost: what is about no field of the form stands beside the form', () => {
+test('shows every part of a refusal, beside the form when it is about no field', () => {
   const error = unprocessable({ label: 'value error, too long', other: 'no such thing', 0: 'odd' })
   const refusal = refusalOf(error, ['label'])
   assert.deepEqual([...refusal.fields], [['label', 'Too long.']])
@@ -95,7 +95,7 @@ test('of a refusal nothing is lost: what is about no field of the form stands be
   assert.match(refusalOf(refused(400, 'an account may have 20 keys'), []).form ?? '', /20 keys/)
 })
 
-test('what the server refuses a value for is said in words for a person', () => {
+test('explains a refused value in plain words', () => {
   const refusals = [
     boundRefusal(-1, Type.Number({ minimum: 0 })),
     boundRefusal(6, Type.Number({ maximum: 5 })),
@@ -123,7 +123,7 @@ test('what the server refuses a value for is said in words for a person', () => 
   assert.equal(detail, 'Enter 100 or less.')
 })
 
-test('every attempt of an opened delivery keeps its own request, response and times', () => {
+test('shows the request, response and times of every attempt of an opened delivery', () => {
   const attempt = (
     atMs: number | null,
     status: number | null,
@@ -164,12 +164,12 @@ test('every attempt of an opened delivery keeps its own request, response and ti
   assert.equal([...known.keys()].at(-1), 39_000)
 })
 
-test('the line to try a key with names the server as the tab reached it', () => {
+test('names the server in the example command as the tab reached it', () => {
   const line = curlLine('pmk_abc', 'https://example.com/twin/')
   assert.equal(line, "curl -H 'X-API-Key: pmk_abc' 'https://example.com/twin/v1/markets?limit=3'")
 })
 
-test('an account without a limit is told so, and any other its number', () => {
+test('shows an unlimited account as such, and any other limit as a number', () => {
   assert.equal(limitText(2_147_483_647), 'no limit')
   assert.equal(limitText(60), '60')
 })
@@ -215,7 +215,7 @@ function draftAt(random: Random): Draft {
   return { ...draft, ...filters }
 }
 
-test('what the form lets through the server takes but for bounds, which it names by a field of the form', () => {
+test('accepts in the form what the server accepts except bounds, and maps those to a field', () => {
   const judge = new BodyProblems(createBody(NAMES), 'Webhook')
   const random = seededRandom(29)
   let [sentCount, refusedCount] = [0, 0]
@@ -240,7 +240,7 @@ test('what the form lets through the server takes but for bounds, which it names
   assert.ok(sentCount > 200 && refusedCount > 200, `${sentCount} sent, ${refusedCount} not`)
 })
 
-test('a list has one entry a line, numbers are numbers, and what is empty is not sent', () => {
+test('sends lists by line, numbers as numbers, and no empty values', () => {
   const draft: Draft = {
     ...EMPTY_DRAFT,
     ...{ url: ' https://example.com/ ', types: ['trade.created'], min_usd: ' 12.5 ' },
@@ -263,7 +263,7 @@ test('a list has one entry a line, numbers are numbers, and what is empty is not
   assert.deepEqual(entriesOf('categories', 'Art, old\n new '), ['Art, old', 'new'])
 })
 
-test('a webhook that is changed without touching its form stays as it is', async (t) => {
+test('leaves a webhook unchanged when its form is not edited', async (t) => {
   const face = await openFace()
   t.after(() => face.stop())
   const random = seededRandom(30)
@@ -293,7 +293,7 @@ test('a webhook that is changed without touching its form stays as it is', async
   }
 })
 
-test('a filter that means nothing for the chosen events is neither offered nor sent, and an event that a filter silences is named', () => {
+test('hides filters that do not apply to the chosen events and names an event that a filter suppresses', () => {
   assert.ok(!isOffered('min_usd', ['price.changed', 'match.created']))
   assert.ok(isOffered('min_change', ['price.changed']) && !isOffered('min_change', ['whale.alert']))
   assert.ok(isOffered('categories', []))
@@ -317,7 +317,7 @@ test('a filter that means nothing for the chosen events is neither offered nor s
 
 const counts = { created: 3, delivered: 2, exhausted: 0, dropped: 0, pending: 1 }
 
-test('a webhook to which nothing is posted says why, and its counts name only what there is', () => {
+test('explains why a webhook receives nothing, and shows only non-zero counts', () => {
   const nowMs = 1_000_000_000
   const webhook = (set: Partial<Webhook>): Webhook => ({
     ...{ id: 'wh_1', url: 'https://example.com/', event_types: ['trade.created'] },
@@ -360,7 +360,7 @@ function pageOf(all: readonly Delivery[], before: number | null, limit: number):
   return { deliveries, cursor: hasMore ? last : null, has_more: hasMore }
 }
 
-test('pages of deliveries become one list, newest first, with no row twice and none left out, whatever is made meanwhile', () => {
+test('merges pages of deliveries newest first without repeats or omissions', () => {
   const random = seededRandom(32)
   let longest = 0
   for (let round = 0; round < 300; round += 1) {
@@ -398,7 +398,7 @@ test('pages of deliveries become one list, newest first, with no row twice and n
   assert.ok(longest > 20, String(longest))
 })
 
-test('an attempt is told by its status or by what went wrong, once', () => {
+test('labels an attempt by its status or its error, once', () => {
   const last = (set: Partial<NonNullable<Delivery['last_attempt']>>) =>
     attemptText(
       delivery(1, { last_attempt: { at: 1, duration_ms: 12, status: null, error: null, ...set } }),

@@ -99,7 +99,7 @@ const fetchedWith = (page: Page, key: string): Promise<number> =>
 
 const alertOf = (page: Page) => page.getByRole('alert')
 
-test('from sign-up to the first key: the page that the address names appears, the key is shown once, is good at once, and is refused once it is revoked', async () => {
+test('signs up, opens the linked page, shows the first key once, accepts it at once and refuses it after revocation', async () => {
   const tab = await dashboard.open('#/account')
   const { page } = tab
   const heading = page.getByRole('heading', { name: 'Account', level: 1 })
@@ -130,7 +130,7 @@ test('from sign-up to the first key: the page that the address names appears, th
   await tab.close()
 })
 
-test('a key is copied by its button, and gone from the page when the person has it', async () => {
+test('copies a key with its button and removes it from the page when the user confirms', async () => {
   const token = await signUp('copier@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -147,7 +147,7 @@ test('a key is copied by its button, and gone from the page when the person has 
   await tab.close()
 })
 
-test('nothing is revoked without an answer to the question, and Cancel and Escape leave it, with the focus where it was', async () => {
+test('revokes nothing before confirmation, and keeps the focus after Cancel and Escape', async () => {
   const token = await signUp('careful@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -168,7 +168,7 @@ test('nothing is revoked without an answer to the question, and Cancel and Escap
   await tab.close()
 })
 
-test('a wrong password, a taken email, a weak password and a lost connection each say so beside the form, and what was typed stays', async () => {
+test('shows a wrong password, taken email, weak password or lost connection beside the form and keeps the input', async () => {
   const email = 'known@example.com'
   await signUp(email)
   const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
@@ -195,7 +195,7 @@ test('a wrong password, a taken email, a weak password and a lost connection eac
   await tab.close()
 })
 
-test('after too many attempts the page says how long to wait, and the log-in works when it is over', async () => {
+test('shows the wait after too many attempts and logs in after it', async () => {
   const email = 'hasty@example.com'
   await signUp(email)
   for (let wrong = 0; wrong < 4; wrong += 1) {
@@ -223,7 +223,7 @@ test('after too many attempts the page says how long to wait, and the log-in wor
   await tab.close()
 })
 
-test('a password manager knows each field of both forms for what it is', async () => {
+test('labels each field of both forms for password managers', async () => {
   const tab = await dashboard.open('')
   const { page } = tab
   const roles = () =>
@@ -239,7 +239,7 @@ test('a password manager knows each field of both forms for what it is', async (
   await tab.close()
 })
 
-test('after a log-out the page says that the browser holds nothing, and after a token has ended that the session is over', async () => {
+test('shows that the browser holds nothing after log-out, and that the session is over after a token ends', async () => {
   const token = await signUp('leaver@example.com')
   const left = await dashboard.open('#/account', { token })
   await left.page.getByText('leaver@example.com').waitFor()
@@ -252,7 +252,7 @@ test('after a log-out the page says that the browser holds nothing, and after a 
   await expired.close()
 })
 
-test('the account page says who it is, the limits, and what is left of this minute as the server counts it', async () => {
+test('shows the user, the limits and the remaining requests of this minute', async () => {
   const token = await signUp('counted@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -284,7 +284,7 @@ test('the account page says who it is, the limits, and what is left of this minu
   await tab.close()
 })
 
-test('what is asked for twice before the first answer is asked once, and its failure is said where it was asked', async () => {
+test('sends a repeated request once and shows its failure where it was made', async () => {
   const token = await signUp('twice@example.com')
   const tab = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   const { page } = tab
@@ -313,7 +313,7 @@ test('what is asked for twice before the first answer is asked once, and its fai
   await tab.close()
 })
 
-test('a new password is asked for with the present one, keeps this tab in and no other, and says what is wrong beside its field', async () => {
+test('changes the password after the current one, keeps only this tab logged in, and shows errors beside fields', async () => {
   const email = 'changer@example.com'
   const token = await signUp(email)
   const tab = await dashboard.open('#/account', { token })
@@ -341,7 +341,7 @@ test('a new password is asked for with the present one, keeps this tab in and no
   await tab.close()
 })
 
-test('the account is deleted after its password, which Cancel and Escape and a wrong one do not, and the page says so', async () => {
+test('deletes the account after its password and confirms it, and not on Cancel, Escape or a wrong password', async () => {
   const email = 'goer@example.com'
   const token = await signUp(email)
   const tab = await dashboard.open('#/account', { token })
@@ -369,7 +369,7 @@ test('the account is deleted after its password, which Cancel and Escape and a w
   await tab.close()
 })
 
-test('a key reads unless the box is ticked, and says what it may; logging out ends the token at the server, too', async () => {
+test('creates a read-only key unless the box is ticked, and ends the token at the server on log-out', async () => {
   const token = await signUp('scoped@example.com')
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
@@ -401,7 +401,7 @@ test('a key reads unless the box is ticked, and says what it may; logging out en
   await tab.close()
 })
 
-test('all sessions of the account end by one button, after a question, in this browser too; keys go on', async () => {
+test('ends all sessions of the account with one confirmed button, also this one, but no keys', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
   const elsewhere = await logIn(email, PASSWORD)

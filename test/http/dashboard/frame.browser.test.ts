@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('the session is in a cookie that no script reads, shared by all tabs; no storage and no address names a token, and a log-out in one tab ends it in all', async () => {
+test('keeps the session in one HttpOnly cookie for all tabs, stores no token, and logs out all tabs together', async () => {
   const tab = await dashboard.open('#/account', { token: null })
   const { page } = tab
   const context = page.context()
@@ -49,7 +49,7 @@ test('the session is in a cookie that no script reads, shared by all tabs; no st
   await tab.close()
 })
 
-test('a value that is set a thousand times between two pictures is drawn once, with the newest', async () => {
+test('draws a value that is set a thousand times between frames once', async () => {
   const tab = await dashboard.open('#/status')
   await tab.page.getByRole('heading', { level: 1 }).waitFor()
   const seen = await tab.page.evaluate(async () => {
@@ -92,7 +92,7 @@ test('a value that is set a thousand times between two pictures is drawn once, w
   await tab.close()
 })
 
-test('the line at the top is silent while all is well, and names a feed that is stale and a connection that is refused', async () => {
+test('shows no banner while all is well, and names stale feeds and refused connections', async () => {
   const { engine } = dashboard.face
   const tab = await dashboard.open('#/status')
   const { page } = tab
@@ -126,7 +126,7 @@ test('the line at the top is silent while all is well, and names a feed that is 
   await other.close()
 })
 
-test('the address names the page: back and forward, a link from outside, and a page that is none', async () => {
+test('routes by address: back and forward, external links, and unknown pages', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const current = () => page.locator('nav [aria-current=page]').innerText()
@@ -164,7 +164,7 @@ async function paintMs(): Promise<readonly [words: number, page: number]> {
   return paints
 }
 
-test('the first useful picture stands within a second of asking for the page (median of five)', async (t) => {
+test('draws the first useful view within a second (median of five)', async (t) => {
   const middle = (values: readonly number[]) =>
     [...values].sort((one, other) => one - other)[2] ?? Number.NaN
   let medianMs = Number.NaN
@@ -184,7 +184,7 @@ test('the first useful picture stands within a second of asking for the page (me
 /** What the policy says that each of the smuggled things breaks. */
 const REFUSING = ['connect-src', 'img-src', 'require-trusted-types-for', 'style-src-attr']
 
-test('the policy is in force: what is smuggled in does not run, load, nor become markup', async () => {
+test('enforces the content policy: injected content does not run, load or become markup', async () => {
   const tab = await dashboard.open('#/status', {
     expected: [/refused by the policy/, /Content Security Policy|Trusted(?:HTML|Script| Type)/],
   })
@@ -225,7 +225,7 @@ test('the policy is in force: what is smuggled in does not run, load, nor become
   await tab.close()
 })
 
-test('by keyboard: the first stop leads past the links, every stop can be seen, a new page begins at its own beginning', async () => {
+test('supports the keyboard: skip link, visible focus, and a new page starts at its top', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.getByRole('heading', { level: 1 }).waitFor()
@@ -255,7 +255,7 @@ test('by keyboard: the first stop leads past the links, every stop can be seen, 
   await tab.close()
 })
 
-test('name, links and the way out take one line on a tablet and two on a phone', async () => {
+test('fits name, links and log-out in one line on a tablet and two on a phone', async () => {
   const tab = await dashboard.open('#/account', { width: 768, height: 844 })
   const { page } = tab
   await page.getByRole('button', { name: 'Log out' }).waitFor()
@@ -281,7 +281,7 @@ test('name, links and the way out take one line on a tablet and two on a phone',
   await tab.close()
 })
 
-test('a page that cannot be loaded leaves the frame standing, says so, and comes when it is tried again', async () => {
+test('shows an error in the frame when a page cannot be loaded and loads it on retry', async () => {
   const tab = await dashboard.open('#/status', { expected: [/ERR_FAILED/] })
   const { page } = tab
   await page.route(/\/dashboard\/pages-matches-/, (request) => request.abort())
@@ -299,7 +299,7 @@ test('a page that cannot be loaded leaves the frame standing, says so, and comes
   await tab.close()
 })
 
-test('a page that throws leaves the frame standing, and the way to the others', async () => {
+test('keeps the frame and its links when a page throws', async () => {
   const tab = await dashboard.open('#/matches')
   const { page } = tab
   await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
@@ -311,7 +311,7 @@ test('a page that throws leaves the frame standing, and the way to the others', 
   await tab.close()
 })
 
-test('a visitor without an account sees what Twinbook is and how both venues are right now', async () => {
+test('shows a visitor without an account what Twinbook is and the state of both venues', async () => {
   const tab = await dashboard.open('', { token: null })
   const { page } = tab
   const figure = (name: string) => page.locator(`.welcome [data-figure="${name}"] dd`)

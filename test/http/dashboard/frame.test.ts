@@ -26,7 +26,7 @@ import { hrefOf, PAGES, parseRoute } from '../../../http/dashboard/route.ts'
 
 const FOLDER = new URL('../../../http/dashboard/', import.meta.url)
 
-test('one file touches the tab around the page: its time, storage, address, clipboard', () => {
+test('confines time, storage, address and clipboard access to one file', () => {
   const surroundings =
     /\b(?:setTimeout|setInterval|requestAnimationFrame|sessionStorage|localStorage|indexedDB)\b|\bnavigator\b|\bdocument\.cookie\b|\b(?:window|globalThis)?\.?location\.|\bDate\.now\(|\bperformance\.now\(|\binnerHTML\b|\bdangerouslySetInnerHTML\b|\beval\(/
   const offenders = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -38,7 +38,7 @@ test('one file touches the tab around the page: its time, storage, address, clip
   assert.deepEqual(offenders, [])
 })
 
-test('each way to fail has words of its own, with what the server said and when to ask again', () => {
+test('shows a specific message for each failure with the server’s text and the retry time', () => {
   const said = (status: number, wait: number | null = null) => {
     const { title, detail } = describeError(new ApiError(status, 'the reason', new Map(), wait))
     assert.match(detail, /the reason/i)
@@ -52,7 +52,7 @@ test('each way to fail has words of its own, with what the server said and when 
   assert.match(describeError(new TypeError('ours')).detail, /ours/)
 })
 
-test('a problem is its field’s, whichever entry of a list it is of', () => {
+test('assigns a problem to its field, whichever list entry it is about', () => {
   assert.equal(fieldOf(['body', 'url']), 'url')
   assert.equal(fieldOf(['body', 'filters', 'categories', 3]), 'categories')
   assert.equal(fieldOf(['query', 'limit']), 'limit')
@@ -60,7 +60,7 @@ test('a problem is its field’s, whichever entry of a list it is of', () => {
   assert.equal(fieldOf(['body']), 'body')
 })
 
-test('an address names a page, its subject and its query, and reads back as it was written', () => {
+test('round-trips a page, its subject and its query through the address', () => {
   assert.equal(parseRoute('').page, 'opportunities')
   assert.equal(parseRoute('#').page, 'opportunities')
   assert.equal(parseRoute('#/nothing').page, 'unknown')
@@ -81,7 +81,7 @@ test('an address names a page, its subject and its query, and reads back as it w
   }
 })
 
-test('numbers are written alike everywhere, and what is not known is a dash', () => {
+test('formats numbers alike everywhere and shows unknown ones as a dash', () => {
   const texts = [priceText, gapText, sizeText, usdText, roundUsdText, countText, percentText]
   for (const write of [...texts, durationText]) {
     assert.equal(write(null), '–')

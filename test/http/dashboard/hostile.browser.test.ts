@@ -74,7 +74,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('markup in the texts of venues is shown as text on every page, and leads nowhere', async (t) => {
+test('shows markup in venue texts as text on every page, without links', async (t) => {
   const id = encodeURIComponent(market.ref.id)
   const pages: readonly (readonly [page: string, field: string])[] = [
     ['#/opportunities', 'question'],

@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => dashboard.close())
 
-test('from a search to the market page, which follows its book', async () => {
+test('goes from a search to a market page that follows its book', async () => {
   const { face } = dashboard
   const market = face.engine.add('rain', { question: 'Will rain happen?' })
   face.engine.add('snow', { question: 'Will snow happen?' })

@@ -68,7 +68,7 @@ const pairAt = (index: number): readonly [FakeMarket, FakeMarket] => {
   return pair
 }
 
-test('matches are those of REST in its order, with both questions as texts, why, and what speaks against', async () => {
+test('shows matches of REST in order, with both questions, reasons and objections', async () => {
   const tab = await dashboard.open('#/matches')
   const { page } = tab
   await page.locator('.match').first().waitFor()
@@ -87,7 +87,7 @@ test('matches are those of REST in its order, with both questions as texts, why,
   await tab.close()
 })
 
-test('the gap between the venues is that of one outcome, and follows the prices live', async () => {
+test('shows the price gap of one outcome between the venues, live', async () => {
   const tab = await dashboard.open('#/matches')
   const gap = (index: number, value: number) =>
     tab.page.locator('.match').nth(index).locator(`[data-gap="${value}"]`).waitFor()
@@ -109,7 +109,7 @@ test('the gap between the venues is that of one outcome, and follows the prices 
   await tab.close()
 })
 
-test('matches are narrowed by words, confidence and score, kept in the address; more come by a button', async () => {
+test('filters matches by words, confidence and score in the address, and loads more by a button', async () => {
   const tab = await dashboard.open('#/matches?score=60')
   const { page } = tab
   const shown = (words: string) => page.getByText(words, { exact: true }).waitFor()
@@ -133,7 +133,7 @@ test('matches are narrowed by words, confidence and score, kept in the address; 
   await tab.close()
 })
 
-test('a list that is read before there is anything fills by itself, and says meanwhile what is awaited', async () => {
+test('fills a list that was empty at first and meanwhile says what it waits for', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.clock.install()
@@ -155,7 +155,7 @@ test('a list that is read before there is anything fills by itself, and says mea
   await tab.close()
 })
 
-test('a list that fails says why and asks again; a page that fails keeps those before it', async () => {
+test('explains a failed list and retries it, and keeps earlier pages when a page fails', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   let isRefusing = true
@@ -185,7 +185,7 @@ test('a list that fails says why and asks again; a page that fails keeps those b
 
 const HEADS_OF_BOTH = 'Market,Polymarket bid,ask,Kalshi bid,ask,Gap'
 
-test('games have both venues beside each other, and what only one of them lists', async () => {
+test('shows games with both venues side by side, and those that only one venue lists', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
   const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
@@ -218,7 +218,7 @@ test('games have both venues beside each other, and what only one of them lists'
   await tab.close()
 })
 
-test('a game has both venues beside each other with their market’s own decimals, and once it is settled who won, by itself and on the market’s page', async () => {
+test('shows a game’s markets side by side with their own decimals, and the winner once it is settled', async () => {
   const { engine } = dashboard.face
   const day = '2026-11-18'
   const eventSlug = `mlb-cin-tex-${day}`
@@ -303,7 +303,7 @@ function tellLifecycle(market: FakeMarket): void {
   })
 }
 
-test('another sport or day is another list; one without games and one that no calendar has say so', async () => {
+test('loads another list for another sport or day, and explains empty and invalid days', async () => {
   const tab = await dashboard.open(`#/sports?sport=nba&date=${DAY}`)
   const { page } = tab
   await page.getByText(/^1 game on \w/).waitFor()
@@ -341,7 +341,7 @@ function whale(market: FakeMarket, set: Partial<Whale>, isTold: boolean): Whale 
   return row
 }
 
-test('whales are those of REST, then each new one as it happens, on top, with the ways to market and wallet', async () => {
+test('shows whales of REST, then each new one on top, with links to market and wallet', async () => {
   const wallet = `0x${'a1'.repeat(20)}`
   const at = (second: number): TimeMs => timeMs(NOON + second * 1_000)
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
@@ -377,7 +377,7 @@ test('whales are those of REST, then each new one as it happens, on top, with th
   await tab.close()
 })
 
-test('whales are narrowed by dollars, venue and side, those of REST and those of the stream alike', async () => {
+test('filters whales of REST and of the stream alike by dollars, venue and side', async () => {
   const [[a], [, b]] = [pairAt(2), pairAt(3)]
   const tab = await dashboard.open('#/whales?usd=9000&venue=venue_b&side=sell')
   const { page } = tab
@@ -405,7 +405,7 @@ test('whales are narrowed by dollars, venue and side, those of REST and those of
   await tab.close()
 })
 
-test('without a stream the whales of REST are shown all the same', async () => {
+test('shows the whales of REST without a stream', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
   // In a tab without a worker that is shared, what becomes of its sockets can be told.
@@ -419,7 +419,7 @@ test('without a stream the whales of REST are shown all the same', async () => {
   await tab.close()
 })
 
-test('the status shows what REST says, and a feed that fails as the stream tells it', async () => {
+test('shows the status of REST and feed failures of the stream', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const figure = (name: string) => page.locator(`[data-figure="${name}"] dd`)
@@ -449,7 +449,7 @@ test('the status shows what REST says, and a feed that fails as the stream tells
   await tab.close()
 })
 
-test('what a venue sends that is not known stands on the status page in words alone', async () => {
+test('describes unknown venue data on the status page in words', async () => {
   const { engine } = dashboard.face
   const tab = await dashboard.open('#/status')
   const { page } = tab
@@ -467,7 +467,7 @@ test('what a venue sends that is not known stands on the status page in words al
   await tab.close()
 })
 
-test('in a cluster the status page names who leads, and how far each process is behind', async () => {
+test('names the leader and the delay of each process on the status page of a cluster', async () => {
   const { engine } = dashboard.face
   const one = {
     role: 'engine',
@@ -492,7 +492,7 @@ test('in a cluster the status page names who leads, and how far each process is 
   await tab.close()
 })
 
-test('the status shows how many streams are open at the server, where the server tells it', async () => {
+test('shows the number of open streams where the server reports it', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   const { sessions } = dashboard.face.server.hub
@@ -503,7 +503,7 @@ test('the status shows how many streams are open at the server, where the server
   await tab.close()
 })
 
-test('the status counts what comes over the stream of this tab', async () => {
+test('counts the messages of this tab’s stream', async () => {
   const tab = await dashboard.open('#/status')
   const { page } = tab
   await page.locator('[data-figure=Stream]', { hasText: 'live' }).waitFor()
@@ -515,7 +515,7 @@ test('the status counts what comes over the stream of this tab', async () => {
   await tab.close()
 })
 
-test('a viewer without a session sees how the service is, and nothing is asked that needs a token', async () => {
+test('shows the service status without a session and sends no request that needs a token', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
   const asked: string[] = []

@@ -79,7 +79,7 @@ function randomQuote(random: ReturnType<typeof seededRandom>): Quote {
   }
 }
 
-test('both prices of a pair are for one outcome: what bids for Yes offers No, and the gap is of midpoints', () => {
+test('converts both prices of a pair to one outcome, with the gap between midpoints', () => {
   const random = seededRandom('quotes')
   for (let round = 0; round < 2_000; round += 1) {
     const [one, other] = [randomQuote(random), randomQuote(random)]
@@ -108,7 +108,7 @@ test('both prices of a pair are for one outcome: what bids for Yes offers No, an
   assert.equal(gapOf({ bid: 0.1, ask: 0.2 }, { bid: 0.3, ask: 0.4 }), 0.2)
 })
 
-test('a live price takes the place of the one that the answer had, on its own venue alone', () => {
+test('replaces the price of the answer with a live price of the same venue only', () => {
   const one = market('north_1', { bid: 0.2, ask: 0.4 })
   assert.deepEqual(quoteOf(one, new Map()), { bid: 0.2, ask: 0.4 })
   const live = new Map([['north_1', { bid: 0.5, ask: null }]])
@@ -116,7 +116,7 @@ test('a live price takes the place of the one that the answer had, on its own ve
   assert.deepEqual(quoteOf(market('south_1', NOTHING), live), NOTHING)
 })
 
-test('venues are called as people do, with the name that the interface has for them, where it is another', () => {
+test('shows venues by display name', () => {
   assert.equal(fullVenueText('venue_a'), 'venue_a', 'until more is known')
   const before = protocols.value
   protocols.set(
@@ -131,7 +131,7 @@ test('venues are called as people do, with the name that the interface has for t
   protocols.set(before)
 })
 
-test('what the address asks for is taken when it is one of the choices or within the bounds', () => {
+test('accepts address parameters that are among the choices or within bounds', () => {
   const at = (query: string) => parseRoute(`#/matches?${query}`)
   const words = ['', 'high', 'low'] as const
   assert.equal(chosen(at('confidence=high'), 'confidence', words), 'high')
@@ -144,7 +144,7 @@ test('what the address asks for is taken when it is one of the choices or within
   }
 })
 
-test('a match is read by the configured names of the venues; one that lacks a market is not shown', () => {
+test('reads a match by configured venue names and hides one that lacks a market', () => {
   const [a, b] = [market('north_1', NOTHING), market('south_1', NOTHING)]
   const whole = match(a, b, false)
   assert.deepEqual(pairOf(whole, VENUES), { a, b, match: whole })
@@ -156,7 +156,7 @@ test('a match is read by the configured names of the venues; one that lacks a ma
   )
 })
 
-test('games come in order of time; each has its own pairs, then each of its other markets once', () => {
+test('orders games by time, each with its pairs and then its other markets once', () => {
   const listed = ['north_1', 'south_1', 'south_2', 'north_3'].map((id) => market(id, NOTHING))
   const [a, b, second, third] = listed
   assert.ok(a !== undefined && b !== undefined && second !== undefined && third !== undefined)
@@ -185,7 +185,7 @@ test('games come in order of time; each has its own pairs, then each of its othe
   assert.deepEqual(games[0]?.others, [second, third, short])
 })
 
-test('a game has a row for either side; two markets of one venue of which one wins are its sides', () => {
+test('shows a game with a row for each side, also from two markets of one venue with one winner', () => {
   const named = (id: string, question: string, labels: readonly string[]): Market => ({
     ...market(id, NOTHING, question),
     event_slug: 'game',
@@ -234,7 +234,7 @@ test('a game has a row for either side; two markets of one venue of which one wi
   )
 })
 
-test('a game whose markets trade no longer has both venues beside each other, by who won, else by the order of its sides', () => {
+test('shows both venues of an ended game side by side, by winner, else by the order of sides', () => {
   const asked = (
     set: Pick<Market, 'id' | 'question'> & { readonly labels?: readonly string[] },
     prices: readonly [number, number] | 'closed' | 'open',
@@ -284,7 +284,7 @@ test('a game whose markets trade no longer has both venues beside each other, by
   assert.deepEqual(sidesOf([1, 0], [1, 0], [0, 1]).besides, ['north_1'])
 })
 
-test('a market that trades no longer says what it ended with, and its event names the day of its game', () => {
+test('shows the result of an ended market and the day of its game', () => {
   const ended = (status: Market['status'], prices: readonly number[], close_time = 1) =>
     endText({
       ...market('north_1', NOTHING),
@@ -318,7 +318,7 @@ test('a market that trades no longer says what it ended with, and its event name
   )
 })
 
-test('a day is that of the viewer, a game’s that of the eastern United States, and the next one follows it over months, years and changes of the clock', () => {
+test('uses the viewer’s day and the eastern US day of a game, across months, years and clock changes', () => {
   const at = new Date(2026, 0, 5, 23, 59).getTime()
   assert.equal(localDay(at), '2026-01-05')
   assert.equal(localDay(new Date(2026, 10, 20, 0, 0).getTime()), '2026-11-20')
@@ -342,7 +342,7 @@ function whale(id: string, set: Partial<WhaleRow> = {}): WhaleRow {
   }
 }
 
-test('lists of whales become one: each once, newest first, never more than the bound', () => {
+test('merges lists of whales without repeats, newest first, within the bound', () => {
   const random = seededRandom('whales')
   let shown: readonly WhaleRow[] = []
   const seen = new Map<string, WhaleRow>()
@@ -365,7 +365,7 @@ test('lists of whales become one: each once, newest first, never more than the b
   assert.equal(shown.length, WHALE_ROWS_MAX)
 })
 
-test('a whale is read alike from the answer and from the stream; what is damaged is none', () => {
+test('reads a whale alike from the answer and the stream and skips a damaged one', () => {
   const record = {
     ...{ id: 'w1', market_id: 'north_1', platform: 'north', question: 'Will it?', side: 'sell' },
     ...{ price: 0.25, size: 8, size_usd: 6_000, timestamp_ms: 9, wallet: '0xa', outcome: null },
@@ -378,7 +378,7 @@ test('a whale is read alike from the answer and from the stream; what is damaged
   }
 })
 
-test('a whale passes by dollars, venue and side', () => {
+test('filters a whale by dollars, venue and side', () => {
   const row = whale('w1', { usd: 7_000, platform: 'north', side: 'sell' })
   const filter = { usdMin: 7_000, platform: '', side: '' }
   assert.ok(passes(row, filter))
@@ -388,7 +388,7 @@ test('a whale passes by dollars, venue and side', () => {
   assert.ok(!passes(row, { ...filter, side: 'buy' }))
 })
 
-test('an address is told from what is none, and each refusal has its own words', () => {
+test('rejects an invalid wallet address with a specific message', () => {
   const address = `0x${'aB'.repeat(20)}`
   assert.equal(addressIn(` ${address}\n`), address)
   for (const text of ['', '0x', address.slice(1), `${address}0`, `0x${'g'.repeat(40)}`]) {
@@ -407,7 +407,7 @@ test('an address is told from what is none, and each refusal has its own words',
   assert.match(detail, /^This wallet has not traded on North \(n\)\./)
 })
 
-test('windows of a wallet that follow each other with the same figures have one row', () => {
+test('merges consecutive windows of a wallet with equal figures into one row', () => {
   const figures = (trades: number) => ({
     ...{ realized_pnl: -0.26, volume: 8.45, trades },
     ...{ fees_paid: 0.02, income: 0, net_realized_pnl: -0.28, net_pnl: -0.28 },
@@ -427,7 +427,7 @@ test('windows of a wallet that follow each other with the same figures have one 
   ])
 })
 
-test('the curve has one point a second, the last of several, in order of time', () => {
+test('shows one point a second on the curve, the last of several, by time', () => {
   const point = (timestamp: number, pnl_to_date: number) => ({
     ...{ timestamp, pnl_to_date },
     realized_pnl: 0,
@@ -440,7 +440,7 @@ test('the curve has one point a second, the last of several, in order of time', 
   ])
 })
 
-test('findings of all venues stand in one table, those that cost a user something first', () => {
+test('lists findings of all venues in one table, the most harmful first', () => {
   const times = { first: 1, last: 2, count: 3, sample: '' }
   const finding = (kind: string, weight: 'loss' | 'notice') => ({
     kind,
@@ -459,14 +459,14 @@ test('findings of all venues stand in one table, those that cost a user somethin
   assert.deepEqual(driftRows({ drift: { north: [] } }), [])
 })
 
-test('who leads is said in words, and for how long it has been silent', () => {
+test('describes the leader and how long ago it was last seen', () => {
   const lease = { holder: 'one', term: 3, silent_ms: 900 }
   assert.equal(leaseText({ lease }), 'one leads, term 3')
   assert.match(leaseText({ lease: { ...lease, silent_ms: 12_000 } }), /one leads.*silent for 12/)
   assert.match(leaseText({ lease: null }), /No engine/)
 })
 
-test('a feed is as the stream says, else as the server answered when it was asked', () => {
+test('shows a feed’s state by the stream, else by the last answer', () => {
   const exchanges = { north: true, south: false }
   assert.deepEqual(feedRows({ exchanges }, null, new Map()), [
     { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
@@ -483,7 +483,7 @@ test('a feed is as the stream says, else as the server answered when it was aske
   })
 })
 
-test('the rate of messages is that of the last seconds, whatever came before', () => {
+test('computes the message rate of the last seconds', () => {
   const rate = new MessageRate()
   assert.equal(rate.sample(0, 1_000), null)
   assert.equal(rate.sample(1_000, 1_010), null)
@@ -498,7 +498,7 @@ test('the rate of messages is that of the last seconds, whatever came before', (
   assert.equal(rate.sample(120_000, count + 100), 1)
 })
 
-test('a gauge is read from the text of the metrics by its whole name', () => {
+test('reads a gauge from the metrics text by its complete name', () => {
   const text = '# HELP streams Open.\nstreams_total 9\nstreams 3\nothers{venue="a"} 1\n'
   assert.equal(gaugeIn(text, 'streams'), 3)
   assert.equal(gaugeIn(text, 'stream'), null)

@@ -23,7 +23,7 @@ const trade = (number: number): TapeTrade => ({
   timestamp_ms: number * 1_000,
 })
 
-test('a trade is told as it was done: which outcome, bought or sold, at which price of it', () => {
+test('describes a trade as executed: its outcome, side and price', () => {
   const told = { side: 'sell', price: 0.81, size: 100, usd: 19, outcome: 'Nationals' }
   const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
   assert.deepEqual(tradedOf(told, ['Mets', 'Nationals']), done)
@@ -54,7 +54,7 @@ const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
   ...set,
 })
 
-test('the tape has the newest 200 trades, newest first, each once, in whatever order they come', () => {
+test('keeps the newest 200 trades, newest first and unique, in any order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const all = Array.from({ length: 500 }, (_, number) => trade(number))
@@ -72,7 +72,7 @@ test('the tape has the newest 200 trades, newest first, each once, in whatever o
   }
 })
 
-test('of trades of one moment the later told stands above, and a known one changes nothing', () => {
+test('puts the later published of simultaneous trades on top and ignores known ones', () => {
   const tape = new TradeTape()
   const moment = { timestamp_ms: 1_000 }
   assert.equal(tape.put({ ...trade(1), ...moment }), true)
@@ -84,7 +84,7 @@ test('of trades of one moment the later told stands above, and a known one chang
   )
 })
 
-test('candles stand in the order of time, each once, in whatever order they come', () => {
+test('keeps candles unique and in time order in any order of arrival', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const random = seededRandom(seed)
     const bars = new MarketBars()
@@ -103,7 +103,7 @@ test('candles stand in the order of time, each once, in whatever order they come
   }
 })
 
-test('a bar closes once and never loses trades', () => {
+test('closes a bar once and never loses trades', () => {
   const bars = new MarketBars()
   bars.put(bar(1, { trades_count: 5 }))
   assert.equal(bars.put(bar(1, { trades_count: 4, closed: true })), 'known')
@@ -112,7 +112,7 @@ test('a bar closes once and never loses trades', () => {
   assert.equal(bars.last?.closed, true)
 })
 
-test('a message of another interval, or without figures, is no bar', () => {
+test('ignores a message of another interval or without figures', () => {
   const fields = { interval: '1m', ...bar(3), vwap: 0.5 }
   assert.deepEqual(barOfMessage(fields, '1m'), bar(3))
   assert.equal(barOfMessage(fields, '5m'), null)
@@ -121,7 +121,7 @@ test('a message of another interval, or without figures, is no bar', () => {
   assert.equal(barOfMessage({ interval: '1m' }, '1m'), null)
 })
 
-test('long rules are folded at the end of a word, and a word without end is cut', () => {
+test('truncates long rules at a word end and long words within', () => {
   const words = 'rule '.repeat(400)
   const folded = foldedText(words)
   assert.ok(folded.length < 620 && words.startsWith(folded.slice(0, -2)))

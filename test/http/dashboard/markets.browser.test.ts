@@ -95,7 +95,7 @@ async function assertBookIsRest(page: Page, market: FakeMarket): Promise<void> {
   assert.deepEqual(shown.asks, rest.asks.map(written))
 }
 
-test('from a search to the market page, whose book equals that of REST at the same seq', async () => {
+test('goes from a search to a market page whose book equals REST at the same seq', async () => {
   const market = add('rain', { category: 'Weather' })
   add('snow')
   market.replace(BIDS, ASKS)
@@ -118,7 +118,7 @@ test('from a search to the market page, whose book equals that of REST at the sa
   await tab.close()
 })
 
-test('prices in the list follow the stream, without another request', async () => {
+test('updates list prices from the stream without another request', async () => {
   const [one, other] = [add('moved-price'), add('still-price')]
   one.reprice(300_000)
   const tab = await dashboard.open('#/markets?q=price')
@@ -136,7 +136,7 @@ test('prices in the list follow the stream, without another request', async () =
   await tab.close()
 })
 
-test('a buy of the second outcome reads as one on the tape, and its price times its size is its value', async () => {
+test('shows a buy of the second outcome as such, with price times size as its value', async () => {
   const market = add('nationals', {
     outcomes: [
       { id: outcomeId('mets'), label: 'Mets' },
@@ -161,7 +161,7 @@ test('a buy of the second outcome reads as one on the tape, and its price times 
   await tab.close()
 })
 
-test('a trade shows at the top of the tape and in the last candle as it happens', async () => {
+test('shows a trade on the tape and in the last candle as it happens', async () => {
   const market = add('trade')
   market.replace(BIDS, ASKS)
   for (let number = 0; number < 3; number += 1) market.trade()
@@ -184,7 +184,7 @@ test('a trade shows at the top of the tape and in the last candle as it happens'
   await tab.close()
 })
 
-test('another length of candles shows those of REST, and its bar lives on', async () => {
+test('shows candles of REST for another interval and updates the last bar', async () => {
   const market = add('candles')
   const hourAgo = timeMs(dashboard.face.engine.clock.nowMs() - 3_600_000)
   market.trade({ timeMs: hourAgo })
@@ -211,7 +211,7 @@ test('another length of candles shows those of REST, and its bar lives on', asyn
   await tab.close()
 })
 
-test('a chart that is opened first shows the venue’s history, and says so when the venue does not give it', async () => {
+test('shows the venue’s history on a newly opened chart, and an explanation when it fails', async () => {
   const market = add('remembered')
   const { engine } = dashboard.face
   const nowMs = engine.clock.nowMs()
@@ -253,7 +253,7 @@ test('a chart that is opened first shows the venue’s history, and says so when
   await tab.close()
 })
 
-test('prices of a market have the decimals of its price step in list, book and tape, and the axis of its chart ends at nothing', async () => {
+test('formats prices with the decimals of the market’s price step, with no chart axis labels below zero', async () => {
   const market = add('tenths', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.01, 100)], [level(0.03, 30)])
   market.reprice(20_000)
@@ -295,7 +295,7 @@ test('prices of a market have the decimals of its price step in list, book and t
   await tab.close()
 })
 
-test('a market that is settled between the answer and the subscription of its page is shown as settled: at whole cents, and without a feed', async () => {
+test('shows a market settled during page load as settled, at whole cents and without a feed', async () => {
   const market = add('dusk', { tickMicros: priceMicros(1_000) })
   market.replace([level(0.41, 100)], [level(0.43, 30)])
   const tab = await dashboard.open('#/markets')
@@ -322,7 +322,7 @@ test('a market that is settled between the answer and the subscription of its pa
   await tab.close()
 })
 
-test('a stale book says so until the venue’s book is there', async () => {
+test('marks a stale book until the venue’s book arrives', async () => {
   const market = add('stale')
   const tab = await dashboard.open(pageOf(market))
   const { page } = tab
@@ -334,7 +334,7 @@ test('a stale book says so until the venue’s book is there', async () => {
   await tab.close()
 })
 
-test('a book whose connection is lost stays, and says that it is the last known', async () => {
+test('keeps the book of a lost connection and marks it as the last known', async () => {
   const face = await openFace()
   const market = face.engine.add('lost')
   market.replace(BIDS, ASKS)
@@ -357,7 +357,7 @@ test('a book whose connection is lost stays, and says that it is the last known'
   await tab.close()
 })
 
-test('the whole tape is there for a viewer who scrolls', async () => {
+test('loads the complete tape for a viewer who scrolls', async () => {
   const market = add('busy')
   for (let number = 0; number < 250; number += 1) market.trade()
   const tab = await dashboard.open(pageOf(market))
@@ -372,7 +372,7 @@ test('the whole tape is there for a viewer who scrolls', async () => {
   await tab.close()
 })
 
-test('the twin stands beside it, laid on the same outcome, with the live gap', async () => {
+test('shows the matched market beside it for the same outcome, with the live gap', async () => {
   const market = add('win')
   const twin = add('lose', { venue: 'b', question: 'Will they lose?' })
   const judged = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
@@ -415,14 +415,14 @@ test('the twin stands beside it, laid on the same outcome, with the live gap', a
   await tab.close()
 })
 
-test('a market without a twin says so', async () => {
+test('states that a market has no match', async () => {
   const market = add('alone')
   const tab = await dashboard.open(pageOf(market))
   await tab.page.getByText('No market at Kalshi is known to ask the same.').waitFor()
   await tab.close()
 })
 
-test('a market that no venue lists has a state of its own, with the way back', async () => {
+test('shows a separate state for an unknown market, with a link back', async () => {
   const tab = await dashboard.open('#/market/venue_a_%3Cb%3Enothing')
   const { page } = tab
   await page.getByRole('heading', { name: 'No such market' }).waitFor()
@@ -432,7 +432,7 @@ test('a market that no venue lists has a state of its own, with the way back', a
   await tab.close()
 })
 
-test('a search that finds nothing says so, and one that fails can be tried again', async () => {
+test('states that a search found nothing, and retries a failed one', async () => {
   add('something')
   const tab = await dashboard.open('#/markets?q=zebra', { expected: [/ERR_FAILED/] })
   const { page } = tab
@@ -446,7 +446,7 @@ test('a search that finds nothing says so, and one that fails can be tried again
   await tab.close()
 })
 
-test('a search that is one too many says when it is made again, and is', async () => {
+test('states when a rate-limited search is repeated, and repeats it', async () => {
   add('patience')
   const tab = await dashboard.open('#/markets?q=zebra')
   const { page } = tab
@@ -465,7 +465,7 @@ test('a search that is one too many says when it is made again, and is', async (
   await tab.close()
 })
 
-test('filters narrow the list and stand in the address; more shows each market once', async () => {
+test('keeps filters in the address and loads each market once with more', async () => {
   for (let number = 0; number < 60; number += 1) {
     const volume24h = usdMicros((100 - number) * 1_000_000)
     add(`many-${number}`, { volume24h, category: number < 55 ? 'Storms' : 'Politics' })
@@ -491,7 +491,7 @@ test('filters narrow the list and stand in the address; more shows each market o
   await tab.close()
 })
 
-test('markets open on those that trade, by volume; a slash goes to the search, a column sorts, events group them, and the address leads back', async () => {
+test('lists trading markets by volume, with search by slash, sortable columns, grouping by event and linkable state', async () => {
   const usd = (thousands: number) => usdMicros(thousands * 1_000_000_000)
   const nowMs = dashboard.face.engine.clock.nowMs()
   const days = (count: number) => timeMs(nowMs + count * 86_400_000)
@@ -548,7 +548,7 @@ test('markets open on those that trade, by volume; a slash goes to the search, a
   await tab.close()
 })
 
-test('markup in what a venue writes is shown as text, and its links lead nowhere', async () => {
+test('shows markup in venue texts as text, without links', async () => {
   const evil = '<img src=x onerror="window.broken=1"><script>window.broken=1</script><b>bold</b>'
   const [yes, no] = [`${evil} yes`, `${evil} no`]
   const market = add('evil', {

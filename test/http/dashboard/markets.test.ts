@@ -85,7 +85,7 @@ function rig() {
 /** Resolves once all settled promises have run their handlers. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('typing is searched for once, a pause after the last letter; a filter at once', async () => {
+test('searches once, after a pause in typing, and at once on a filter', async () => {
   const { clock, requests, finder } = rig()
   finder.search(EVERYTHING)
   assert.equal(requests.length, 1, 'the first list needs no pause')
@@ -105,7 +105,7 @@ test('typing is searched for once, a pause after the last letter; a filter at on
   assert.equal(requests.at(-1)?.query.venue, 'venue_b')
 })
 
-test('one letter and blanks are no search, and asking for the same twice asks once', () => {
+test('does not search for one letter or blanks, and requests repeated input once', () => {
   const { clock, requests, finder } = rig()
   for (const text of ['', ' ', 'f', ' f ']) {
     assert.equal(searchText(searched(text)), '')
@@ -115,7 +115,7 @@ test('one letter and blanks are no search, and asking for the same twice asks on
   assert.equal(requests.length, 1)
 })
 
-test('an older answer never takes the place of a newer one, and is given up', async () => {
+test('never replaces a newer answer with an older one and cancels the older request', async () => {
   const { clock, requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   requests[0]?.answer(page(['all']))
@@ -134,7 +134,7 @@ test('an older answer never takes the place of a newer one, and is given up', as
   assert.deepEqual([finder.state.value.phase, shown()], ['shown', [['two']]])
 })
 
-test('in any order of letters, pauses and answers the list ends as the last text asks', async () => {
+test('ends with the list of the last text in any order of letters, pauses and answers', async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const { clock, requests, finder, shown } = rig()
     const random = seededRandom(seed)
@@ -161,7 +161,7 @@ test('in any order of letters, pauses and answers the list ends as the last text
   }
 })
 
-test('more is asked for with the cursor, once at a time, and added behind what is shown', async () => {
+test('requests more by cursor, one at a time, and appends it', async () => {
   const { requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   finder.more()
@@ -178,7 +178,7 @@ test('more is asked for with the cursor, once at a time, and added behind what i
   assert.equal(requests.length, 2, 'there is no more')
 })
 
-test('more that comes after another list was asked for is left out', async () => {
+test('ignores more of a previous list', async () => {
   const { requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   requests[0]?.answer(page(['a'], 'after a'))
@@ -192,7 +192,7 @@ test('more that comes after another list was asked for is left out', async () =>
   assert.deepEqual(shown(), [['closed']])
 })
 
-test('a list is bounded, and a failed request leaves what was shown', async () => {
+test('bounds a list and keeps it when a request fails', async () => {
   const { requests, finder, shown } = rig()
   finder.search(EVERYTHING)
   for (let count = 0; count < PAGES_MAX + 3; count += 1) {
@@ -212,7 +212,7 @@ test('a list is bounded, and a failed request leaves what was shown', async () =
   assert.deepEqual(shown(), [['back']])
 })
 
-test('an address leads to the list that it was made from, whatever was typed', () => {
+test('restores a list from its address, whatever was typed', () => {
   const texts = ['', 'fed', 'a & b=c', '50% off?', 'é ✓ #1/2', ' two  blanks ', '+1', '<b>']
   for (const text of texts) {
     for (const status of [null, 'open', 'closed', 'resolved'] as const) {
@@ -228,12 +228,12 @@ test('an address leads to the list that it was made from, whatever was typed', (
   }
 })
 
-test('what an address asks for and no list has is left out', () => {
+test('ignores address parameters that no list has', () => {
   const query = queryOf(new URLSearchParams(`status=wrong&venue=&q=${'x'.repeat(300)}`))
   assert.deepEqual(query, { ...EVERYTHING, text: 'x'.repeat(200) })
 })
 
-test('only an encrypted address of the web becomes a link', () => {
+test('links only https addresses', () => {
   assert.equal(safeLink('https://venue.example/a?b=c'), 'https://venue.example/a?b=c')
   const others = [
     null,

@@ -118,7 +118,7 @@ async function fromRest(id: string): Promise<Found> {
   return JSON.parse(text)
 }
 
-test('the first page has the opportunities of REST, then each as it opens, changes and ends', async () => {
+test('shows the opportunities of REST, then each opening, change and end', async () => {
   const tab = await dashboard.open('')
   const { page } = tab
   await page.locator('main[data-page=opportunities]').waitFor()
@@ -153,7 +153,7 @@ test('the first page has the opportunities of REST, then each as it opens, chang
   await tab.close()
 })
 
-test('the table is sorted by the buttons of its columns and narrowed by profit and kind, kept in the address', async () => {
+test('sorts the table by columns and filters by profit and kind, in the address', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -177,7 +177,7 @@ test('the table is sorted by the buttons of its columns and narrowed by profit a
   await tab.close()
 })
 
-test('no row moves while the pointer or the focus is among them', async () => {
+test('moves no row while the pointer or focus is in the table', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -200,7 +200,7 @@ test('no row moves while the pointer or the focus is among them', async () => {
   await tab.close()
 })
 
-test('what is typed into a filter stays while the table around it moves on', async () => {
+test('keeps filter input while the table changes', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   await rowsAre(page, [CUPS, RAINS, SNOWS])
@@ -241,7 +241,7 @@ function takenOf({ levels = [] }: Found, leg: number) {
   return [...taken].sort(([one], [other]) => one - other)
 }
 
-test('a row opens by keyboard to both books, with the levels of REST marked, and a line for each fee', async () => {
+test('opens a row by keyboard with both books, marked levels and a line for each fee', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const opener = page.getByRole('button', { name: RAIN })
@@ -277,7 +277,7 @@ test('a row opens by keyboard to both books, with the levels of REST marked, and
   await tab.close()
 })
 
-test('an opened row says what speaks against the pair and has both rules; when it ends it stays and says why', async () => {
+test('shows objections and both rules in an opened row, and keeps it with the reason when it ends', async () => {
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const { page } = tab
   const rules = page.locator('.rules-apart')
@@ -301,7 +301,7 @@ test('an opened row says what speaks against the pair and has both rules; when i
   await tab.close()
 })
 
-test('a click anywhere in a row opens it and another closes it, but for what it holds', async () => {
+test('opens a row on a click outside its controls and closes it on another', async () => {
   const tab = await dashboard.open('#/opportunities')
   const { page } = tab
   const detail = page.locator(`[data-opportunity="${RAINS}"]`)
@@ -317,7 +317,7 @@ test('a click anywhere in a row opens it and another closes it, but for what it 
   await tab.close()
 })
 
-test('a profit that is none stays in the field, and what is accepted stands beside it', async () => {
+test('keeps an invalid profit in its field and shows what is accepted', async () => {
   const tab = await dashboard.open('#/opportunities?profit=-5')
   const { page } = tab
   const field = page.getByLabel('Minimum profit (USD)')
@@ -338,7 +338,7 @@ test('a profit that is none stays in the field, and what is accepted stands besi
   await tab.close()
 })
 
-test('the address of an opened row leads to it, listed or not, and says when it is over', async () => {
+test('opens a row by its address, listed or not, and states when it has ended', async () => {
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}&profit=39`)
   const { page } = tab
   const none = { opportunities: [], cursor: null, has_more: false, total: 0, as_of_ms: NOON }
@@ -352,7 +352,7 @@ test('the address of an opened row leads to it, listed or not, and says when it 
   await tab.close()
 })
 
-test('axe-core finds nothing in an opened row, in light and dark; at phone and tablet width nothing overhangs', async () => {
+test('passes axe-core with an opened row in light and dark, without overflow on phone and tablet', async () => {
   for (const width of [1_280, 768, 390]) {
     const tab = await dashboard.open(`#/opportunities?open=${RAINS}`, { width })
     const { page } = tab

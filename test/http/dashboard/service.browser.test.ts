@@ -35,7 +35,7 @@ async function settled(page: Page, name: string): Promise<void> {
 const overhang = (page: Page) =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth))
 
-test('axe-core finds nothing on any page, in light and dark; at phone, tablet and desk width nothing overhangs', async (t) => {
+test('passes axe-core on every page in light and dark, without overflow on phone, tablet and desktop', async (t) => {
   const token = await dashboard.signUp('reader@example.com')
   const tab = await dashboard.open('#/markets', { token })
   const { page } = tab
@@ -152,7 +152,7 @@ const lightPrices = (page: Page) =>
     for (const price of document.querySelectorAll('.price')) price.classList.add('flash', 'rose')
   })
 
-test('on a phone and on a tablet every page is there whole: no cell overlaps another or is clipped, no table is cut, no moment is broken, figures of games stand under each other, every link is in sight; on a tablet lists are tables', async () => {
+test('shows every page completely on phone and tablet without overlap, clipping or broken times; lists are tables on a tablet', async () => {
   const token = await dashboard.signUp('phone@example.com')
   const tab = await dashboard.open('#/markets', { token, width: 390, height: 844 })
   const { page } = tab
@@ -207,7 +207,7 @@ function uneven(): readonly string[] {
 /** The cells of the list of markets that show something live, as one text. */
 const LIST = 'main'
 
-test('a killed server is said at the top of the page, its return takes the line away, and live values come again', async () => {
+test('shows at the top when the server is down, hides it on its return and resumes live values', async () => {
   const token = await dashboard.signUp('stays@example.com')
   const tab = await dashboard.open('#/markets', {
     token,
@@ -258,7 +258,7 @@ test('a killed server is said at the top of the page, its return takes the line 
   }
 })
 
-test('a tab whose account is gone with the data folder asks to log in again', async () => {
+test('asks to log in again when the tab’s account is gone with the data folder', async () => {
   const tab = await dashboard.open('#/markets', {
     token: 'not.a.token',
     expected: [/WebSocket connection to/],

@@ -68,8 +68,8 @@ function openShared() {
 const sockets = (): number =>
   [...face.engine.accounts.accounts.values()].reduce((sum, { socketCount }) => sum + socketCount, 0)
 
-describe('the stream that tabs share', () => {
-  test('tabs that follow the same and other things have one connection between them, which ends with the last of them', async () => {
+describe('shared stream of tabs', () => {
+  test('shares one connection between tabs until the last one closes', async () => {
     const rain = face.engine.add('rain')
     const snow = face.engine.add('snow')
     rain.replace([level(0.4, 10)], [level(0.5, 20)])
@@ -107,7 +107,7 @@ describe('the stream that tabs share', () => {
     assert.equal(stream.tabCount, 0)
   })
 
-  test('a tab that comes later is told how the connection and the feeds are; changes of a book are posted at once, and those of the next moment together', async () => {
+  test('sends a new tab the state of connection and feeds, and batches book changes after the first', async () => {
     const hail = face.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
     const { sit, endPause, tell } = openShared()
@@ -130,7 +130,7 @@ describe('the stream that tabs share', () => {
     late.ask({ kind: 'leave' })
   })
 
-  test('a tab that no longer reads what it is told loses its seat after some heartbeats, and is told nothing more; one that reads keeps it', async () => {
+  test('detaches a tab that stops reading after some heartbeats and keeps one that reads', async () => {
     const { stream, sit, tell } = openShared()
     const [awake, asleep] = [sit(), sit()]
     for (const tab of [awake, asleep]) {
@@ -151,7 +151,7 @@ describe('the stream that tabs share', () => {
     awake.ask({ kind: 'leave' })
   })
 
-  test('a connection that was closed for good is made again for another session, with all that is followed', async () => {
+  test('reopens a permanently closed connection for another session with all subscriptions', async () => {
     const { sit, opened } = openShared()
     face.engine.accounts.make('ends', { socketsMax: 5 })
     const tab = sit()

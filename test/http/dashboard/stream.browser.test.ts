@@ -29,7 +29,7 @@ const socketsOf = (name: string): number =>
     caller.email.startsWith(name),
   )?.socketCount ?? -1
 
-test('three tabs of a browser follow their markets on one stream, which goes on when one of them is closed', async () => {
+test('serves three tabs on one stream that continues when one of them closes', async () => {
   const markets = [openMarket(), openMarket(), openMarket()]
   const [first, ...others] = markets
   assert.ok(first !== undefined)
@@ -70,7 +70,7 @@ const WORKERS: Readonly<Record<string, string>> = {
   }`,
 }
 
-test('a tab without a worker, or whose worker fails, has a stream of its own; one that comes back from the browser’s memory follows again', async () => {
+test('opens a separate stream for a tab without a worker, and resumes a tab restored from memory', async () => {
   for (const [words, script] of Object.entries(WORKERS)) {
     const market = openMarket()
     const tab = await dashboard.open('#/status', { token: 'one-token' })
@@ -97,7 +97,7 @@ test('a tab without a worker, or whose worker fails, has a stream of its own; on
   await tab.close()
 })
 
-test('a page that follows nothing says nothing of the connection that the server ends for it, and the next market connects again', async () => {
+test('reports nothing when the server ends an idle page’s connection, and reconnects for the next market', async () => {
   const market = openMarket()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, { token: 'one-token' })
   const { page } = tab
@@ -124,7 +124,7 @@ test('a page that follows nothing says nothing of the connection that the server
   await tab.close()
 })
 
-test('a book is no longer live from the moment the browser is offline, and from the first heartbeat that does not come', async () => {
+test('marks a book as not live when the browser goes offline or a heartbeat is missed', async () => {
   const market = openMarket()
   for (let count = 0; count < 3; count += 1) market.trade()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, {
@@ -165,7 +165,7 @@ test('a book is no longer live from the moment the browser is offline, and from 
   await tab.close()
 })
 
-test('where no stream can be had the page says so, and asks for its books, prices and lists every few seconds', async () => {
+test('polls books, prices and lists every few seconds and says so when no stream is available', async () => {
   const market = openMarket()
   const tab = await dashboard.open(`#/market/${market.ref.id}`, {
     token: 'none-token',
@@ -182,7 +182,7 @@ test('where no stream can be had the page says so, and asks for its books, price
   await tab.close()
 })
 
-test('on the machine itself the local account opens by one button, without a password; its page asks for none, and logging out ends it', async () => {
+test('opens the local account on this machine with one button, and ends it on log-out', async () => {
   const tab = await dashboard.open('', { token: null })
   const { page } = tab
   await page.getByRole('button', { name: 'Open the dashboard' }).click()

@@ -52,7 +52,7 @@ function judge(clicks: number): void {
   assert.ok(clicks > 0 && clicks <= CLICKS_MAX, `${clicks} clicks`)
 }
 
-test('the first key and request: the command beside the key answers, at most three clicks after a visitor came', async () => {
+test('reaches a working key and request within three clicks', async () => {
   const tab = await openFirst(null)
   const { page } = tab
   await page.getByRole('button', { name: 'Open the dashboard' }).click()
@@ -67,7 +67,7 @@ test('the first key and request: the command beside the key answers, at most thr
   assert.equal(markets.length, 3)
 })
 
-test('the biggest gap: the pair that differs most stands first and opens to its books', async () => {
+test('shows the pair with the biggest gap first and opens its books', async () => {
   const tab = await openFirst('gap')
   const { page } = tab
   await goTo(page, 'Matches')
@@ -94,7 +94,7 @@ interface MatchRecord {
   readonly venue_a: { readonly id: string }
 }
 
-test('a game’s live book', async () => {
+test('shows a game’s live book', async () => {
   const tab = await openFirst('game')
   const { page } = tab
   await goTo(page, 'Sports')
@@ -117,7 +117,7 @@ test('a game’s live book', async () => {
   judge(await tab.close())
 })
 
-test('a whale webhook with its first delivery: it is seen where the webhook was made, and is signed', async (t) => {
+test('shows and signs the first delivery of a new whale webhook where it was created', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) =>
       socket.end('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
@@ -137,7 +137,7 @@ test('a whale webhook with its first delivery: it is seen where the webhook was 
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
-test('a wallet’s profit', async () => {
+test('shows a wallet’s profit', async () => {
   const tab = await openFirst('wallet')
   const { page } = tab
   await goTo(page, 'Whales')

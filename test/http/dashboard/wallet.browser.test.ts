@@ -47,7 +47,7 @@ async function waitForCount(page: Page, selector: string, count: number): Promis
 const attributes = (page: Page, selector: string, name: string) =>
   page.locator(selector).evaluateAll((rows, of) => rows.map((row) => row.getAttribute(of)), name)
 
-test('without an address there is the ranking, and words while there is none', async () => {
+test('shows the ranking without an address, and a message while it is empty', async () => {
   const tab = await openAt('#/wallet')
   await tab.page.getByText('No wallets yet').waitFor()
   const { engine } = dashboard.face
@@ -72,7 +72,7 @@ test('without an address there is the ranking, and words while there is none', a
   await tab.close()
 })
 
-test('profits are those of REST, and the curve has their points in the steps that were chosen', async () => {
+test('shows profits of REST and a curve with their points in the chosen steps', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const card = page.locator('.wallet-pnl')
@@ -105,7 +105,7 @@ test('profits are those of REST, and the curve has their points in the steps tha
   await tab.close()
 })
 
-test('positions are those of REST in the order of the column that was chosen, open and closed', async () => {
+test('shows open and closed positions of REST ordered by the chosen column', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const rows = '.wallet-positions tr[data-token]'
@@ -141,7 +141,7 @@ test('positions are those of REST in the order of the column that was chosen, op
   await tab.close()
 })
 
-test('profile and trades are those of REST, further trades by a button', async () => {
+test('shows profile and trades of REST and more trades by a button', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   const { body } = await dashboard.face.get(`/v1/wallets/${ANN}`)
@@ -164,7 +164,7 @@ test('profile and trades are those of REST, further trades by a button', async (
   await tab.close()
 })
 
-test('what is not known completely is said in words, until it is', async () => {
+test('states that data is incomplete until it is complete', async () => {
   ann.isComplete = false
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
@@ -180,7 +180,7 @@ test('what is not known completely is said in words, until it is', async () => {
   await tab.close()
 })
 
-test('an address that is none, one that was never seen, and a market: each has its own words', async () => {
+test('shows a specific message for an invalid address, an unknown wallet and a market', async () => {
   const tab = await openAt('#/wallet')
   const { page } = tab
   const field = page.getByLabel('Address of a wallet')

@@ -41,7 +41,7 @@ const answer = (status: string) =>
 const TAKEN =
   'HTTP/1.1 200 OK\r\nSet-Cookie: a=secret\r\nContent-Type: application/json\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{"taken":true}'
 
-test('a webhook made in its form is sent a test, which is seen as delivered without anybody asking again and is signed by the secret that was shown', async (t) => {
+test('sends a test to a webhook from the form, shows its delivery and signs it with the shown secret', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -80,7 +80,7 @@ test('a webhook made in its form is sent a test, which is seen as delivered with
   await tab.close()
 })
 
-test('a delivery that failed says why and when it is tried next, and is sent again at a click', async (t) => {
+test('explains a failed delivery with its next attempt and resends it on a click', async (t) => {
   let status = '503 Service Unavailable'
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })
   t.after(() => receiver.close())
@@ -102,7 +102,7 @@ test('a delivery that failed says why and when it is tried next, and is sent aga
   await tab.close()
 })
 
-test('the form makes a webhook and sends its test at once; lists refresh by themselves, and a delivery opens to its request, answer and times', async (t) => {
+test('creates a webhook, tests it at once, refreshes lists, and opens a delivery’s request, answer and times', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(TAKEN),
   })
@@ -163,7 +163,7 @@ async function makeWebhook(token: string, url: string): Promise<string> {
   return String(id)
 }
 
-test('a webhook is switched off and on, changed, given a new secret that is shown once, and deleted after a question', async (t) => {
+test('disables, enables, edits, rotates the secret of, and deletes a webhook after confirmation', async (t) => {
   const receiver = await Receiver.open({
     onRequest: (socket) => socket.end(answer('204 No Content')),
   })
@@ -201,7 +201,7 @@ test('a webhook is switched off and on, changed, given a new secret that is show
   await tab.close()
 })
 
-test('a field of a form that the focus goes to is in sight, below the head of the page', async () => {
+test('scrolls a focused form field into view below the page header', async () => {
   const token = await dashboard.signUp('focused@example.com')
   for (const width of [1_280, 390]) {
     const tab = await dashboard.open('#/webhooks', { token, width, height: 500 })
@@ -226,7 +226,7 @@ test('a field of a form that the focus goes to is in sight, below the head of th
   }
 })
 
-test('what a webhook is refused for stands beside its field, the first of which has the focus', async () => {
+test('shows refusals beside their fields and focuses the first', async () => {
   const token = await dashboard.signUp('refused@example.com')
   const tab = await dashboard.open('#/webhooks', { token })
   const { page } = tab

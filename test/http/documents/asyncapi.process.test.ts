@@ -40,7 +40,7 @@ before(async () => {
 after(() => face.stop())
 
 describe('GET /asyncapi.json', () => {
-  test('it is answered without a key and not counted, as it is made from the schemas', async () => {
+  test('is served without a key, uncounted, as generated from the schemas', async () => {
     const remaining: (string | null)[] = []
     for (let time = 0; time < 2; time += 1) {
       const response = await fetch(`${face.origin}/asyncapi.json`)
@@ -53,7 +53,7 @@ describe('GET /asyncapi.json', () => {
     assert.equal(remaining[0], remaining[1])
   })
 
-  test('every message and command has an example, which its shape allows and whose ids are of the venue’s form', () => {
+  test('has an example for every message and command that matches its schema and the venue’s id form', () => {
     const messages = objectOf(objectOf(document.components).messages)
     for (const name of judge.names) {
       const { examples } = objectOf(messages[name])
@@ -65,7 +65,7 @@ describe('GET /asyncapi.json', () => {
       assert.match(id, /^venue_a_0x[0-9a-f]{64}$/)
   })
 
-  test('every message is in an operation, every channel has one, and close codes are told', () => {
+  test('has every message in an operation, an operation for every channel, and all close codes', () => {
     const operations = objectOf(document.operations)
     const told = new Set(
       [...JSON.stringify(operations).matchAll(/#\/channels\/stream\/messages\/(\w+)/g)].map(
@@ -164,7 +164,7 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
 
 describe('messages', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
-    test(`every kind of message comes from a real face and is one of the document to the letter (${encoding})`, async (t) => {
+    test(`documents every kind of message of a real API server exactly (${encoding})`, async (t) => {
       const messages = await everything(encoding)
       const seen = new Set<string>()
       for (const message of messages) {
@@ -179,14 +179,14 @@ describe('messages', () => {
     })
   }
 
-  test('so is a heartbeat of a connection that is catching up', () => {
+  test('documents the heartbeat of a connection that is catching up', () => {
     const { catalog } = face.engine
     const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
     const beat = { timestampMs: clock.nowMs(), counter: 1, offsets: null }
     assert.equal(judge.problem('heartbeatMessage', JSON.parse(encoder.heartbeat(beat))), null)
   })
 
-  test('a property that the document does not name, or one that is absent, is a problem', () => {
+  test('reports undocumented and missing properties as problems', () => {
     const pong = { type: 'pong', id: 1, timestamp_ms: 5, published_ms: 5 }
     assert.equal(judge.problem('pongMessage', pong), null)
     assert.match(judge.problem('pongMessage', { ...pong, more: 1 }) ?? '', /additional/)
@@ -196,7 +196,7 @@ describe('messages', () => {
     )
   })
 
-  test('what the document lets a client send is understood, and what it does not is refused', () => {
+  test('accepts documented client messages and refuses others', () => {
     const ids = ['a']
     const good: readonly Readonly<Record<string, unknown>>[] = [
       ...CHANNEL_NAMES.map((channel) => ({ action: 'subscribe', channel, market_ids: ids })),

@@ -26,7 +26,7 @@ function loadedBy(html: string): string[] {
 }
 
 describe('GET /docs', () => {
-  test('the page and all that it loads are answered without a key, typed, and kept by caches', async () => {
+  test('serves the page and its assets without a key, typed and cacheable', async () => {
     const page = await fetch(`${face.origin}/docs`)
     assert.equal(page.status, 200)
     assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -47,7 +47,7 @@ describe('GET /docs', () => {
     }
   })
 
-  test('no request for it is counted', async () => {
+  test('counts no request for the page', async () => {
     const remaining = async (path: string) => {
       const response = await fetch(`${face.origin}${path}`)
       await response.text()
@@ -59,7 +59,7 @@ describe('GET /docs', () => {
     assert.equal(await remaining('/docs'), first)
   })
 
-  test('the page names no other host, and its policy lets it load from none', async () => {
+  test('names no other host and allows loading from none', async () => {
     const page = await fetch(`${face.origin}/docs`)
     const html = await page.text()
     assert.deepEqual(
@@ -78,7 +78,7 @@ describe('GET /docs', () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe/)
   })
 
-  test('no other file can be asked for, however its path is written', async () => {
+  test('serves no other file, however its path is written', async () => {
     const targets = [
       '/docs/',
       '/docs/index.html',
@@ -97,8 +97,8 @@ describe('GET /docs', () => {
   })
 })
 
-describe('the reference', () => {
-  test('every operation, channel, command, message, event and record stands on the page before any script runs, and every link in it leads somewhere', async () => {
+describe('API reference', () => {
+  test('shows every operation, channel, command, message, event and record without scripts, with valid links', async () => {
     const html = await (await fetch(`${face.origin}/docs`)).text()
     const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
     assert.deepEqual(
@@ -140,7 +140,7 @@ describe('the reference', () => {
     assert.ok(html.includes('Interface 1.0.0, Twinbook 0.0.0-test'))
   })
 
-  test('the first view takes three answers, together no more than 64 KiB', async () => {
+  test('loads the first view in three answers of at most 64 KiB', async () => {
     const html = await (await fetch(`${face.origin}/docs`)).text()
     const files = loadedBy(html).filter((address) => address.startsWith('docs/'))
     // Coded here: a busy server may send a file as it is.
@@ -154,7 +154,7 @@ describe('the reference', () => {
     assert.ok(sum > 0 && sum <= 65_536, `${bytes.join(' + ')} bytes`)
   })
 
-  test('a text of a document is a text on the page, whatever stands in it', () => {
+  test('shows document texts as text, whatever they contain', () => {
     const hostile = '</p><script>alert(1)</script>'
     const { text } = markup`<p title="${hostile}">${line(`\`${hostile}\` ${hostile}`)}</p>`
     assert.doesNotMatch(text, /<script|title="<|<\/p>./)

@@ -34,7 +34,7 @@ async function unfold(page: Page, id: string): Promise<void> {
   await page.locator(`details[open] > [id="${id}"]`).waitFor()
 }
 
-test('a judge of accessibility finds nothing in the reference, in either scheme, wide or narrow, and it is no wider than the screen', async () => {
+test('passes the accessibility check in both schemes and widths, and fits the screen', async () => {
   for (const width of [1_280, 390]) {
     const tab = await dashboard.chromium.open(address, { width, token: 'ann-token' })
     const { page } = tab
@@ -58,7 +58,7 @@ test('a judge of accessibility finds nothing in the reference, in either scheme,
   }
 })
 
-test('what is tried is sent as the user of the dashboard, or with a key that was made or typed, and the page leads back', async () => {
+test('sends trial requests as the dashboard’s user or with a given key, and links back', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token', scheme: 'dark' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()
@@ -89,7 +89,7 @@ test('what is tried is sent as the user of the dashboard, or with a key that was
   await stranger.close()
 })
 
-test('a key of the keyboard leads to the search, which leaves what has its words; an address unfolds its entry; the stream answers a command', async () => {
+test('focuses the search by key, filters entries, unfolds a linked entry, and runs a stream command', async () => {
   const tab = await dashboard.chromium.open(address, { token: 'ann-token' })
   const { page } = tab
   await page.getByText('You are logged in as ann@example.com').waitFor()

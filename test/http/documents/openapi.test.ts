@@ -39,7 +39,7 @@ function at(document: Json, ...names: readonly string[]): Json {
 }
 
 describe('the document', () => {
-  test('it is served as it is made, describes every route, and is made once', async () => {
+  test('is served as generated, describes every route, and is generated once', async () => {
     const response = await fetch(`${face.origin}/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
@@ -50,7 +50,7 @@ describe('the document', () => {
     assert.equal(openapiText(face.routes, FACTS), openapiText(face.routes, FACTS))
   })
 
-  test('texts are enums, null is a second type, and named shapes are written once', () => {
+  test('writes texts as enums, null as a second type, and shared schemas once', () => {
     const components = new Components()
     const convert = (schema: Parameters<typeof nullable>[0]) => components.schema(schema)
     const side = Type.Union([Type.Literal('buy'), Type.Literal('sell')], { default: 'buy' })
@@ -77,7 +77,7 @@ describe('the document', () => {
     assert.doesNotMatch(JSON.stringify(face.document), /"aliases"|"\$id"/)
   })
 
-  test('operations have one name each, whatever the venues are called', () => {
+  test('gives each operation one name, whatever the venues are called', () => {
     const named = venueTable({ a: 'polymarket', b: 'kalshi' })
     const ids = face.routes.map((route) => operationId(route, NAMES))
     assert.equal(new Set(ids).size, ids.length)
@@ -103,7 +103,7 @@ describe('the document', () => {
     at(document, 'paths', '/v1/kalshi/trades', 'get')
   })
 
-  test('every parameter says what it means, with its aliases, its bounds and its default', () => {
+  test('describes every parameter with aliases, bounds and default', () => {
     for (const { method, pattern, querySchema } of face.routes) {
       const names = Object.keys(querySchema.properties)
       if (names.length === 0) continue
@@ -127,7 +127,7 @@ describe('the document', () => {
     }
   })
 
-  test('a route documents what it and the wrapper can answer, with bodies and headers', () => {
+  test('documents all answers of a route and of the wrapper, with bodies and headers', () => {
     for (const route of face.routes) {
       const { method, pattern, access, isCounted, hasBody, document } = route
       const statuses = documentedAnswers(route).map(({ status }) => status)
@@ -153,7 +153,7 @@ describe('the document', () => {
     }
   })
 
-  test('a route says which credentials it takes', () => {
+  test('states the accepted credentials of each route', () => {
     const security = (pattern: string, method = 'get') =>
       at(face.document, 'paths', pattern, method, 'security')
     assert.deepEqual(security('/health'), [])
@@ -161,7 +161,7 @@ describe('the document', () => {
     assert.deepEqual(security('/v1/keys', 'post'), [{ Bearer: [] }])
   })
 
-  test('two routes of one name are an error when the document is made', () => {
+  test('fails to generate when two routes share a name', () => {
     const [route] = face.routes
     assert.ok(route !== undefined)
     assert.throws(() => openapi([route, route], FACTS), /two operations/)
@@ -169,7 +169,7 @@ describe('the document', () => {
 })
 
 describe('examples', () => {
-  test('every parameter, every body and every answer with one has an example, which its schema allows and whose ids are of the venue’s form', () => {
+  test('has examples for all parameters, bodies and answers that match schemas and the venue’s id form', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: 'document', ...face.document })
     const compiled = new Map<string, ReturnType<typeof ajv.compile>>()

@@ -18,7 +18,7 @@ import { trade } from '../../support/worlds/stored.ts'
 const RANGES = 2_000
 const MARKET = { number: 1, venue: 'a' } as const
 
-test(`every row of a random time range is on exactly one page, crowded milliseconds and all`, async (t) => {
+test(`puts every row of a random time range on exactly one page, also in crowded milliseconds`, async (t) => {
   let rowCount = 0
   let pageCount = 0
   let crowdMax = 0
@@ -64,7 +64,7 @@ test(`every row of a random time range is on exactly one page, crowded milliseco
   assert.ok(crowdMax > 900, `${crowdMax}`)
 })
 
-test('a scan that finds too little in time is refused and says what helps', async () => {
+test('refuses a scan that finds too little in time, with advice', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -85,7 +85,7 @@ test('a scan that finds too little in time is refused and says what helps', asyn
   )
 })
 
-test('a page without filters that comes too late is not said to be filtered', async () => {
+test('does not call a slow page without filters filtered', async () => {
   const clock = new ManualClock()
   const page = readTimePage({
     range: timeRangeOf({ order: 'desc' }),
@@ -106,7 +106,7 @@ test('a page without filters that comes too late is not said to be filtered', as
   assert.doesNotMatch(error.detail, /filter/)
 })
 
-test('what a refused scan says leads on, without loss or repeat', async () => {
+test('continues after a refused scan without loss or repeat from its hint', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('refused', seed)
     const stored = new RandomRows(random)
@@ -154,7 +154,7 @@ test('what a refused scan says leads on, without loss or repeat', async () => {
   }
 })
 
-test('what a request waited for before its scan is time that the scan does not have', async () => {
+test('counts a request’s earlier wait against its scan time', async () => {
   const clock = new ManualClock()
   clock.advance(60_000)
   for (const [waitedMs, end] of [
@@ -179,7 +179,7 @@ test('what a request waited for before its scan is time that the scan does not h
   assert.deepEqual(await Promise.all(running), [null, null])
 })
 
-test('pages of which a good part passes the filters do not wait for scans for what is rare', async () => {
+test('does not delay pages with many matching rows behind scans for rare ones', async () => {
   const clock = new ManualClock()
   const ends = { scans: false }
   const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
@@ -208,7 +208,7 @@ test('pages of which a good part passes the filters do not wait for scans for wh
   await Promise.all(scans)
 })
 
-test('two scans run, sixteen wait in order, and a further one is refused at once', async () => {
+test('runs two scans, queues sixteen in order, and refuses the next at once', async () => {
   const clock = new ManualClock()
   const running = new Set<number>()
   const ended: number[] = []
@@ -251,7 +251,7 @@ test('two scans run, sixteen wait in order, and a further one is refused at once
   )
 })
 
-test('a scan that waits too long is refused in time, and its time counts from when it runs', async () => {
+test('refuses a scan that waits too long in time, and counts its time from its start', async () => {
   const clock = new ManualClock()
   const ends = { first: false }
   const first = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.first }))))
@@ -271,7 +271,7 @@ test('a scan that waits too long is refused in time, and its time counts from wh
   assert.ok((await last) instanceof EngineError)
 })
 
-test('pages of many markets do not wait for scans', async () => {
+test('does not delay pages of many markets behind scans', async () => {
   const clock = new ManualClock()
   const ends = { scans: false }
   const scans = [0, 1].map(() => settled(readTimePage(endless({ clock, read: () => ends.scans }))))
@@ -286,7 +286,7 @@ test('pages of many markets do not wait for scans', async () => {
   await Promise.all(scans)
 })
 
-test('a scan whose client has gone ends, running or waiting, and gives its place away', async () => {
+test('ends a running or queued scan whose client disconnected and frees its slot', async () => {
   const clock = new ManualClock()
   const gone = new AbortController()
   let count = 0
@@ -303,7 +303,7 @@ test('a scan whose client has gone ends, running or waiting, and gives its place
   assert.equal(clock.timerCount, 0)
 })
 
-test('a slice ends with its time, however few rows it has read', async () => {
+test('ends a time slice on time, however few rows it has read', async () => {
   const clock = new ManualClock()
   let mostOfTurn = 0
   let rowsOfTurn = 0
@@ -329,7 +329,7 @@ test('a slice ends with its time, however few rows it has read', async () => {
   assert.ok(mostOfTurn <= 128, `${mostOfTurn} rows in one turn`)
 })
 
-test('a cursor beyond anything that was issued is refused, not looked for', () => {
+test('refuses a cursor beyond any issued one without a lookup', () => {
   const read = (cursor: string) => () => timeRangeOf({ cursor, order: 'desc' })
   for (const cursor of [
     '',

@@ -78,7 +78,7 @@ const ADDRESSES = [
 ] as const
 
 for (const seed of [1, 2, 3]) {
-  test(`kept pages are those of which nothing is kept, whatever happens to the markets (seed ${seed})`, async () => {
+  test(`returns cached pages equal to uncached ones, whatever happens to the markets (seed ${seed})`, async () => {
     const world = openMarkets(seed)
     const { random, clock, storage, markets, matches } = world
     const [kept, plain] = [routesOf(world, undefined), routesOf(world, NOTHING)]
@@ -111,7 +111,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('an answer is written while a fact is unknown, has changed, or changes while it is written', async () => {
+test('rewrites an answer while a fact is unknown, changed, or changes during writing', async () => {
   const answers = new AnswerCache()
   let fact: number | null = 1
   let writtenCount = 0

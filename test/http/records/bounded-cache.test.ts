@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { BoundedCache } from '../../../http/records/bounded-cache.ts'
 
-test('what is kept stays within its count and bytes, and what was put first goes first', () => {
+test('keeps the cache within its count and bytes and evicts in order of insertion', () => {
   const bounds = { countMax: 20, bytesMax: 64_000 }
   const kept = new BoundedCache<number, { bytes: number }>(bounds)
   const random = seededRandom(11)
@@ -26,7 +26,7 @@ test('what is kept stays within its count and bytes, and what was put first goes
   }
 })
 
-test('bytes alone bound it too', () => {
+test('bounds the cache by bytes alone', () => {
   const kept = new BoundedCache<number, { bytes: number }>({ countMax: 1_000_000, bytesMax: 6_400 })
   for (let market = 0; market < 1_000; market += 1) kept.put(market, { bytes: 100 })
   assert.equal(kept.count, 64)

@@ -21,7 +21,7 @@ const UNKNOWN = {
   next: null,
 }
 
-test('a record shows the fees as of now, what is announced, and what is unknown as null', () => {
+test('shows current fees, announced ones, and null for unknown ones', () => {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
   const now: FeeModel = {
@@ -56,7 +56,7 @@ test('a record shows the fees as of now, what is announced, and what is unknown 
   assert.deepEqual(shown(), { ...announced, waived_until: seconds + 90, next: null })
 })
 
-test('a record is whole JSON, whatever its texts contain, and its numbers are the present ones', () => {
+test('writes a record as valid JSON for any text, with current numbers', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('odd "name"\\', {
@@ -122,7 +122,7 @@ test('a record is whole JSON, whatever its texts contain, and its numbers are th
   }
 })
 
-test('the description is read once a minute at most, and at once when the listing changes', () => {
+test('reads a description at most once a minute and at once after a listing change', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const market = engine.add('Rain')
@@ -142,7 +142,7 @@ test('the description is read once a minute at most, and at once when the listin
   assert.equal(described(), 'reading 3')
 })
 
-test('a twin is the second of the platforms, with its own live figures, until it is one no more', () => {
+test('shows a matched market as the second platform with live figures until the match ends', () => {
   const clock = new ManualClock()
   const engine = new FakeEngine(clock)
   const ours = engine.add('Rain', { volume24h: usdMicros(3_000_000) })

@@ -48,7 +48,7 @@ const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
   '/v1/venue_a/markets': { min_volume: ['min_total_volume'] },
 }
 
-test('wherever a parameter stands, its aliases do too, and one name means one parameter', async () => {
+test('accepts the aliases of a parameter wherever it stands, without ambiguity', async () => {
   const { clients, close } = RouteClient.all(face)
   let asked = 0
   for (const client of clients) {
@@ -91,7 +91,7 @@ test('refuses several ids where one is expected, under every name', async () => 
   }
 })
 
-test('unknown parameters are named in a header whose text stays ours, in bounds', async () => {
+test('names unknown parameters in a header with safe, bounded text', async () => {
   const tables: readonly (readonly [string[], string])[] = [
     [['a'], 'a'],
     [['a', 'b_c', 'd[]'], 'a, b_c, d%5B%5D'],

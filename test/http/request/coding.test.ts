@@ -75,7 +75,7 @@ function naive(list: readonly (readonly [string, number | null])[], offered: rea
 }
 
 describe('Accept-Encoding', () => {
-  test('the best of the codings offered is what a plain reading of the header says (seeded)', () => {
+  test('selects the best offered coding, equal to a plain reading of the header (seeded)', () => {
     const random = seededRandom('accept-encoding')
     const names = ['br', 'gzip', 'identity', '*', 'deflate', 'zstd']
     const weights = [null, 0, 0.001, 0.5, 0.9, 1]
@@ -111,7 +111,7 @@ describe('Accept-Encoding', () => {
 })
 
 describe('answers', () => {
-  test('files and long JSON are sent in the coding that is liked best, and say so', async () => {
+  test('sends files and long JSON in the preferred coding and declares it', async () => {
     const page = (await got('/docs')).bytes.toString()
     const script = /docs\/docs-\w+\.js/.exec(page)?.[0]
     const paths = [
@@ -157,7 +157,7 @@ describe('answers', () => {
     }
   })
 
-  test('short answers, errors and what belongs to an account are sent as they are', async () => {
+  test('sends short answers, errors and account data uncompressed', async () => {
     const token = { authorization: 'Bearer ann-token', 'accept-encoding': 'gzip' }
     const headers = { 'accept-encoding': 'gzip, br', origin: 'https://good.example' }
     for (const path of ['/v1/markets?limit=1', '/v1/markets/none', '/health', '/']) {
@@ -184,7 +184,7 @@ describe('answers', () => {
     assert.equal(long.headers.vary, 'Accept-Encoding, Origin')
   })
 
-  test('a file whose coding takes a second is sent as it is meanwhile, and coded once it is', async () => {
+  test('sends a file uncompressed until its coding is ready', async () => {
     const clock = new ManualClock(NOON)
     const codings = new Codings(clock)
     const answer = file('y'.repeat(200_000), 'text/plain', 'no-cache')
@@ -199,7 +199,7 @@ describe('answers', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('while as many are being compressed as may be, JSON is sent as it is', async () => {
+  test('sends JSON uncompressed while the maximum of compressions is running', async () => {
     const codings = new Codings(new ManualClock(NOON), 1)
     const answer = jsonText(JSON.stringify('x'.repeat(9_000)))
     const first = codings.coded(answer, 'gzip')

@@ -56,7 +56,7 @@ test('answers a new client while one address opens ten times as many connections
   }
 })
 
-test('ends connections of strangers with their answer, and keeps those of known callers, while connections are crowded', async () => {
+test('ends connections of unknown callers with their answer, and keeps those of known ones, while crowded', async () => {
   const face = await openFace({ connectionsMax: 40 })
   const key = { 'x-api-key': 'ann-key' }
   const idle = await openIdle(face.port, 20)
@@ -78,7 +78,7 @@ test('ends connections of strangers with their answer, and keeps those of known 
   }
 })
 
-test('counts a stream as a connection until it has ended', async () => {
+test('counts a stream as a connection until it ends', async () => {
   const face = await openFace({ connectionsMax: 40 })
   const openCount = async () => {
     const { text } = await face.get('/metrics')
@@ -95,7 +95,7 @@ test('counts a stream as a connection until it has ended', async () => {
   }
 })
 
-test('admits as many connections of an address as it likes until three quarters are open, then some in a window', () => {
+test('admits any connections of an address until three quarters are open, then some per window', () => {
   const clock = new ManualClock()
   const connections = new Connections({ clock, metrics: new Metrics(), max: 400 })
   const admitted = (address: string | null, count: number) =>
@@ -117,7 +117,7 @@ test('admits as many connections of an address as it likes until three quarters 
   assert.equal(admitted('192.0.2.1', 4_000), 300)
 })
 
-test('leaves an eighth of the file descriptors, and at least 64, to everything else', () => {
+test('reserves an eighth of the file descriptors, and at least 64', () => {
   assert.equal(connectionsMaxOf(65_536), 57_344)
   assert.equal(connectionsMaxOf(256), 192)
   assert.equal(connectionsMaxOf(Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY)

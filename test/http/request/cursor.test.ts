@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
 import { ListCursors, parseTimeCursor, timeCursor } from '../../../http/request/cursor.ts'
 
-test('a list cursor comes back as it was, for its own filters only', () => {
+test('round-trips a list cursor for its own filters only', () => {
   const cursors = new ListCursors()
   const cursor = cursors.encode({ pin: 17, offset: 40 }, 'filters')
   assert.match(cursor, /^[\w-]+$/)
@@ -14,7 +14,7 @@ test('a list cursor comes back as it was, for its own filters only', () => {
   assert.equal(new ListCursors().decode(cursor, 'filters'), null, 'of another process')
 })
 
-test('an edited cursor is noticed at every character', () => {
+test('detects an edit at every character of a cursor', () => {
   const cursors = new ListCursors()
   const random = seededRandom('cursors')
   const cursor = cursors.encode({ pin: 3, offset: 200 }, 'f')
@@ -29,7 +29,7 @@ test('an edited cursor is noticed at every character', () => {
   }
 })
 
-test('the cursor of a time range is a millisecond, with the ordinal where a page cuts through it', () => {
+test('encodes a time-range cursor as a millisecond, with the ordinal where a page splits it', () => {
   assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 4, ordinal: 0 }), '5')
   assert.equal(timeCursor({ timeMs: 5, ordinal: 2 }, { timeMs: 5, ordinal: 1 }), '5.2')
   assert.deepEqual(parseTimeCursor('1700000000123'), { timeMs: 1700000000123, ordinal: null })

@@ -43,7 +43,7 @@ const conditional = (path: string, ifNoneMatch: string, method = 'GET') =>
   })
 
 describe('If-None-Match', () => {
-  test('lists, weak and strong names and * are read as a plain reader does (seeded)', () => {
+  test('reads lists, weak and strong tags and * like a plain reader (seeded)', () => {
     const random = seededRandom('if-none-match')
     const known = etagOf('known')
     const opaque = known.slice(2)
@@ -59,7 +59,7 @@ describe('If-None-Match', () => {
     assert.equal(matchesEtag(opaque.slice(1, -1), known), false, 'without quotes it is no name')
   })
 
-  test('a client that has an answer gets 304, with its headers and without its body', async () => {
+  test('answers a matching tag with 304, with headers and without a body', async () => {
     for (const path of [...CATALOGUE, ...FILES]) {
       const first = await face.get(path)
       assert.equal(first.status, 200, path)
@@ -79,7 +79,7 @@ describe('If-None-Match', () => {
     }
   })
 
-  test('another content has another name; errors and what moves have none', async () => {
+  test('gives other content another tag, and errors and changing answers none', async () => {
     const paths = ['/v1/markets?limit=200', '/v1/markets/venue_a_Rain']
     const before = await Promise.all(paths.map((path) => face.get(path)))
     rain.volume24h = usdMicros(9_123_456)
@@ -95,7 +95,7 @@ describe('If-None-Match', () => {
     assert.equal(missing.headers.get('etag'), null)
   })
 
-  test('every answer says who may keep it', async () => {
+  test('declares who may cache each answer', async () => {
     const caching = async (path: string, init?: RequestInit) =>
       (await face.get(path, init)).headers.get('cache-control')
     for (const path of CATALOGUE) assert.equal(await caching(path), 'private, no-cache', path)
@@ -119,7 +119,7 @@ describe('If-None-Match', () => {
     assert.equal(await caching('/v1/keys', token), 'no-store')
   })
 
-  test('scripts of other origins may read the name', async () => {
+  test('lets scripts of other origins read the tag', async () => {
     const { headers } = await face.get('/v1/markets', {
       headers: { 'x-api-key': 'ann-key', origin: 'https://good.example' },
     })
@@ -128,7 +128,7 @@ describe('If-None-Match', () => {
 })
 
 describe('totals', () => {
-  test('`total` is the number of rows of all pages, on each of them', async () => {
+  test('returns the number of rows of all pages as `total` on each page', async () => {
     for (const [path, name] of [
       ['/v1/markets?', 'markets'],
       ['/v1/markets?platform=venue_b&', 'markets'],

@@ -121,8 +121,8 @@ function raw(text: string, until: string): Promise<string> {
   })
 }
 
-describe('the wrapper', () => {
-  test('a handler that throws or rejects is answered 500 and tells nothing', async () => {
+describe('request wrapper', () => {
+  test('answers 500 without details when a handler throws or rejects', async () => {
     for (const path of ['/throws', '/rejects', '/throws']) {
       const response = await fetch(origin + path)
       assert.equal(response.status, 500)
@@ -132,14 +132,14 @@ describe('the wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('a refusal of an owner is answered with its status', async () => {
+  test('answers a refusal value with its status', async () => {
     const response = await fetch(`${origin}/throws-later`)
     assert.equal(response.status, 503)
     assert.equal(response.headers.get('retry-after'), '1')
     assert.deepEqual(await response.json(), { detail: 'the queue is full' })
   })
 
-  test('a handler that never answers is answered 503 at its deadline', async () => {
+  test('answers 503 at the deadline when a handler never answers', async () => {
     const pending = fetch(`${origin}/never`)
     while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(4_999)
@@ -152,7 +152,7 @@ describe('the wrapper', () => {
     assert.equal(clock.timerCount, 0)
   })
 
-  test('a body that does not arrive is the client’s doing: 400, and the connection ends', async () => {
+  test('answers 400 and disconnects when a body does not arrive', async () => {
     const answer = raw('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"te', 'never')
     while (clock.timerCount === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(5_000)
@@ -161,13 +161,13 @@ describe('the wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('a refusal that says when to come back is answered with that, not with the quota’s window', async () => {
+  test('returns the retry time of a refusal instead of the quota’s window', async () => {
     const response = await fetch(`${origin}/locked`)
     assert.equal(response.status, 429)
     assert.equal(response.headers.get('retry-after'), '7')
   })
 
-  test('a peer that leaves before its answer harms nothing', async () => {
+  test('tolerates a peer that disconnects before its answer', async () => {
     const socket = connect(port, '127.0.0.1')
     socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
     while (requests.inFlightCount === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -178,7 +178,7 @@ describe('the wrapper', () => {
     assert.equal(clock.timerCount, 0, 'its deadline was stopped')
   })
 
-  test('how long a handler holds the loop is counted, before and after a wait', async () => {
+  test('counts how long a handler blocks the event loop, before and after a wait', async () => {
     const largest = async () => {
       const text = await metrics.registry.metrics()
       return Number(/^http_handler_sync_max_ms (\d+)$/m.exec(text)?.[1])
@@ -190,14 +190,14 @@ describe('the wrapper', () => {
     assert.equal(await largest(), 70)
   })
 
-  test('text with line breaks cannot begin a header', async () => {
+  test('refuses text with line breaks in a header', async () => {
     const response = await fetch(`${origin}/header`)
     assert.equal(response.headers.get('x-odd'), 'a??Set-Cookie: b??')
     assert.equal(response.headers.get('set-cookie'), null)
     assert.equal(headerValue('\0\x7fé'), '???')
   })
 
-  test('a body is read to its limit and refused beyond it', async () => {
+  test('reads a body up to its limit and refuses more', async () => {
     const post = (body: string) => fetch(`${origin}/body`, { method: 'POST', body })
     const most = JSON.stringify({ text: 'x'.repeat(16_384 - 11) })
     assert.equal(Buffer.byteLength(most), 16_384)
@@ -214,7 +214,7 @@ describe('the wrapper', () => {
     assert.equal(requests.inFlightCount, 0)
   })
 
-  test('bytes are sent whole though their buffer is used again at once', async () => {
+  test('sends bytes completely though their buffer is reused at once', async () => {
     const headers = { 'accept-encoding': 'identity' }
     const [one, other] = await Promise.all([1, 2].map(() => fetch(`${origin}/bytes`, { headers })))
     assert.equal(await one?.text(), LONG_TEXT)
@@ -224,7 +224,7 @@ describe('the wrapper', () => {
     assert.equal(await head.text(), '')
   })
 
-  test('HEAD answers as GET without a body, OPTIONS needs no key', async () => {
+  test('answers HEAD like GET without a body, and OPTIONS without a key', async () => {
     const head = await fetch(`${origin}/private/1`, {
       method: 'HEAD',
       headers: { 'x-api-key': 'ann-key' },
@@ -238,7 +238,7 @@ describe('the wrapper', () => {
     assert.match(options.headers.get('access-control-allow-headers') ?? '', /X-API-Key/)
   })
 
-  test('a wrong method is 405 with Allow, an unknown path 404, before any key is asked for', async () => {
+  test('answers a wrong method with 405 and Allow and an unknown path with 404 before checking keys', async () => {
     const wrong = await fetch(`${origin}/private/1`, { method: 'POST', body: '{}' })
     assert.equal(wrong.status, 405)
     assert.equal(wrong.headers.get('allow'), 'GET, HEAD, OPTIONS')
@@ -248,7 +248,7 @@ describe('the wrapper', () => {
     assert.equal((await fetch(`${origin}/body?x=%zz`, { method: 'POST', body: '{}' })).status, 400)
   })
 
-  test('an allowed origin is answered with its name, another with nothing', async () => {
+  test('returns the name of an allowed origin, and nothing for others', async () => {
     const ask = (from: string) => fetch(`${origin}/private/1`, { headers: { origin: from } })
     const good = await ask('https://good.example')
     assert.equal(good.headers.get('access-control-allow-origin'), 'https://good.example')
@@ -260,7 +260,7 @@ describe('the wrapper', () => {
 })
 
 describe('the order of refusals', () => {
-  test('the address’s 429 comes before 404, 405 and 401, and every answer has the headers', async () => {
+  test('answers the address’s 429 before 404, 405 and 401, with all headers', async () => {
     const used = accounts.usedBy('127.0.0.1')
     const before = await fetch(`${origin}/nowhere`)
     assert.equal(before.status, 404)
@@ -281,7 +281,7 @@ describe('the order of refusals', () => {
     accounts.addressLimit = 1_000_000
   })
 
-  test('404 and 405 come before the account’s 429', async () => {
+  test('answers 404 and 405 before the account’s 429', async () => {
     accounts.make('poor', { requestsPerMinute: 1 })
     const ask = (path: string, method = 'GET') =>
       fetch(origin + path, { method, headers: { 'x-api-key': 'poor-key' } })
@@ -307,7 +307,7 @@ describe('the order of refusals', () => {
     assert.equal(refusedIn(await raw(one + last, 'HTTP/1.1 404')), 1, 'in the next second')
   })
 
-  test('a key or a login token opens a route; a bad one of either does not', async () => {
+  test('opens a route with a key or login token and refuses bad ones', async () => {
     const ask = (headers: Record<string, string>) => fetch(`${origin}/private/7`, { headers })
     assert.equal((await ask({ 'x-api-key': 'ann-key' })).status, 200)
     assert.equal((await ask({ authorization: 'Bearer ann-token' })).status, 200)
@@ -318,7 +318,7 @@ describe('the order of refusals', () => {
     }
   })
 
-  test('no credential reaches a log line or an error body', async () => {
+  test('writes no credential to a log line or error body', async () => {
     const secrets = ['ann-key', 'ann-token', 'query-key']
     for (const path of ['/throws', '/rejects', '/nowhere', '/private/%zz']) {
       const response = await fetch(`${origin}${path}?api_key=query-key`, {

@@ -18,7 +18,7 @@ async function countedBefore(face: Face, ...lines: readonly string[]): Promise<n
   return limit - Number(answer.headers.get('x-ratelimit-remaining')) - 1
 }
 
-test('behind a trusted proxy a request counts against the nearest hop that is none', async () => {
+test('counts a request behind trusted proxies against the nearest untrusted hop', async () => {
   const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
     assert.equal(await countedBefore(face, '203.0.113.7'), 0)
@@ -43,7 +43,7 @@ test('behind a trusted proxy a request counts against the nearest hop that is no
   }
 })
 
-test('all lines of the header are one list, read from the right; what is no address ends the walk as untrusted', async () => {
+test('reads all header lines as one list from the right and stops at invalid addresses as untrusted', async () => {
   const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
     assert.equal(await countedBefore(face, '203.0.113.7'), 0)
@@ -97,7 +97,7 @@ test('counts against the nearest hop when the header has more hops than are read
   }
 })
 
-test('an IPv6 network of 64 bits counts as one, however its addresses are written', async () => {
+test('counts an IPv6 /64 network as one, in any notation', async () => {
   const face = await openFace({ trustedProxies: ['127.0.0.1'] })
   try {
     const same = [
@@ -119,7 +119,7 @@ test('an IPv6 network of 64 bits counts as one, however its addresses are writte
   }
 })
 
-test('an address has one form, however it is written', () => {
+test('normalises an address to one form', () => {
   const forms: Readonly<Record<string, string | null>> = {
     '192.0.2.1': '192.0.2.1',
     '192.0.2.1:80': '192.0.2.1',
@@ -150,7 +150,7 @@ test('an address has one form, however it is written', () => {
   for (const [text, form] of Object.entries(forms)) assert.equal(normalized(text), form, text)
 })
 
-test('without a trusted proxy a client cannot choose the address that it counts against', async () => {
+test('ignores forwarded addresses without a trusted proxy', async () => {
   const face = await openFace()
   try {
     assert.equal(await countedBefore(face, '203.0.113.7'), 0)
@@ -160,7 +160,7 @@ test('without a trusted proxy a client cannot choose the address that it counts 
   }
 })
 
-test('trusted proxies are addresses and subnets', () => {
+test('accepts addresses and subnets as trusted proxies', () => {
   const { trustedProxies } = loadConfig({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1' })
   assert.deepEqual(trustedProxies, ['127.0.0.1', '10.0.0.0/8', '::1'])
   assert.deepEqual(loadConfig({}).trustedProxies, [])

@@ -20,7 +20,7 @@ const read = (text: string | undefined) => {
   return raw === null ? null : Object.fromEntries(raw)
 }
 
-test('names and values are decoded, and a parameter without a value hides no other', () => {
+test('decodes names and values, also beside a parameter without a value', () => {
   assert.deepEqual(read('a&b=%C3%A9+x&a=2&&c==&%6eame=v'), {
     a: ['', '2'],
     b: ['é x'],
@@ -31,18 +31,18 @@ test('names and values are decoded, and a parameter without a value hides no oth
   assert.deepEqual(read(undefined), {})
 })
 
-test('malformed percent-encoding and UTF-8 are refused, wherever they stand', () => {
+test('refuses malformed percent-encoding and UTF-8 anywhere', () => {
   for (const text of ['x=%zz', '%=1', 'x=%C3', 'a=1&x=%ff', 'x=%E0%80%80', 'x=%']) {
     assert.equal(read(text), null, text)
   }
   assert.deepEqual(read('x=%00'), { x: ['\0'] })
 })
 
-test('a query beyond its bound is refused', () => {
+test('refuses a query beyond its bound', () => {
   assert.equal(read(`x=${'a'.repeat(40_000)}`), null)
 })
 
-test('what is asked again is read from what is kept, and is the same', () => {
+test('returns the same result from the cache for a repeated query', () => {
   const random = seededRandom('asked again')
   const schema = Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 9, default: 5 }) })
   const patterns = ['/v1/{kind}/{id}', '/v1/markets/{id}', '/v1/markets/{id}/trades']

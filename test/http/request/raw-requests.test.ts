@@ -171,11 +171,11 @@ async function assertFate(port: number, bytes: string, fate: Fate, name: string)
   if (fate.by === 'us') assert.match(got, /\r\n\r\n\{"detail":"[^"]+"\}$/, name)
 }
 
-test('a request that two readers could read differently is refused, ends its connection, and nothing behind it runs', async () => {
+test('refuses an ambiguous request, disconnects, and runs nothing behind it', async () => {
   await Promise.all(TABLE.map(([name, bytes, fate]) => assertFate(face.port, bytes, fate, name)))
 })
 
-test('such a request counts against its address, whatever key it carries, until the address is refused', async () => {
+test('counts an ambiguous request against its address, whatever its key, until the address is refused', async () => {
   const own = await openFace()
   const { accounts } = own.engine
   try {

@@ -10,7 +10,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
 
-test('quick rows are done at once', () => {
+test('handles quick rows at once', () => {
   const done = mapInSlices(new ManualClock(), rows, (row) => row * 2)
   assert.deepEqual(
     done,
@@ -18,7 +18,7 @@ test('quick rows are done at once', () => {
   )
 })
 
-test('slow rows are done in slices of 2.5 ms and all of them in order', async () => {
+test('handles slow rows in time slices of 2.5 ms, in order', async () => {
   const clock = new ManualClock()
   const loop = countTurns()
   const turns: number[] = []
@@ -37,7 +37,7 @@ test('slow rows are done in slices of 2.5 ms and all of them in order', async ()
   assert.ok(turns.every((rowCount) => rowCount <= 5))
 })
 
-test('a slice ends earlier when what came before it in its turn took long', async () => {
+test('ends a time slice earlier when the work before it in its tick took long', async () => {
   const clock = new ManualClock()
   const times = new HandlerTimes({ clock, metrics: new Metrics() })
   times.begin()
@@ -53,7 +53,7 @@ test('a slice ends earlier when what came before it in its turn took long', asyn
   assert.equal(times.largestMs(), 5)
 })
 
-test('a row that fails ends it, in any slice', async () => {
+test('ends on a failing row in any time slice', async () => {
   const clock = new ManualClock()
   const fails = (at: number) => (row: number) => {
     clock.advance(1)

@@ -29,7 +29,7 @@ function check<S extends TSchema>(schema: S, got: Got, status: number): void {
 }
 
 describe('accounts', () => {
-  test('sign-up and log-in answer a session, a repeat and a wrong password do not', async () => {
+  test('answers sign-up and log-in with a session, but not a repeat or a wrong password', async () => {
     const user = { email: 'bob@example.com', password: 'long enough' }
     check(SessionSchema, await post('/v1/auth/signup', user), 201)
     check(DetailSchema, await post('/v1/auth/signup', user), 400)
@@ -42,7 +42,7 @@ describe('accounts', () => {
     assert.equal(wrong.headers.get('cache-control'), 'no-store')
   })
 
-  test('once both are strings, a password needs 8 to 1024 bytes and an e-mail one @', async () => {
+  test('requires strings: 8 to 1024 bytes for a password and one @ for an e-mail', async () => {
     const refused = async (body: unknown) => {
       const got = await post('/v1/auth/signup', body)
       check(ProblemsSchema, got, 422)
@@ -72,7 +72,7 @@ describe('accounts', () => {
     assert.equal(got.status, 201, 'eight bytes are enough')
   })
 
-  test('keys are for login tokens only, and shown whole once', async () => {
+  test('manages keys with login tokens only and shows a key once', async () => {
     assert.equal((await face.get('/v1/keys')).status, 401, 'an API key is not enough')
     const both = { 'x-api-key': 'ann-key', ...bearer('ann') }
     assert.equal((await face.get('/v1/keys', { headers: both })).status, 200)
@@ -86,7 +86,7 @@ describe('accounts', () => {
     }
   })
 
-  test('a revoked key opens nothing; another account’s key is 404', async () => {
+  test('refuses a revoked key, and answers 404 for another account’s', async () => {
     const made = await post('/v1/keys', { label: 'gone soon' }, bearer('ann'))
     const path = `/v1/keys/${made.body.id}`
     const headers = { 'x-api-key': String(made.body.key) }
@@ -100,7 +100,7 @@ describe('accounts', () => {
     check(DetailSchema, await face.get(path, { method: 'DELETE', headers: bearer('ann') }), 404)
   })
 
-  test('/v1/auth/me names the account that asks, by key or token', async () => {
+  test('returns the account of a key or token at /v1/auth/me', async () => {
     for (const headers of [{ 'x-api-key': 'ann-key' }, bearer('ann')]) {
       const got = await face.get('/v1/auth/me', { headers })
       assert.equal(got.status, 200)

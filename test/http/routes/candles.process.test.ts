@@ -82,7 +82,7 @@ function trade(random: Random, market: FakeMarket, count: number, spanMs: number
 }
 
 describe('GET /v1/markets/{market_id}/candles', () => {
-  test('pages of every interval make up all candles exactly once, oldest first', async () => {
+  test('returns all candles of every interval exactly once over its pages, oldest first', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('pages', seed)
       const market = face.engine.add(`paged-${interval}`)
@@ -101,7 +101,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('with gaps filled there is a candle for every interval up to now, across pages too', async () => {
+  test('fills gaps with a candle for every interval up to now, across pages too', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('gaps', seed)
       const market = face.engine.add(`gaps-${interval}`)
@@ -118,7 +118,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('a range holds the candles from the one in which it starts to its last second', async () => {
+  test('includes in a range the candles from that of its start to its last second', async () => {
     const market = face.engine.add('ranged')
     trade(seededRandom('ranges', 1), market, 80, 60 * HOUR_MS)
     const traded = naiveCandles(market.stored, HOUR_MS)
@@ -142,7 +142,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     }
   })
 
-  test('years of hours are read in slices, with turns of the loop between them', async () => {
+  test('reads years of hours in time slices with event-loop ticks between', async () => {
     const { engine } = face
     const market = new FakeMarket(engine, listing('long'), 99_999)
     const days = 900
@@ -176,7 +176,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.ok(asked.every((limit) => limit <= 128))
   })
 
-  test('a candle has the fields of the interface, and is closed once its end is past', async () => {
+  test('returns a candle with the documented fields, closed once its end is past', async () => {
     const market = face.engine.add('plain')
     const early = timeMs(clock.nowMs() - (clock.nowMs() % HOUR_MS) - 1)
     market.trade({ timeMs: early, price: priceMicros(410_000), size: sizeMicros(2_000_000) })
@@ -213,7 +213,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.deepEqual((await page('plain', 'interval=1m&limit=1')).candles.length, 1)
   })
 
-  test('with history, candles without trades are made of what the venue remembers', async () => {
+  test('builds candles without trades from the venue’s history', async () => {
     const market = face.engine.add('remembered')
     const hourMs = Math.floor(NOON / HOUR_MS) * HOUR_MS
     const at = (hours: number, cents: number) => ({
@@ -261,7 +261,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     face.engine.pastPrices = own
   })
 
-  test('the other outcome has complements; what is refused is refused in the usual words', async () => {
+  test('complements the other outcome and refuses invalid requests with the usual message', async () => {
     const market = face.engine.add('other')
     trade(seededRandom('other', 1), market, 30, 40 * HOUR_MS)
     const second = naiveCandles(market.stored, HOUR_MS, true).map((one) => record(one, HOUR_MS))
@@ -306,7 +306,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     assert.match(text, /'1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240' or '1440'/)
   })
 
-  test('candles from before our data say where the data begins', async () => {
+  test('states where the data begins for earlier candles', async () => {
     const market = face.engine.add('young')
     const start = async (query: string) => (await page('young', query)).headers.get('x-data-start')
     const since = face.engine.catalog.recordsSinceMs / 1000

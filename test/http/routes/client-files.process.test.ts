@@ -25,7 +25,7 @@ after(() => face.stop())
 const importsOf = (text: string) =>
   [...text.matchAll(/(?:from|import)\s*["']([^"']+)["']/g)].map(([, address]) => address ?? '')
 
-test('every module is answered without a key and not counted, and imports nothing but its siblings', async () => {
+test('serves every module without a key, uncounted, importing only siblings', async () => {
   const names = readdirSync(new URL('../../../http/client/', import.meta.url))
   assert.deepEqual(
     [...readClientFiles().keys()].sort(),
@@ -56,7 +56,7 @@ test('every module is answered without a key and not counted, and imports nothin
   assert.equal(remaining.size, 1)
 })
 
-test('a hash names one content: another is 404, and a change below changes every address above', async () => {
+test('serves one content for a hash, 404 for others, and a new address above every change', async () => {
   const get = (path: string) => fetch(`${face.origin}/client/${path}`)
   const file = readClientFiles().get('crc32.js')
   assert.ok(file !== undefined)
@@ -134,7 +134,7 @@ client.subscribe({ channel: 'orderbook', marketIds: [market] })
 `
 
 for (const encoding of ['json', 'msgpack']) {
-  test(`plain JavaScript loads the served modules over HTTP and follows a book with them (${encoding})`, async () => {
+  test(`loads the served modules over HTTP in plain JavaScript and follows a book (${encoding})`, async () => {
     const ws = import.meta.resolve('ws')
     const flags = [
       '--experimental-vm-modules',

@@ -31,7 +31,7 @@ const importsOf = (text: string) =>
 const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
-test('the root, and a slash behind its name, lead to the dashboard by a relative address, which answers without a key and is not counted', async () => {
+test('redirects the root and a trailing slash to the dashboard, without a key and uncounted', async () => {
   const root = await fetch(`${face.origin}/`, { redirect: 'manual' })
   assert.equal(root.status, 302)
   assert.equal(root.headers.get('location'), 'dashboard')
@@ -52,7 +52,7 @@ test('the root, and a slash behind its name, lead to the dashboard by a relative
   }
 })
 
-test('every module and style is served under a name of its content, to be kept for ever, and imports only what is served', async () => {
+test('serves every module and style under a content hash with permanent caching and served imports only', async () => {
   const { files } = readDashboard()
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   const wanted = [...paths.filter((path) => /\.(?:ts|css)$/.test(path)), ...LIBRARIES]
@@ -74,7 +74,7 @@ test('every module and style is served under a name of its content, to be kept f
   }
 })
 
-test('the page names beforehand all that its first module loads, and nothing twice', async () => {
+test('preloads every module of the first view, once each', async () => {
   const page = await fetch(`${face.origin}/dashboard`)
   const html = await page.text()
   const links = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, one]) => one)
@@ -91,7 +91,7 @@ test('the page names beforehand all that its first module loads, and nothing twi
   assert.deepEqual(links.map((link) => new URL(link ?? '', page.url).href).sort(), [...seen].sort())
 })
 
-test('the policy lets the page load only from its own host, run nothing inline, and make no markup of a text', async () => {
+test('allows the page to load only from its host, without inline code or markup from text', async () => {
   const page = await fetch(`${face.origin}/dashboard`)
   const policy = page.headers.get('content-security-policy') ?? ''
   const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]))
@@ -113,7 +113,7 @@ test('the policy lets the page load only from its own host, run nothing inline, 
   )
 })
 
-test('no other file can be asked for, however its path is written', async () => {
+test('serves no other file, however its path is written', async () => {
   const targets = [
     '/dashboard/main.ts',
     '/dashboard/main.js',

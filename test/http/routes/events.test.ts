@@ -66,7 +66,7 @@ function opened(counts: readonly number[]): Opened {
   return open
 }
 
-test('events come by volume with at most ten markets each, and their true number', async () => {
+test('lists events by volume with at most ten markets each and their total number', async () => {
   const get = openRoutes(opened([2, 12]))
   const { body } = await get('limit=5')
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('events come by volume with at most ten markets each, and their true number
   assert.equal(without.body.events[0].market_count, 12)
 })
 
-test('filters are passed on, and every bad parameter is named', async () => {
+test('passes filters on and names every bad parameter', async () => {
   const get = openRoutes(opened([1, 1, 1]))
   const slugs = async (path: string) =>
     (await get(path)).body.events.map((event: { slug: string }) => event.slug)
@@ -115,7 +115,7 @@ test('filters are passed on, and every bad parameter is named', async () => {
   )
 })
 
-test('pages make up the list once whatever moves, and a cursor is for its own list', async () => {
+test('pages through the list once whatever changes, with cursors bound to it', async () => {
   for (let seed = 0; seed < 20; seed += 1) {
     const random = seededRandom('event pages', seed)
     const world = new RandomCatalog(random, 60)
@@ -151,7 +151,7 @@ test('pages make up the list once whatever moves, and a cursor is for its own li
   }
 })
 
-test('one event is the record itself, with five hundred markets at most; unknown is 404', async () => {
+test('returns one event as its record with at most five hundred markets, and 404 for unknown ones', async () => {
   const get = openRoutes(opened([1, 510]))
   const { body } = await get('', 'EVENT-e1')
   assert.equal(body.slug, 'event-e1')
@@ -164,7 +164,7 @@ test('one event is the record itself, with five hundred markets at most; unknown
   )
 })
 
-test('a page of two thousand markets gives the loop back while it is written', async () => {
+test('yields to the event loop while it writes a page of two thousand markets', async () => {
   const open = opened(Array.from({ length: 200 }, () => 10))
   // Time passes with each look at the clock, as it does where descriptions are read from disk.
   let nowMs = 0

@@ -38,7 +38,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
   gotFrom(face, schema, path, status)
 
 describe('GET /v1/markets', () => {
-  test('markets come by volume, most first, and pages make up the whole list once', async () => {
+  test('lists markets by volume, descending, and pages through the list once', async () => {
     const seen: string[] = []
     let cursor = ''
     for (;;) {
@@ -57,7 +57,7 @@ describe('GET /v1/markets', () => {
     assert.equal(seen[0], 'venue_b_m24')
   })
 
-  test('a cursor of other filters, edited, expired, or beside an offset is 400', async () => {
+  test('answers 400 for a cursor of other filters, edited, expired, or beside an offset', async () => {
     const first = await got(MarketsSchema, '/v1/markets?limit=2&platform=venue_a')
     const { cursor } = first
     const again = await got(MarketsSchema, `/v1/markets?limit=3&platform=venue_a&cursor=${cursor}`)
@@ -76,7 +76,7 @@ describe('GET /v1/markets', () => {
     assert.match(expired.detail, /expired/)
   })
 
-  test('filters and offsets are passed on, aliases too', async () => {
+  test('passes filters, offsets and aliases on', async () => {
     const onB = await got(MarketsSchema, '/v1/markets?platform=venue_b&limit=200')
     assert.equal(onB.markets.length, 12)
     assert.ok(onB.markets.every((market) => market.platforms[0]?.platform === 'venue_b'))
@@ -99,7 +99,7 @@ describe('GET /v1/markets', () => {
     await got(DetailSchema, '/v1/markets?q=a&search=b', 400)
   })
 
-  test('every bad parameter is named', async () => {
+  test('names every bad parameter', async () => {
     const bad = await got(
       ProblemsSchema,
       '/v1/markets?platform=polymarket&status=Open&limit=201&sort_by=relevance&start_ts=1700000000000',
@@ -122,7 +122,7 @@ describe('GET /v1/markets', () => {
 })
 
 describe('GET /v1/markets/search', () => {
-  test('a search of two characters at least, also as q, by relevance too', async () => {
+  test('requires two characters for a search, also as q and by relevance', async () => {
     await got(ProblemsSchema, '/v1/markets/search', 422)
     const short = await got(ProblemsSchema, '/v1/markets/search?search=%F0%9F%98%80', 422)
     assert.equal(short.detail[0]?.type, 'string_too_short')
@@ -133,8 +133,8 @@ describe('GET /v1/markets/search', () => {
   })
 })
 
-describe('lists and searches that take their time', () => {
-  test('a search that finds no place to wait is 503; blanks alone list everything', async () => {
+describe('slow lists and searches', () => {
+  test('answers 503 when the search queue is full, and lists everything for blanks', async () => {
     const { catalog } = face.engine
     const search = catalog.search
     catalog.search = async () => {
@@ -148,7 +148,7 @@ describe('lists and searches that take their time', () => {
     catalog.search = search
   })
 
-  test('a search is paged like a list, and its cursor is of no other text', async () => {
+  test('pages a search like a list, with cursors bound to its text', async () => {
     const first = await got(MarketsSchema, '/v1/markets/search?q=happen&limit=15')
     const second = await got(
       MarketsSchema,
@@ -160,7 +160,7 @@ describe('lists and searches that take their time', () => {
     await got(DetailSchema, other, 400)
   })
 
-  test('a page whose records are slow to read is whole, and written over several turns', async () => {
+  test('writes a page with slow records completely over several ticks', async () => {
     const quick = await got(MarketsSchema, '/v1/markets?limit=200')
     let turn = 0
     const turns = new Set<number>()
@@ -187,7 +187,7 @@ describe('lists and searches that take their time', () => {
 })
 
 describe('GET /v1/markets/{market_id}', () => {
-  test('one market, found in any case, with all its fields', async () => {
+  test('returns one market by id in any case, with all its fields', async () => {
     rain.volume24h = usdMicros(1_250_000)
     const market = await got(MarketSchema, '/v1/markets/VENUE_A_rAIN')
     assert.equal(market.id, 'venue_a_Rain')
@@ -201,7 +201,7 @@ describe('GET /v1/markets/{market_id}', () => {
     assert.equal(market.platforms[0]?.native_id, 'Rain')
   })
 
-  test('an unknown id is 404', async () => {
+  test('answers 404 for an unknown id', async () => {
     for (const id of ['venue_a_none', 'Rain', 'venue_c_Rain', '%00', 'x'.repeat(3000)]) {
       await got(DetailSchema, `/v1/markets/${id}`, 404)
       await got(DetailSchema, `/v1/markets/${id}/price`, 404)
@@ -211,7 +211,7 @@ describe('GET /v1/markets/{market_id}', () => {
   })
 })
 
-test('configured venue names are the only ones accepted and shown', async () => {
+test('accepts and shows only configured venue names', async () => {
   const names = venueTable({ a: 'polymarket', b: 'kalshi' })
   const renamed = await openFace({ names })
   renamed.engine.add('Rain')

@@ -127,7 +127,7 @@ function quote(name: string, low: number, high: number): void {
 }
 
 describe('GET /v1/matching-markets', () => {
-  test('matches by score, filtered by score, words, slugs, events, confidence and relation', async () => {
+  test('lists matches by score, filtered by score, words, slugs, events, confidence and relation', async () => {
     const all = ['aone', 'atwo', 'afive', 'athree', 'afour']
     for (const [query, names] of [
       ['', all],
@@ -162,7 +162,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('a record has both markets with their venues’ keys, and what is thought of the pair', async () => {
+  test('returns both markets with their venues’ keys and the assessment of the pair', async () => {
     const body = await list('relation=subset')
     const [[row], [named]] = [body.matches, listingsOf(body)]
     assert.ok(row !== undefined && named !== undefined)
@@ -179,7 +179,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal((await list('confidence=low')).matches[0]?.outcome_map, null)
   })
 
-  test('the price gap is between midpoints, turned where Yes is No, and null where one is unknown', async () => {
+  test('computes the price gap between midpoints, inverted where Yes is No, and null if one is unknown', async () => {
     const gap = async (index: number) => (await list()).matches[index]?.price_gap
     assert.equal(await gap(0), null)
     quote('venue_a_aone', 0.4, 0.42)
@@ -193,7 +193,7 @@ describe('GET /v1/matching-markets', () => {
     assert.equal(await gap(4), null)
   })
 
-  test('twins, and only twins, are each other’s second platform', async () => {
+  test('shows only matched markets as each other’s second platform', async () => {
     const rows = listingsOf(await list())
     assert.deepEqual(
       rows.map(({ venue_a: a }) => a.platforms.length),
@@ -205,7 +205,7 @@ describe('GET /v1/matching-markets', () => {
     )
   })
 
-  test('pages of a list show every match of its moment once, whatever comes meanwhile', async () => {
+  test('shows every match of a pinned list once, whatever is added', async () => {
     const first = await list('limit=2')
     assert.ok(first.cursor !== null && first.has_more)
     const [a] = pair('six', 99)
@@ -230,7 +230,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('matches sorted by the width of their gap, or by volume, and those as wide as asked for; a page keeps its order', async () => {
+  test('sorts matches by gap or volume, filters by gap, and keeps the order over pages', async () => {
     clock.advance(5_000)
     // Widths 0.115, 0.3, 0 and twice unknown: no book, and no word on which outcome is which.
     quote('venue_a_aone', 0.4, 0.42)
@@ -278,7 +278,7 @@ describe('GET /v1/matching-markets', () => {
     }
   })
 
-  test('a list that is written over several turns has the gaps that it was ordered by', async (t) => {
+  test('writes the gaps that a list was sorted by, over several ticks', async (t) => {
     clock.advance(5_000)
     quote('venue_a_aone', 0.4, 0.42)
     quote('venue_b_bone', 0.5, 0.55)
@@ -300,7 +300,7 @@ describe('GET /v1/matching-markets', () => {
   })
 })
 
-test('a sport’s games that both venues list, by key, with their matches', async () => {
+test('lists a sport’s games on both venues by key, with their matches', async () => {
   const pattern = '/v1/matching-markets/sports/{sport}'
   const answer = await get(pattern)
   const body: unknown = JSON.parse(textOf(answer))

@@ -129,7 +129,7 @@ describe('trades of an event with many markets', () => {
     return { result, most: Math.max(most, readsOfTurn) }
   }
 
-  test('no piece of a page reads for longer than its slice, and no ring is filled', async () => {
+  test('reads no longer than a time slice per piece of a page and fills no ring', async () => {
     limitMax = 0
     for (const query of [
       'limit=100',
@@ -144,7 +144,7 @@ describe('trades of an event with many markets', () => {
     assert.ok(limitMax <= 64, `${limitMax} rows were read of one market`)
   })
 
-  test('pages of five hundred markets are the markets’ rows in order, each once', async () => {
+  test('returns pages of five hundred markets in row order, each row once', async () => {
     for (const order of ['asc', 'desc'] as const) {
       const seen: string[] = []
       let cursor: string | null = ''
@@ -160,7 +160,7 @@ describe('trades of an event with many markets', () => {
     }
   })
 
-  test('min_count admits trades of just that count, however it is written in binary', async () => {
+  test('filters trades by the exact min_count, whatever its binary form', async () => {
     const found = async (count: string) =>
       (await get(`event_ticker=${EVENT}&limit=5&min_count=${count}`)).ids.length
     assert.deepEqual([await found('4.03'), await found('4.030001')], [5, 0])

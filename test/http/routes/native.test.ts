@@ -40,7 +40,7 @@ describe('native views', () => {
   const ids = async (path: string, field: string): Promise<string[]> =>
     (await rows(path)).list.map((row) => String(row[field])).sort()
 
-  test('a recorded row comes back as the venue sent it, every field of its type', async (t) => {
+  test('returns a recorded row as the venue sent it, every field with its type', async (t) => {
     const path = `${SHARED}/fixtures/polymarket`
     if (!existsSync(path)) {
       t.diagnostic(`no recorded data at ${path}: nothing was checked`)
@@ -76,7 +76,7 @@ describe('native views', () => {
     assert.ok(compared > 1_000, `${compared} fields`)
   })
 
-  test('status and prices are live, and what a venue sends no more is derived', async () => {
+  test('returns live status and prices and derives fields the venue no longer sends', async () => {
     const bare = { native: {} }
     const a = face.engine.add('0xlive', { ...bare, status: 'open' })
     a.summary = { ...a.summary, status: 'resolved', settlementPrice: priceMicros(1_000_000) }
@@ -100,7 +100,7 @@ describe('native views', () => {
     assert.equal((await one()).status, 'initialized')
   })
 
-  test('of a market of protocol v2 the ids shown are those that requests take', async () => {
+  test('shows ids of a protocol v2 market that requests accept', async () => {
     const ids = ['6121852760768223522', '6121852760768223523']
     const outcomes = ids.map((id, index) => ({
       label: index === 0 ? 'Yes' : 'No',
@@ -129,13 +129,13 @@ describe('native views', () => {
     }
   })
 
-  test('what a venue does not have is 404, and the other venue is not looked at', async () => {
+  test('answers 404 for what a venue lacks, without a search of the other venue', async () => {
     for (const path of ['venue_a/markets/none', 'venue_b/markets/none', 'venue_b/markets/0xlive']) {
       assert.equal((await face.get(`/v1/${path}`)).status, 404, path)
     }
   })
 
-  test('look-ups intersect each other and the other filters, and pages are pinned', async () => {
+  test('intersects lookups with each other and other filters, and pins pages', async () => {
     const { engine } = face
     for (let index = 0; index < 9; index += 1) {
       engine.add(`0xn${index}`, {
@@ -183,7 +183,7 @@ describe('native views', () => {
     )
   })
 
-  test('what is given many times, in whatever case, is looked up once', async (t) => {
+  test('looks repeated values up once, in any case', async (t) => {
     const { engine } = face
     engine.addEvent('kxoften', { venue: 'b', series: 'KXOFTEN' })
     for (const name of ['KXOFTEN-1', 'KXOFTEN-2']) {
@@ -210,7 +210,7 @@ describe('native views', () => {
     }
   })
 
-  test('several markets are read as one sequence: every row once, in both orders', () => {
+  test('reads several markets as one sequence with every row once, in both orders', () => {
     const random = seededRandom('merged')
     const markets = ['m1', 'm2', 'm3'].map((name) => face.engine.add(name))
     let at: number = NOON
@@ -229,7 +229,7 @@ describe('native views', () => {
     }
   })
 
-  test('trades are in the token traded, filtered, of a market, an event or a venue', async () => {
+  test('returns filtered trades of a market, event or venue in the token traded', async () => {
     const { engine } = face
     const a = engine.add('0xtrades', { slug: 'traded' })
     const wallet = `0x${'Ab'.repeat(20)}`

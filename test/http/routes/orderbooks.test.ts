@@ -33,7 +33,7 @@ const flat = (levels: readonly { price: number; size: number }[]) =>
   levels.map(({ price, size }) => [price, size])
 
 describe('GET /v1/markets/{market_id}/orderbook', () => {
-  test('a market without a book yet is empty and stale', async () => {
+  test('returns an empty stale book for a market without a book', async () => {
     const book = await got(OrderbookSchema, path)
     assert.deepEqual(book.bids, [])
     assert.equal(book.stale, true)
@@ -45,7 +45,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).timestamp_ms, clock.nowMs())
   })
 
-  test('a book of a venue that lies unread is stale, also as a part of two, and no longer', async () => {
+  test('marks a book as stale while its venue’s data is unread, also in a consolidated book, and not afterwards', async () => {
     rain.replace([level(0.4, 10)], [level(0.5, 7)])
     assert.equal((await got(OrderbookSchema, path)).stale, false)
     rain.isBehind = true
@@ -56,7 +56,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     assert.equal((await got(OrderbookSchema, path)).stale, false)
   })
 
-  test('levels best first, cut at depth, with seq, epoch and age', async () => {
+  test('returns levels best first, limited by depth, with seq, epoch and age', async () => {
     rain.replace([level(0.4, 10), level(0.38, 5)], [level(0.45, 7), level(0.5, 0.000001)])
     rain.change(bid(0.41, 2), ask(0.45, 0))
     clock.advance(1_500)
@@ -82,7 +82,7 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
     await got(ProblemsSchema, `${path}?consolidated=maybe`, 422)
   })
 
-  test('the second outcome’s book is the first’s, turned over', async () => {
+  test('returns the first outcome’s book inverted for the second outcome', async () => {
     const book = await got(OrderbookSchema, `${path}?outcome=No`)
     assert.deepEqual(flat(book.bids), [[0.5, 0.000001]])
     assert.deepEqual(
@@ -94,14 +94,14 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
 })
 
 describe('consolidated=true', () => {
-  test('without a twin it is the plain book', async () => {
+  test('returns the plain book without a matched market', async () => {
     for (const query of ['', '&outcome=No', '&depth=2']) {
       const one = await face.get(`${path}?consolidated=true${query}`)
       assert.equal(one.text, (await face.get(`${path}?consolidated=off${query}`)).text)
     }
   })
 
-  test('equal prices stay two levels, the asked market’s first, and books may cross', async () => {
+  test('keeps equal prices as two levels, the requested market’s first, and allows crossed books', async () => {
     face.engine.matches.put(rain, snow)
     rain.replace([level(0.41, 2), level(0.4, 10)], [level(0.5, 1)])
     clock.advance(700)
@@ -129,7 +129,7 @@ describe('consolidated=true', () => {
     snow.isStale = false
   })
 
-  test('it is both books sorted, whatever they hold, then turned, then cut', async () => {
+  test('sorts, inverts and then limits both books, whatever they contain', async () => {
     const random = seededRandom('consolidated')
     for (let round = 0; round < 60; round += 1) {
       for (const market of [rain, snow]) {
@@ -162,7 +162,7 @@ describe('consolidated=true', () => {
 })
 
 describe('GET /v1/orderbooks', () => {
-  test('each is the market’s own answer, cut at depth when asked', async () => {
+  test('returns each market’s own answer, limited by depth', async () => {
     for (const query of ['', 'depth=1']) {
       const all = await got(
         OrderbooksSchema,

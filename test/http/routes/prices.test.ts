@@ -37,7 +37,7 @@ const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
 describe('GET /v1/markets/{market_id}/price', () => {
   const path = '/v1/markets/venue_a_Rain/price'
 
-  test('the present price, never observed after its at_time, and its complement', async () => {
+  test('returns the current price, never observed after its at_time, and its complement', async () => {
     rain.reprice(415_000)
     for (const pauseMs of [0, 1, 1_500]) {
       clock.advance(pauseMs)
@@ -52,7 +52,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     assert.equal(no.outcome, 'No')
   })
 
-  test('a past price, or 404 before the first and 400 in the future', async () => {
+  test('returns a past price, 404 before the first and 400 in the future', async () => {
     rain.past.length = 0
     rain.past.push({ price: priceMicros(300_000), timeMs: timeMs(NOON - 60_000) })
     rain.past.push({ price: priceMicros(200_000), timeMs: timeMs(NOON - 30_000) })
@@ -71,13 +71,13 @@ describe('GET /v1/markets/{market_id}/price', () => {
     await got(ProblemsSchema, `${path}?at_time=${NOON}`, 422)
   })
 
-  test('the second that the present price names is no future', async () => {
+  test('accepts the second that the current price states', async () => {
     const { at_time } = await got(PriceSchema, path)
     assert.equal((await got(PriceSchema, `${path}?at_time=${at_time}`)).source, 'history')
     await got(DetailSchema, `${path}?at_time=${at_time + 1}`, 400)
   })
 
-  test('what the venue remembers is waited for; none is 404, and no answer of it is 503', async () => {
+  test('waits for the venue’s history, and answers 404 without a price and 503 without an answer', async () => {
     const own = face.engine.pastPrices
     const asked: { market: MarketView; atMs: TimeMs }[] = []
     let reply: () => Promise<PricePoint | null> = async () => null
@@ -102,7 +102,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
     face.engine.pastPrices = own
   })
 
-  test('an outcome is a label or yes and no; another is 400 and names the labels', async () => {
+  test('accepts an outcome label or yes and no, and otherwise answers 400 with the labels', async () => {
     const spain = '/v1/markets/venue_a_spain/price?outcome='
     assert.equal((await got(PriceSchema, `${spain}over+2.5`)).outcome, 'Over 2.5')
     assert.equal((await got(PriceSchema, `${spain}Yes`)).outcome, 'Spain')
@@ -111,7 +111,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
 })
 
 describe('GET /v1/prices', () => {
-  test('each market once, in the order asked for, and the ids that no market has', async () => {
+  test('returns each market once in the requested order, and the unknown ids', async () => {
     for (const query of [
       'market_ids=venue_b_snow,venue_a_None,VENUE_A_RAIN,venue_b_Snow,venue_a_none,%22x%22',
       'ids=venue_b_snow,venue_a_None&ids=venue_a_rain&ids=%22x%22',
@@ -129,7 +129,7 @@ describe('GET /v1/prices', () => {
     }
   })
 
-  test('one id at least and 100 at most, and no outcome', async () => {
+  test('requires 1 to 100 ids and refuses an outcome', async () => {
     const ids = (count: number) => Array.from({ length: count }, (_, index) => `venue_a_${index}`)
     const none = await got(ProblemsSchema, '/v1/prices', 422)
     assert.deepEqual(none.detail[0]?.loc, ['query', 'market_ids'])

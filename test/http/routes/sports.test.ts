@@ -90,7 +90,7 @@ async function problem(sport: string, query: string) {
 }
 
 describe('GET /v1/sports/{sport}', () => {
-  test('games of the day asked for, or of today, by key', async () => {
+  test('lists games of the requested day, or of today, by key', async () => {
     const body = await games('nfl')
     assert.deepEqual(asked.at(-1), { sport: 'nfl', date: '2025-09-04' })
     assert.deepEqual([body.sport, body.date], ['nfl', '2025-09-04'])
@@ -100,7 +100,7 @@ describe('GET /v1/sports/{sport}', () => {
     assert.deepEqual(asked.at(-1), { sport: 'tennis', date: '2026-02-28' })
   })
 
-  test('a game has its start, in whole seconds, or null where no venue says it; and none that is not shown', async () => {
+  test('returns a game’s start in whole seconds or null, and only shown games', async () => {
     const { starts_at: starts } = await games('nfl')
     const start = Date.UTC(2025, 8, 5, 0, 20) / 1_000
     assert.deepEqual(starts, { 'nfl-dal-phi-2025-09-04': start, 'nfl-kc-lac-2025-09-05': null })
@@ -108,7 +108,7 @@ describe('GET /v1/sports/{sport}', () => {
     assert.deepEqual(one.starts_at, { 'nfl-kc-lac-2025-09-05': null })
   })
 
-  test('an unknown sport and a malformed date are 422, a date no calendar has is 400', async () => {
+  test('answers 422 for an unknown sport or malformed date and 400 for an impossible date', async () => {
     assert.deepEqual(await problem('curling', ''), {
       type: 'enum',
       loc: ['path', 'sport'],
@@ -128,7 +128,7 @@ describe('GET /v1/sports/{sport}', () => {
     await games('nfl', 'date=2024-02-29')
   })
 
-  test('search keeps games by words of either venue’s titles, platform their markets', async () => {
+  test('filters games by words of either venue’s titles with search, and markets with platform', async () => {
     for (const [query, keys] of [
       ['search=eagles', ['nfl-dal-phi-2025-09-04']],
       ['team=PHILADELPHIA', ['nfl-dal-phi-2025-09-04']],
@@ -149,7 +149,7 @@ describe('GET /v1/sports/{sport}', () => {
     )
   })
 
-  test('a day of 2,000 markets comes whole, in slices of a turn', async () => {
+  test('returns a day of 2,000 markets completely, in time slices', async () => {
     const many = Array.from({ length: 40 }, (_, index) => market('a', `0xmany${index}`, 'A vs. B'))
     day = new Map(
       Array.from({ length: 50 }, (_, index) => [

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => face.stop())
 
-test('health needs no key, is not counted, and is degraded when any part is', async () => {
+test('serves health without a key, uncounted, as degraded when any part is', async () => {
   const { engine } = face
   const used = engine.accounts.usedBy('127.0.0.1')
   const health = async () => {
@@ -47,7 +47,7 @@ test('health needs no key, is not counted, and is degraded when any part is', as
   assert.equal(engine.accounts.usedBy('127.0.0.1'), used)
 })
 
-test('health lists what a venue sends that the code does not know, by its configured name', async () => {
+test('lists unknown venue data in health, by the configured name', async () => {
   const { engine } = face
   const [first] = engine.venueViews
   assert.ok(first !== undefined)
@@ -72,13 +72,13 @@ test('health lists what a venue sends that the code does not know, by its config
   engine.venueViews[0] = first
 })
 
-test('metrics are the registry’s text, for this machine', async () => {
+test('serves the registry’s metrics to this machine', async () => {
   const got = await face.get('/metrics', { headers: {} })
   assert.equal(got.status, 200)
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
 })
 
-test('a client behind a proxy, trusted or not, is on another machine; other origins may not read them', async () => {
+test('refuses metrics to proxied clients and other origins', async () => {
   const proxied = await openFace({ trustedProxies: ['127.0.0.1'] })
   try {
     for (const one of [face, proxied]) {
@@ -145,7 +145,7 @@ test('answers metrics only by a loopback name, a host of METRICS_HOSTS or, when 
   assert.deepEqual(all, [yes, yes, yes, yes, yes, yes, no, no])
 })
 
-test('a preamble of the PROXY protocol makes a caller one from another machine', async () => {
+test('treats a caller with a PROXY protocol preamble as another machine', async () => {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
   const addresses = Buffer.from('cb0071077f000001d431232800', 'hex').subarray(0, 12)
   const preamble = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, 12]), addresses])
@@ -156,7 +156,7 @@ test('a preamble of the PROXY protocol makes a caller one from another machine',
   assert.ok(answer === null || answer.status === 404, `${answer?.status}`)
 })
 
-test('statistics count what there is, by the configured names', async () => {
+test('counts stored data in statistics by configured names', async () => {
   const { engine } = face
   const schema = statsSchema(engine.catalog.names)
   const empty = await gotFrom(face, schema, '/v1/stats')
@@ -198,7 +198,7 @@ test('statistics count what there is, by the configured names', async () => {
   })
 })
 
-test('health and statistics say how long things wait within us', async () => {
+test('reports internal delays in health and statistics', async () => {
   const { engine } = face
   const { delay_ms, exchanges } = await gotFrom(face, HealthSchema, '/health')
   assert.equal(delay_ms, engine.delayMs())

@@ -27,7 +27,7 @@ async function page(query: string) {
 }
 
 describe('GET /v1/markets/{market_id}/trades', () => {
-  test('a trade has its price and side in the first outcome and names the one traded', async () => {
+  test('returns a trade’s price and side in the first outcome and names the traded one', async () => {
     const quiet = face.engine.add('quiet')
     quiet.trade({
       nativeId: '0xabc-1',
@@ -65,7 +65,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.equal(body.has_more, false)
   })
 
-  test('filters by what the taker did, in terms of the first outcome or of the outcome traded', async () => {
+  test('filters by the taker’s action, in terms of the first or the traded outcome', async () => {
     const sides = face.engine.add('sides')
     const rows = (['buy', 'sell'] as const).flatMap((side) =>
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
@@ -88,7 +88,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     assert.deepEqual(await got('side=sell&taker_side=buy'), ['sell-1'])
   })
 
-  test('the union of pages is every row once, in both orders, with newer rows arriving', async () => {
+  test('returns every row once over all pages, in both orders, while newer rows arrive', async () => {
     const random = seededRandom('trades', 3)
     let at: number = NOON
     for (let index = 0; index < 400; index += 1) {
@@ -125,7 +125,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('a range is whole seconds, a side filters, and bad ranges are refused', async () => {
+  test('accepts a range in whole seconds and a side, and refuses bad ranges', async () => {
     const first = NOON / 1000
     const all = await page(`start_time=${first}&end_time=${first}&limit=500`)
     assert.ok(all.trades.length > 0)
@@ -145,14 +145,14 @@ describe('GET /v1/markets/{market_id}/trades', () => {
     }
   })
 
-  test('a range from before our data says where the data begins', async () => {
+  test('states where the data begins for an earlier range', async () => {
     const early = await page(`start_time=${NOON / 1000 - 100}&end_time=${NOON / 1000 - 50}`)
     assert.deepEqual(early.trades, [])
     assert.equal(early.headers.get('x-data-start'), String(NOON / 1000))
     assert.equal((await page(`start_time=${NOON / 1000}`)).headers.get('x-data-start'), null)
   })
 
-  test('a slug stands in for an unknown id, and may not contradict a known one', async () => {
+  test('accepts a slug for an unknown id and refuses one that contradicts a known id', async () => {
     const by = (id: string, slug: string) => face.get(`/v1/markets/${id}/trades?slug=${slug}`)
     assert.equal((await by('unknown', 'THE-other')).body.market_id, 'venue_a_other')
     assert.equal((await by('venue_a_other', 'the-other')).status, 200)

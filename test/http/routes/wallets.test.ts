@@ -81,7 +81,7 @@ function net({ realized, fees, income }: ReturnType<FakeWallet['window']>) {
   }
 }
 
-test('a profile has every figure exactly, asked by proxy or owner in any case', async () => {
+test('returns every figure of a profile exactly, by proxy or owner address in any case', async () => {
   const { totals } = ann
   const range = (name: 'one_day' | 'seven_day' | 'thirty_day' | 'all_time') => {
     const { realized, volume, trades } = ann.window(name)
@@ -126,7 +126,7 @@ test('a profile has every figure exactly, asked by proxy or owner in any case', 
   assert.equal((await face.get(`/v1/wallets/${ANN}`)).body.is_whale, true)
 })
 
-test('an address that is none is 422 and says what is one, an id of venue b 400', async () => {
+test('answers 422 with the valid form for an invalid address, and 400 for an id of venue b', async () => {
   const wrong = ['0x12', 'ann', ANN.slice(2), `${ANN}0`, `0x${'g1'.repeat(20)}`, 'venue_a_Rain']
   const paths = ['', '/trades', '/positions', '/pnl', '/activity']
   const opened = face.engine.wallets.opened.length
@@ -223,7 +223,7 @@ const newest = (isWanted: (row: WalletEventView) => boolean) =>
 
 const isFill = ({ event }: WalletEventView) => event.kind === 'buy' || event.kind === 'sell'
 
-test('trades are what the wallet did in the first outcome; every filter and page gives what a plain array gives', async () => {
+test('returns trades in the first outcome, equal to a plain array for every filter and page', async () => {
   const base = `/v1/wallets/${ANN}/trades`
   await gotFrom(face, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
@@ -270,7 +270,7 @@ test('trades are what the wallet did in the first outcome; every filter and page
   }
 })
 
-test('activities are splits, merges, redemptions, conversions and migrations, of the types asked for', async () => {
+test('returns splits, merges, redemptions, conversions and migrations, filtered by type', async () => {
   const base = `/v1/wallets/${ANN}/activity`
   const kinds = ['split', 'merge', 'redeem', 'conversion', 'migration']
   const { activities } = await gotFrom(face, walletActivitySchema, `${base}?limit=500`)
@@ -299,7 +299,7 @@ test('activities are splits, merges, redemptions, conversions and migrations, of
   }
 })
 
-test('profits of a range are exact, in steps that add up', async () => {
+test('returns exact profits of a range in steps that add up', async () => {
   const base = `/v1/wallets/${ANN}/pnl`
   const whole = await gotFrom(face, pnlSchema, base)
   const { totals, unrealized } = ann
@@ -333,7 +333,7 @@ test('profits of a range are exact, in steps that add up', async () => {
   )
 })
 
-test('the ranking gives each wallet once by window and order, and statistics count them', async () => {
+test('ranks each wallet once by window and order, with counts in statistics', async () => {
   const { wallets } = face.engine
   for (const window of ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const) {
     for (const sortBy of ['realized_pnl', 'volume'] as const) {
@@ -400,7 +400,7 @@ function holder(pair: string, count: number): FakeWallet {
   return wallet
 }
 
-test('a client that pages to the end sees each position of the first page’s moment once, in its order, whatever changes', async () => {
+test('pages through each position of the first page’s time once, in order, whatever changes', async () => {
   const wallet = holder('77', 3_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized
@@ -447,7 +447,7 @@ test('a client that pages to the end sees each position of the first page’s mo
   for (const path of foreign) assert.equal((await face.get(path)).status, 400, path)
 })
 
-test('positions pass the filters and stand in the order that a plain sort gives, unknown figures last', async () => {
+test('filters positions and orders them like a plain sort, unknown figures last', async () => {
   const wallet = holder('88', 600)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?limit=500`
   const isOpen = ({ amount }: PositionView) => amount > 0
@@ -502,7 +502,7 @@ test('positions pass the filters and stand in the order that a plain sort gives,
   assert.deepEqual(await tokens(''), await tokens('sort_by=current_value&order=desc'))
 })
 
-test('a position has every figure exactly, and the summary those of the whole wallet', async () => {
+test('returns every figure of a position and of the wallet’s summary exactly', async () => {
   const body = await gotFrom(
     face,
     walletPositionsSchema,
@@ -561,7 +561,7 @@ test('a position has every figure exactly, and the summary those of the whole wa
   assert.deepEqual(part.summary, summary)
 })
 
-test('a wallet never seen has no profile and empty lists; each answer says whether the wallet is known completely', async () => {
+test('returns no profile and empty lists for an unknown wallet, and completeness in each answer', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
   assert.equal((await face.get(`/v1/wallets/${UNSEEN}`)).status, 404)

@@ -97,7 +97,7 @@ async function failures(body: unknown, method = 'POST', pattern = ALL, id = 'wh_
 }
 
 describe('webhooks', () => {
-  test('a webhook is made, listed, read, changed and deleted; its secret is shown when it is made or replaced, and then no more', async () => {
+  test('creates, lists, reads, changes and deletes a webhook and shows its secret only when created or replaced', async () => {
     const filters = { market_ids: ['venue_a_a0'], min_usd: 12.345678, side: 'sell' }
     const made = await make({ filters, description: 'a bot', secret: SECRET })
     const { secret, ...record } = made
@@ -148,7 +148,7 @@ describe('webhooks', () => {
     await got(404, 'DELETE', ONE, { id })
   })
 
-  test('a secret is replaced by one that is given or made, with or without a body', async () => {
+  test('replaces a secret by a given or generated one, with or without a body', async () => {
     const { id, secret } = await make()
     const seen = new Set([secret])
     const path = `${ONE}/rotate-secret`
@@ -166,7 +166,7 @@ describe('webhooks', () => {
     ])
   })
 
-  test('another account’s webhook is as unknown as one that never was, and key and token open the same', async () => {
+  test('hides another account’s webhook like an unknown one, for keys and tokens', async () => {
     const { id } = await make()
     const account = face.engine.webhooks.rows.get(id)?.webhook.accountId
     assert.ok(account !== undefined)
@@ -187,7 +187,7 @@ describe('webhooks', () => {
     assert.deepEqual(face.engine.webhooks.get(account, id)?.isActive, true, 'eve changed nothing')
   })
 
-  test('an owner’s refusal is the answer: an account has so many webhooks and no more', async () => {
+  test('returns the refusal when an account has its maximum of webhooks', async () => {
     const own = await openFace()
     own.engine.webhooks.countMax = 2
     const post = () => own.get(ALL, { method: 'POST', body: JSON.stringify(GOOD) })
@@ -199,8 +199,8 @@ describe('webhooks', () => {
   })
 })
 
-describe('bodies of webhooks', () => {
-  test('every failure is listed at its place, however deep, in the order of the fields', async () => {
+describe('webhook bodies', () => {
+  test('lists every failure at its path, however deep, in the order of fields', async () => {
     const body = {
       more: { hunter2: 'hunter2' },
       description: 5,
@@ -238,7 +238,7 @@ describe('bodies of webhooks', () => {
     ])
   })
 
-  test('what a schema cannot say is told beside what it can: neither hides the other', async () => {
+  test('reports rule failures beside schema failures', async () => {
     const body = {
       url: 'http://10.0.0.1/',
       event_types: ['trade', 'trades'],
@@ -276,7 +276,7 @@ describe('bodies of webhooks', () => {
     ])
   })
 
-  test('hostile bodies are refused without a secret, and make nothing', async () => {
+  test('refuses hostile bodies without exposing a secret and creates nothing', async () => {
     const before = face.engine.webhooks.rows.size
     for (const [body, wanted] of hostile()) {
       const found = await failures(body)
@@ -295,7 +295,7 @@ describe('bodies of webhooks', () => {
     assert.equal(Reflect.get(clean, 'url'), undefined, 'no prototype was touched')
   })
 
-  test('short names of event types are answered with the whole name, each type once; of others it is said what is accepted', async () => {
+  test('expands short event types, each once, and states what is accepted for others', async () => {
     const names = [
       ['trade', 'trade_created', 'trade.created'],
       ['whale', 'whale_alert', 'whale.alert'],
@@ -322,7 +322,7 @@ describe('bodies of webhooks', () => {
     assert.match(body, /'trade\.created', .*'webhook\.test'.* or 'webhook_test'/)
   })
 
-  test('ids are kept in their one form and addresses in lower case, each once, money exactly, and a URL as it is called', async () => {
+  test('normalises ids, addresses and money, and keeps a URL as it is called', async () => {
     const wallet = `0x${'Ab'.repeat(20)}`
     const condition = `0x${'ab'.repeat(32)}`
     const { url, filters } = await make({
@@ -366,7 +366,7 @@ describe('bodies of webhooks', () => {
     assert.deepEqual(Reflect.get(Object(kept), 'market_ids'), many)
   })
 
-  test('where a URL may point is the operator’s to say', async () => {
+  test('lets the operator decide where a URL may point', async () => {
     const body = (url: string) => ({ method: 'POST', body: JSON.stringify({ ...GOOD, url }) })
     const open = await openFace({ webhookPolicy: { allowsHttp: true, allowsPrivate: true } })
     const shut: Face = await openFace()
@@ -382,7 +382,7 @@ describe('bodies of webhooks', () => {
 })
 
 describe('the document', () => {
-  test('the bodies to copy out of the document are taken as they stand', async () => {
+  test('accepts the example bodies of the document unchanged', async () => {
     const examples = face.routes.flatMap(({ method, pattern, document }) =>
       Object.entries(document.bodyExamples ?? {}).map(([name, body]) => ({
         ...{ method, pattern, name, body },
@@ -408,7 +408,7 @@ describe('deliveries', () => {
     error: status === 200 ? null : 'HTTP 500',
   })
 
-  test('deliveries come newest first, in pages without loss or repeat, of one status or all', async () => {
+  test('lists deliveries newest first, without loss or repeat over pages, by status or all', async () => {
     const { id } = await make()
     const statuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const
     const nowMs = face.engine.clock.nowMs()
@@ -456,7 +456,7 @@ describe('deliveries', () => {
     await got(422, 'GET', path, { id, query: '?limit=201' })
   })
 
-  test('a delivery says when and how it was tried; a test and a retry answer 202 with theirs', async () => {
+  test('returns a delivery’s attempts, and 202 with the delivery for a test and a retry', async () => {
     const { id } = await make()
     const atMs = timeMs(face.engine.clock.nowMs() - 5_000)
     const set = {
@@ -512,7 +512,7 @@ describe('one delivery', () => {
     isCut: false,
   }
 
-  test('a delivery has what was posted, without its signature, and the head of the last answer', async () => {
+  test('returns what was posted, without its signature, and the head of the last answer', async () => {
     const { id } = await make()
     const atMs = timeMs(face.engine.clock.nowMs() + 250)
     const last = { atMs, durationMs: 7, status: 503, error: 'answered 503', answer }
@@ -553,7 +553,7 @@ describe('one delivery', () => {
     }
   })
 
-  test('one that was never tried, or before answers were kept, has no answer', async () => {
+  test('returns no answer for a delivery never attempted or older than stored answers', async () => {
     const { id } = await make()
     face.engine.webhooks.deliver(id)
     const last = { atMs: face.engine.clock.nowMs(), durationMs: 7, status: 200, error: null }

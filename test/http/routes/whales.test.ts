@@ -116,7 +116,7 @@ const expected = (isWanted: (row: Row) => boolean) =>
     .reverse()
     .map(({ id }) => id)
 
-test('a row has the fields of the stream, and the answer says from how many dollars on', async () => {
+test('returns a row with the stream’s fields and the minimum dollars of the list', async () => {
   const { body } = await face.get('/v1/whales?limit=1&min_usd=1000')
   const last = rows[rows.length - 1]
   assert.ok(last !== undefined && Array.isArray(body.trades))
@@ -138,7 +138,7 @@ test('a row has the fields of the stream, and the answer says from how many doll
   assert.equal((await face.get('/v1/whales')).body.min_usd, 5_000)
 })
 
-test('every filter, alone and together, gives what a plain array gives, on exactly one page each', async () => {
+test('returns what a plain array gives for every filter combination, on exactly one page each', async () => {
   const wallet = WALLETS[0] ?? ''
   const second = NOON / 1_000
   const cases: readonly (readonly [string, (row: Row) => boolean])[] = [
@@ -179,7 +179,7 @@ test('every filter, alone and together, gives what a plain array gives, on exact
   assert.deepEqual(oldest, expected(() => true).reverse())
 })
 
-test('those of one market are at its path too', async () => {
+test('returns those of one market at its path', async () => {
   const found = await pages('/v1/markets/VENUE_A_one/whales', 'limit=7&side=buy')
   assert.deepEqual(
     found,
@@ -188,13 +188,13 @@ test('those of one market are at its path too', async () => {
   assert.equal((await face.get('/v1/markets/venue_a_nowhere/whales')).status, 404)
 })
 
-test('below 1,000 dollars there are no rows, and that is said', async () => {
+test('returns no rows below 1,000 dollars and says so', async () => {
   const got = await face.get('/v1/whales?min_usd=999.99')
   assert.equal(got.status, 422)
   assert.match(got.text, /greater than or equal to 1000/)
 })
 
-test('while a venue’s stream of wallets has ended, its whales say what they lack', async () => {
+test('marks whales of a venue as incomplete while its stream of wallets has ended', async () => {
   const { engine } = face
   const lacks = async (path: string) => {
     const { headers } = await face.get(path)

@@ -23,7 +23,7 @@ function row(outcome: 'yes' | 'no', facts: WalletMarket | null) {
   return { event, timeMs: timeMs(NOON), ordinal: 0, id: 'id', view: null, facts }
 }
 
-test('a market that the catalogue has forgotten is named as it was, prices and sides are in its first outcome', () => {
+test('names a removed market as before, with prices and sides in its first outcome', () => {
   const told = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
     const record = walletTradeRecord(row(outcome, facts), PARTIES)
     const { question, slug, price, side } = record

@@ -7,7 +7,7 @@ import { WalletPins } from '../../../http/wallets/pins.ts'
 
 const tokens = (...names: readonly string[]) => names.map(outcomeId)
 
-test('an order is kept five minutes after it was last cut, and shared while it is the same', () => {
+test('retains an order for five minutes after its last rebuild and shares it while unchanged', () => {
   let nowMs = 0
   const pins = new WalletPins({ monotonicMs: () => nowMs })
   const first = pins.add('ann', tokens('1', '2'))
@@ -27,7 +27,7 @@ test('an order is kept five minutes after it was last cut, and shared while it i
   assert.ok(pins.add('ann', tokens('2', '1')) > other, 'no pin is used twice')
 })
 
-test('beyond the rows that may be kept the oldest orders end, but for the only one', () => {
+test('ends the oldest orders beyond the row bound, except the only one', () => {
   const pins = new WalletPins({ monotonicMs: () => 0 }, 5)
   const made = ['a', 'b', 'c'].map((name) => pins.add(name, tokens('1', '2')))
   assert.deepEqual(

@@ -14,7 +14,7 @@ const NO_FIGURES = {
 }
 const NO_TOTALS = { wins: 0, losses: 0, comboRealized: USD_ZERO }
 
-test('quotients are rounded to six decimals, halves up, however large; nothing is divided by nothing', () => {
+test('rounds quotients half up to six decimals at any size, and returns none for a division by zero', () => {
   assert.deepEqual(
     [ratio(1, 3), ratio(-1, 3), ratio(1, 2_000_000), ratio(-1, 2_000_000), ratio(-3, 2_000_000)],
     [0.333333, -0.333333, 0.000001, 0, -0.000001],
@@ -25,7 +25,7 @@ test('quotients are rounded to six decimals, halves up, however large; nothing i
   assert.equal(ratio(most, most), 1)
 })
 
-test('a long series of moments is thinned evenly to 1,000 points, the last kept and nothing lost between', () => {
+test('thins a long series evenly to 1,000 points, keeping the last and all totals', () => {
   const random = seededRandom('series')
   for (const count of [0, 1, 999, 1_000, 1_001, 2_500, 100_000]) {
     let toDate = 0

@@ -62,7 +62,7 @@ before(async () => {
 })
 after(() => face.stop())
 
-test('no turn of the loop reads more than 128 events of a wallet, however rare what is asked for', async () => {
+test('reads at most 128 events of a wallet in a tick, however rare the matches', async () => {
   const wallet = countedWallet('a1')
   face.engine.wallets.known.push(wallet)
   for (const [path, rowCount, readMin, lookUpsMax] of [
@@ -95,7 +95,7 @@ test('no turn of the loop reads more than 128 events of a wallet, however rare w
   }
 })
 
-test('a slow opening takes its time from the search, which is refused in time', async () => {
+test('counts a slow wallet open against the search time, which is refused in time', async () => {
   const clock = new ManualClock()
   const { wallets, catalog } = face.engine
   const wallet = countedWallet('b2')

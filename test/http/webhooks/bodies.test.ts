@@ -138,7 +138,7 @@ function everyBody({ bodies, engine, one, other, updates }: ReturnType<typeof wo
 }
 
 describe('bodies', () => {
-  test('a trade, a whale and a resolution are told as the stream tells them', () => {
+  test('writes a trade, a whale and a resolution like the stream', () => {
     const { bodies, one, updates, json, clock } = world()
     clock.advance(61_001)
     one.trade({ outcomeIndex: 1, maker: 'm "1"', txHash: '0xdef' })
@@ -162,7 +162,7 @@ describe('bodies', () => {
     assert.equal(data.settlement_price, 1)
   })
 
-  test('a price is posted with the one before, the change between them, and its market', () => {
+  test('writes a price with the previous one, the change and its market', () => {
     const { bodies, one, updates, json } = world()
     one.reprice(415_000)
     const update = newest(updates, 'price')
@@ -184,7 +184,7 @@ describe('bodies', () => {
     })
   })
 
-  test('a match is posted with both markets, under the names of their venues, whichever of them published it', () => {
+  test('writes a match with both markets under their venues, whichever published it', () => {
     const names = venueTable({ a: 'polymarket', b: 'kalshi' })
     const { bodies, one, other, engine } = world(names)
     engine.matches.put(one, other)
@@ -214,7 +214,7 @@ describe('bodies', () => {
     assert.equal(lone.data.kalshi, null, 'gone by now')
   })
 
-  test('an opportunity is posted as REST has it, at its opening’s time; its end with the reason, at its own', () => {
+  test('writes an opportunity like REST at its opening’s time, and its end with reason and time', () => {
     const { bodies, one, other } = world()
     const opened = arbitrageOf(one, other, 'changed')
     const record = opportunityRecord(opened.opportunity, opened.receivedAtMs, { hasLevels: false })
@@ -227,7 +227,7 @@ describe('bodies', () => {
     assert.equal(last.timestamp, '2026-11-20T12:00:03.000Z')
   })
 
-  test('no body is longer than 20 KB, whatever a venue writes, and what names something stays whole', () => {
+  test('limits a body to 20 KB, whatever a venue writes, without cutting names', () => {
     const random = seededRandom('long bodies')
     const rounds = process.env.TEST_LONG === '1' ? 40 : 2
     const wild = ['😀', '"', '\u0001', '\ud800', 'ü', '\\', 'a', '\u2028']
@@ -250,7 +250,7 @@ describe('bodies', () => {
     }
   })
 
-  test('nothing that an update may hold makes a body throw', () => {
+  test('never throws on any content of an update', () => {
     const { bodies, one, updates, engine } = world()
     for (const at of [-1, 0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
       one.trade({ timeMs: timeMs(at), outcomeIndex: 9 })
@@ -269,7 +269,7 @@ describe('bodies', () => {
   })
 })
 
-describe('the document of what is posted', () => {
+describe('document of webhook bodies', () => {
   const told = world()
   const { engine, clock } = told
   const shared = { metrics: new Metrics(), isMetricsPublic: false, webhookPolicy: PUBLIC_ONLY }
@@ -280,7 +280,7 @@ describe('the document of what is posted', () => {
   const at = (...path: readonly string[]) =>
     `document://all#/${path.map((part) => part.replaceAll('/', '~1')).join('/')}`
 
-  test('every event type is documented with its headers, and every body fits its schema', () => {
+  test('documents every event type with headers and a schema that every body matches', () => {
     const operations = Object(document.webhooks)
     assert.deepEqual(Object.keys(operations), [...EVENT_TYPES])
     const bodies = everyBody(told)

@@ -42,7 +42,7 @@ const dataOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type)
 
 describe('subscribers of an update', () => {
-  test('nothing is encoded without subscribers, and once however many there are', async () => {
+  test('encodes nothing without subscribers, and once for any number of them', async () => {
     const before = encodedCount()
     one.change(bid(0.41, 1))
     one.trade()
@@ -67,7 +67,7 @@ describe('subscribers of an update', () => {
     await Promise.all(clients.map((client) => client.close()))
   })
 
-  test('a message carries the market, both times, epoch, offset and seq', async () => {
+  test('sends market, both times, epoch, offset and seq in a message', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = [one.ref.id.toUpperCase()]
     const replied = await client.ask(
@@ -113,7 +113,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('every 50th update carries the checksum of the book after it', async () => {
+  test('sends the book’s checksum with every 50th update', async () => {
     const client = await StreamClient.open(face.port)
     await client.ask(
       { action: 'subscribe', id: 1, channel: 'orderbook', platform: 'venue_b' },
@@ -133,7 +133,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('a replaced book is announced by resync and a snapshot, to every audience', async () => {
+  test('announces a replaced book by resync and snapshot to every subscriber group', async () => {
     const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(face.port)))
     const targets = [{ market_id: one.ref.id }, { platform: 'venue_a' }, { market_ids: ['*'] }]
     for (const [index, client] of clients.entries()) {
@@ -159,7 +159,7 @@ describe('subscribers of an update', () => {
     }
   })
 
-  test('a book whose changes come too late is told at once, and again with its new state', async () => {
+  test('publishes a late book at once, and again with its new state', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = [one.ref.id]
     await client.ask({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids }, 'synced')
@@ -184,7 +184,7 @@ describe('subscribers of an update', () => {
     await client.close()
   })
 
-  test('names a stale book to a connection that resumes, and replaces one that was confirmed meanwhile', async () => {
+  test('reports a stale book to a resuming connection and replaces one confirmed meanwhile', async () => {
     one.replace([level(0.4, 1)], [level(0.5, 1)])
     one.change(bid(0.4, 2))
     const subscribe = { action: 'subscribe', channel: 'orderbook', market_ids: [one.ref.id] }
@@ -205,7 +205,7 @@ describe('subscribers of an update', () => {
     assert.deepEqual(await kinds(), ['resync', 'snapshot', 'resumed'])
   })
 
-  test('a gap of a market or a venue reaches every subscription of trades it touches', async () => {
+  test('sends a gap of a market or venue to every affected trade subscription', async () => {
     const single = await StreamClient.open(face.port)
     const other = await StreamClient.open(face.port)
     const everything = await StreamClient.open(face.port)
@@ -237,7 +237,7 @@ describe('subscribers of an update', () => {
     await other.close()
   })
 
-  test('a venue’s change of state reaches everybody', async () => {
+  test('sends a venue’s state change to all connections', async () => {
     const client = await StreamClient.open(face.port)
     const platform = 'venue_b'
     await settle(client)
@@ -267,7 +267,7 @@ describe('subscribers of an update', () => {
   })
 })
 
-test('a status has all its facts, also where a venue’s own view has them as getters', () => {
+test('sends a status with all facts, also from getters', () => {
   const facts: Status = {
     platform: 'venue_a',
     state: 'live',
@@ -309,7 +309,7 @@ test('a status has all its facts, also where a venue’s own view has them as ge
   assert.deepEqual(told, statusMessage(facts))
 })
 
-test('a channel that throws is counted, logged seldom, and keeps nothing from the channels behind it', () => {
+test('counts and rarely logs a channel that throws, and runs the channels behind it', () => {
   const engine = new FakeEngine(new ManualClock())
   const { publisher, metrics } = engine
   const lines: string[] = []
@@ -362,7 +362,7 @@ test('a channel that throws is counted, logged seldom, and keeps nothing from th
 })
 
 describe('heartbeats', () => {
-  test('they come every 5 s and stand behind the data they count', async () => {
+  test('sends heartbeats every 5 s, after the data they count', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = ['*']
     await client.ask(
@@ -394,7 +394,7 @@ describe('heartbeats', () => {
     await client.close()
   })
 
-  test('in its last second one goes with a message that half of all connections get, and with none to fewer', async () => {
+  test('sends a heartbeat due within 1 s with a message that reaches at least half of the connections, not fewer', async () => {
     const clock = new ManualClock()
     const own = await openFace({ clock })
     const one = own.engine.add('one')

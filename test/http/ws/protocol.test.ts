@@ -9,7 +9,7 @@ import { parseCommand } from '../../../http/ws/protocol.ts'
 const parse = (value: unknown) =>
   parseCommand(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), false)
 
-test('a command is known by any of its names', () => {
+test('accepts a command by any of its names', () => {
   for (const name of ['action', 'op', 'cmd', 'type']) {
     assert.deepEqual(parse({ [name]: 'ping', id: 'x' }), { kind: 'ping', id: 'x' })
   }
@@ -30,11 +30,11 @@ test('a command is known by any of its names', () => {
   }
 })
 
-test('an id of null is none, as in our answers to a command without one', () => {
+test('treats a null id as absent, as in answers to commands without one', () => {
   assert.deepEqual(parse({ action: 'ping', id: null }), { kind: 'ping', id: null })
 })
 
-test('a target is everything, a venue, or a list', () => {
+test('accepts everything, a venue or a list as target', () => {
   const target = (fields: object) => {
     const command = parse({ op: 'unsubscribe', channels: ['prices', 'prices'], ...fields })
     return 'target' in command ? command.target : command
@@ -45,7 +45,7 @@ test('a target is everything, a venue, or a list', () => {
   assert.deepEqual(target({ market_ids: ['a'], event_slugs: 'e' }), list)
 })
 
-test('what is wrong is refused with its code', () => {
+test('refuses wrong commands with their code', () => {
   const trades = { action: 'subscribe', channel: 'trades', id: 4 }
   const ids = Array.from({ length: 101 }, (_, index) => `m${index}`)
   for (const [value, code] of [
@@ -80,7 +80,7 @@ test('what is wrong is refused with its code', () => {
   assert.equal(parseCommand(Buffer.from([0xff, 0x7b]), false).kind, 'refused')
 })
 
-test('no bytes make the parser throw', () => {
+test('never throws in the parser on any bytes', () => {
   const random = seededRandom('commands')
   const seed = JSON.stringify({
     action: 'subscribe',
@@ -97,7 +97,7 @@ test('no bytes make the parser throw', () => {
   }
 })
 
-test('a binary frame is MessagePack of any encoder, or JSON', () => {
+test('reads a binary frame as MessagePack of any encoder, or JSON', () => {
   const command = { action: 'subscribe', id: 7, channel: 'trades', market_ids: ['*'] }
   const asText = parse(command)
   assert.equal(asText.kind, 'subscribe')
@@ -118,7 +118,7 @@ test('a binary frame is MessagePack of any encoder, or JSON', () => {
   }
 })
 
-test('each channel has its options, their values and defaults; null is the default', () => {
+test('has options with values and defaults per channel, where null is the default', () => {
   const lanes = (fields: object) => {
     const command = parse({ action: 'subscribe', market_ids: ['m'], ...fields })
     return command.kind === 'subscribe' ? command.variants : command
@@ -144,7 +144,7 @@ test('each channel has its options, their values and defaults; null is the defau
   }
 })
 
-test('a wrong option is refused in words that name what is accepted', () => {
+test('refuses a wrong option with what is accepted', () => {
   for (const [fields, message] of [
     [{ channel: 'depth', levels: 7 }, 'levels of depth is one of 5, 10, 20'],
     [{ channel: 'depth', levels: '10' }, 'levels of depth is one of 5, 10, 20'],
@@ -171,7 +171,7 @@ test('a wrong option is refused in words that name what is accepted', () => {
   }
 })
 
-test('unsubscribing needs no options; wrong ones are refused there too', () => {
+test('requires no options to unsubscribe and refuses wrong ones', () => {
   const command = { action: 'unsubscribe', channel: 'depth', market_ids: ['m'] }
   assert.equal(parse(command).kind, 'unsubscribe')
   assert.equal(parse({ ...command, levels: 20 }).kind, 'unsubscribe')

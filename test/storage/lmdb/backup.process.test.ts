@@ -46,7 +46,7 @@ async function stir(storage: Storage, isOver: () => boolean): Promise<void> {
   }
 }
 
-test('a backup made during writes is a data folder with all that was acknowledged before', async () => {
+test('makes a backup during writes with everything acknowledged before', async () => {
   const dataDir = join(folder, 'stirred')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)
@@ -77,7 +77,7 @@ test('a backup made during writes is a data folder with all that was acknowledge
   await (await openData(restored)).close()
 })
 
-test('put back under the same markets, older accounts give no webhook deliveries of another', async () => {
+test('gives restored older accounts no webhook deliveries of another account', async () => {
   const dataDir = join(folder, 'put back')
   let storage = await openData(dataDir)
   const kept = await storage.webhooks.create(webhook('kept'))
@@ -100,7 +100,7 @@ test('put back under the same markets, older accounts give no webhook deliveries
   await storage.close()
 })
 
-test('the newest 24 stay, with the one just made; what a crash left half made goes', async () => {
+test('retains the newest 24 backups with the current one and removes partial ones', async () => {
   const dataDir = join(folder, 'many')
   const storage = await openData(dataDir)
   const backups = join(dataDir, 'backups')
@@ -121,7 +121,7 @@ test('the newest 24 stay, with the one just made; what a crash left half made go
   await storage.close()
 })
 
-test('a backup that fails is counted, leaves no file, and the storage goes on serving', async () => {
+test('counts a failed backup, leaves no file, and keeps serving', async () => {
   const dataDir = join(folder, 'failing')
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)
@@ -142,7 +142,7 @@ test('a backup that fails is counted, leaves no file, and the storage goes on se
   await openMemoryStorage().backupAccounts(NOON)
 })
 
-test('a copy that is cut short, or lacks rows, is no backup', async () => {
+test('rejects a truncated or incomplete copy as a backup', async () => {
   const dataDir = join(folder, 'source')
   const storage = await openData(dataDir)
   for (let count = 0; count < 200; count += 1)

@@ -93,7 +93,7 @@ describe('an environment', () => {
     for (const cleanup of cleanups.splice(0)) await cleanup()
   })
 
-  test('a database that grows is mapped once', {
+  test('maps a growing database once', {
     skip: process.platform !== 'linux' && 'only Linux shows what is mapped',
   }, async () => {
     const { environment, clock, path } = openBench('market')
@@ -113,7 +113,7 @@ describe('an environment', () => {
     assert.equal(maps().length, 1)
   })
 
-  test('writes gather for the pause, then go to the disk as one transaction', async () => {
+  test('batches writes for the pause and commits them as one transaction', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     for (let count = 0; count < 100; count += 1) marks.put(`mark ${count % 50}`, count)
@@ -131,7 +131,7 @@ describe('an environment', () => {
     assert.equal(marks.get('mark 2'), 52)
   })
 
-  test('a failed commit turns the state red; rows already published stay readable', async () => {
+  test('reports failed state after a failed commit, and keeps published rows readable', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     bench.fault = 'broken'
@@ -176,7 +176,7 @@ describe('an environment', () => {
     })
   }
 
-  test('a full disk is told apart, tried again, and forgotten when there is room', async () => {
+  test('recognises a full disk, retries, and clears the state when there is space', async () => {
     const bench = openBench('market')
     const trades = new Trades(bench.environment, new Hours(bench.environment, TABLES.hours))
     bench.fault = 'full'
@@ -193,7 +193,7 @@ describe('an environment', () => {
     assert.equal(bench.environment.outstandingWrites(), 0)
   })
 
-  test('the state is well again within 5 s of the disk, though nothing is left to write', async () => {
+  test('recovers its state within 5 s of the disk, without writes', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -212,7 +212,7 @@ describe('an environment', () => {
     assert.equal(bench.environment.state, 'ok')
   })
 
-  test('while commits fail no more rows wait than the bound; the rest is counted', async () => {
+  test('bounds waiting rows while commits fail and counts the rest', async () => {
     const bench = openBench('market')
     const marks = new Marks(bench.environment)
     bench.fault = 'broken'
@@ -224,7 +224,7 @@ describe('an environment', () => {
     assert.equal(dropped[0]?.value, 11)
   })
 
-  test('while the disk is full a delivery is taken whole or not at all', async () => {
+  test('accepts a delivery completely or not at all while the disk is full', async () => {
     const bench = openBench('market')
     const [marks, outbox] = [new Marks(bench.environment), new Outbox(bench.environment)]
     const one = webhookNumber(1)
@@ -261,7 +261,7 @@ describe('an environment', () => {
     assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
   })
 
-  test('an account that could not be stored is refused and not there', async () => {
+  test('refuses and discards an account that could not be stored', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     await accounts.putAccount(account('one'))
@@ -278,7 +278,7 @@ describe('an environment', () => {
     assert.deepEqual([...accounts.keys()], [key('k1')])
   })
 
-  test('a disk that does not answer within 5 s is a refusal', async () => {
+  test('refuses when a disk does not answer within 5 s', async () => {
     const bench = openBench('accounts')
     const accounts = new Accounts(bench.environment)
     bench.fault = 'hangs'
@@ -290,7 +290,7 @@ describe('an environment', () => {
     await closing
   })
 
-  test('trades whose ids share all hash bits are kept apart', async () => {
+  test('separates trades whose ids share all hash bits', async () => {
     const bench = openBench('market')
     const hours = new Hours(bench.environment, TABLES.hours)
     const trades = new Trades(bench.environment, hours, () => [1, 1])

@@ -76,7 +76,7 @@ async function refuses(dataDir: string, words: RegExp): Promise<void> {
   assert.equal(existsSync(join(dataDir, 'lock')), false, 'no lock is left behind')
 }
 
-test('one engine a data folder; the lock goes with close', async () => {
+test('allows one engine per data folder and releases the lock on close', async () => {
   const dataDir = await filled()
   const storage = await openData(dataDir)
   await assert.rejects(openData(dataDir), (error: unknown) => {
@@ -91,7 +91,7 @@ test('one engine a data folder; the lock goes with close', async () => {
   await (await openData(dataDir)).close()
 })
 
-test('an emptied, missing or foreign environment is refused', async () => {
+test('refuses an emptied, missing or foreign environment', async () => {
   const dataDir = await filled()
   const kept = join(folder, 'kept')
   cpSync(dataDir, kept, { recursive: true })
@@ -119,7 +119,7 @@ test('an emptied, missing or foreign environment is refused', async () => {
   await storage.close()
 })
 
-test('a truncated or zeroed file is refused by the check in a child process', async () => {
+test('refuses a truncated or zeroed file in the child process check', async () => {
   const cut = await filled()
   const size = statSync(join(cut, 'market', 'data.mdb')).size
   truncateSync(join(cut, 'market', 'data.mdb'), Math.floor(size / 2))
@@ -155,7 +155,7 @@ test('refuses a file with a zeroed page, or opens it whole when the page holds n
   assert.ok(outcomes.refused > 0 && outcomes.opened > 0, JSON.stringify(outcomes))
 })
 
-test('an environment without its sentinel, or newer than we are, is refused', async () => {
+test('refuses an environment without its sentinel or with a newer format', async () => {
   const bare = await filled()
   rmSync(join(bare, 'market'), { recursive: true })
   const other = openDatabase(join(bare, 'market'))
@@ -176,7 +176,7 @@ test('an environment without its sentinel, or newer than we are, is refused', as
   await refuses(newer, /its format 99 is newer/)
 })
 
-test('the market folder may be given up by hand, the accounts stay', async () => {
+test('keeps accounts when the market folder is removed by hand', async () => {
   const dataDir = await filled()
   rmSync(join(dataDir, 'market'), { recursive: true })
   const sidePath = join(dataDir, 'database.json')
@@ -188,7 +188,7 @@ test('the market folder may be given up by hand, the accounts stay', async () =>
   assert.match(readFileSync(sidePath, 'utf8'), /"isComplete":true/)
 })
 
-test('a damaged record is counted and not served; its neighbours are', async () => {
+test('counts and does not serve a damaged record, but its neighbours', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const table = openTable(root, TABLES.trades)
@@ -213,7 +213,7 @@ test('a damaged record is counted and not served; its neighbours are', async () 
   await storage.close()
 })
 
-test('a damaged bar, and a snapshot cut short, are counted and not served', async () => {
+test('counts and does not serve a damaged bar or truncated snapshot', async () => {
   const dataDir = await filled()
   const root = openDatabase(join(dataDir, 'market'))
   const bars = openTable(root, TABLES.bars)
@@ -247,7 +247,7 @@ test('a damaged bar, and a snapshot cut short, are counted and not served', asyn
   await storage.close()
 })
 
-test('40,000 markets load, each once', async () => {
+test('loads 40,000 markets once each', async () => {
   const dataDir = join(folder, 'large')
   const count = 40_000
   let storage = await openData(dataDir)
@@ -263,7 +263,7 @@ test('40,000 markets load, each once', async () => {
   await storage.close()
 })
 
-test('a restart gives no number of a removed market again, nor shows what it had', async () => {
+test('never reuses the number of a removed market after a restart, nor shows its data', async () => {
   folders += 1
   const dataDir = join(folder, `removed-${folders}`)
   let storage = await openData(dataDir)

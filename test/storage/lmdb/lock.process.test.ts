@@ -13,7 +13,7 @@ const folder = testFolder('lock')
 
 const path = join(folder, 'lock')
 
-test('a second engine is refused, and told the pid of the first', () => {
+test('refuses a second engine with the pid of the first', () => {
   const release = takeLock(folder)
   assert.equal(lockHolder(folder), process.pid)
   assert.throws(() => takeLock(folder), new RegExp(`in use by process ${process.pid}`))
@@ -24,7 +24,7 @@ test('a second engine is refused, and told the pid of the first', () => {
   takeLock(folder)()
 })
 
-test('the lock of a living process is respected, of a dead one taken over', async () => {
+test('respects the lock of a running process and takes over that of a dead one', async () => {
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   assert.ok(other.pid !== undefined)
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: '' }))
@@ -38,7 +38,7 @@ test('the lock of a living process is respected, of a dead one taken over', asyn
   release()
 })
 
-test('a pid that now belongs to another process is a dead lock', async (t) => {
+test('treats a pid that belongs to another process now as a dead lock', async (t) => {
   if (!existsSync('/proc/self/stat')) return t.skip('no /proc: the pid alone decides here')
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
   writeFileSync(path, JSON.stringify({ pid: other.pid, born: 'another-boot 12345' }))
@@ -52,7 +52,7 @@ test('a pid that now belongs to another process is a dead lock', async (t) => {
   await once(other, 'exit')
 })
 
-test('a lock that is not ours any more is left alone', () => {
+test('leaves a lock alone that it no longer holds', () => {
   const release = takeLock(folder)
   writeFileSync(path, 'another')
   release()

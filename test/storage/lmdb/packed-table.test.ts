@@ -27,7 +27,7 @@ function open(path: string) {
 }
 
 for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
-  test(`rows put ${order} are what a plain list holds, in every range`, async () => {
+  test(`keeps rows put ${order} equal to a plain list in every range`, async () => {
     const random = seededRandom(`packed ${order}`)
     const path = `${folder}/${order.replaceAll(' ', '-')}`
     let { environment, table } = open(path)
@@ -83,7 +83,7 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
   })
 }
 
-test('rows that are added to a block wait as one for their commit, and each commit has what was put before it', async () => {
+test('commits rows appended to a block together, each commit with all earlier puts', async () => {
   const path = `${folder}/open-block`
   const { environment, table } = open(path)
   const written: string[] = []

@@ -20,7 +20,7 @@ const u32 = fc.nat({ max: 2 ** 32 - 1 })
 const integer = fc.maxSafeInteger()
 const numRuns = process.env.TEST_LONG === '1' ? 100_000 : 2_000
 
-test('every safe integer survives a key, and keys sort as numbers do', () => {
+test('round-trips every safe integer through a key, sorted as numbers', () => {
   const property = fc.property(integer, integer, (one, other) => {
     const [first, second] = [Buffer.alloc(8), Buffer.alloc(8)]
     writeInteger(first, 0, one)
@@ -36,7 +36,7 @@ test('every safe integer survives a key, and keys sort as numbers do', () => {
   }
 })
 
-test('trades sort by market, time and ordinal; groups and hours by their parts', () => {
+test('sorts trades by market, time and ordinal, and groups and hours by their parts', () => {
   const part = fc.tuple(fc.nat({ max: 3 }), fc.integer({ min: -3, max: 3 }), u32)
   const order = (one: readonly number[], other: readonly number[]) => {
     for (let index = 0; index < one.length; index += 1) {
@@ -56,7 +56,7 @@ test('trades sort by market, time and ordinal; groups and hours by their parts',
   fc.assert(property, { numRuns, seed: 2 })
 })
 
-test('rows of a venue sort by time and ordinal, bars by market, size and start', () => {
+test('sorts rows of a venue by time and ordinal, and bars by market, size and start', () => {
   const venue = fc.constantFrom('a' as const, 'b' as const)
   const time = fc.integer({ min: -3, max: 3 })
   const part = fc.tuple(venue, time, u32)
@@ -75,7 +75,7 @@ test('rows of a venue sort by time and ordinal, bars by market, size and start',
   assert.deepEqual(sorted, bars)
 })
 
-test('native keys stay within 512 bytes and apart', () => {
+test('keeps native keys distinct within 512 bytes', () => {
   const long = 'é'.repeat(400)
   const keys = ['', 'a', `${long}1`, `${long}2`].flatMap((id) => [
     nativeKey('a', id),
@@ -85,7 +85,7 @@ test('native keys stay within 512 bytes and apart', () => {
   for (const key of keys) assert.ok(key.length >= 1 && key.length <= 512)
 })
 
-test('the hash of native ids spreads near-equal ids', () => {
+test('spreads hashes of near-equal native ids', () => {
   const seen = new Set<string>()
   for (let count = 0; count < 50_000; count += 1) {
     seen.add(hashNativeId(`0xabcdef-123456789-buy-${count}`).join(' '))

@@ -18,7 +18,7 @@ import { marketListing, marketSummary } from '../../support/worlds/stored.ts'
 setFlagsFromString('--allow-natives-syntax')
 const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)')
 
-test('events that are read share one hidden class, whatever they say', () => {
+test('gives events read from disk one hidden class for any contents', () => {
   const read = Array.from({ length: 200 }, (_, index) => {
     const event = eventListing(`event ${index}`, {
       series: index % 3 === 0 ? 'series' : null,

@@ -183,7 +183,7 @@ function readBack(bytes: Uint8Array): ReadItem {
   return Array.isArray(fields) ? readItem(fields, marketOf) : 'damaged'
 }
 
-test('every item is read as it was written', () => {
+test('round-trips every item', () => {
   for (const item of ITEMS) {
     const read = readBack(encoded((writer) => writeItem(writer, item)))
     assert.deepEqual(read, item, item.kind === 'update' ? item.update.kind : item.kind)
@@ -192,7 +192,7 @@ test('every item is read as it was written', () => {
   assert.deepEqual(native, {})
 })
 
-test('an item of a market that nobody listed says so; one that is damaged is refused as a whole and never throws', () => {
+test('reports an item of an unlisted market, refuses a damaged one completely, and never throws', () => {
   const elsewhere = { ...STAMPED, market: marketRef('elsewhere', 77) }
   const unknown: LogItem = {
     kind: 'update',

@@ -32,7 +32,7 @@ function read(row: Buffer, at = key): TradeRecord | null {
   return decodePacked(TABLES.trades, { key: at, value: row }, tradeRecordSchemas(tokens))
 }
 
-test('a trade survives its record, with time and ordinal from the key', () => {
+test('round-trips a trade, with time and ordinal from the key', () => {
   assert.deepEqual(read(value), { trade: stored, venuePosition: place })
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(recordOf({ trade: block, venuePosition: null })), {
@@ -41,7 +41,7 @@ test('a trade survives its record, with time and ordinal from the key', () => {
   })
 })
 
-test('a trade of an older format is read; of format 1, it names no place among its venue', () => {
+test('reads a trade of an older format, without a venue position for format 1', () => {
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, venuePosition: null })
   assert.deepEqual(read(olderTradeValue(key, stored, place)), {
@@ -65,7 +65,7 @@ const whole = fc.oneof(
 )
 const orNull = fc.oneof(fc.constant(null), whole)
 
-test('whatever its numbers, parties and id, a trade comes back from its packed record', () => {
+test('round-trips a trade of any numbers, parties and id through its packed record', () => {
   const trades = fc.record({
     ...{
       price: fc.nat(1_000_000),
@@ -120,7 +120,7 @@ for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
   })
 }
 
-test('an id that repeats the fields of its trade costs a byte, and the record fewer than ninety', () => {
+test('stores an id that repeats its trade’s fields in one byte, and the record in under ninety', () => {
   const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
   const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }
   const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
@@ -128,7 +128,7 @@ test('an id that repeats the fields of its trade costs a byte, and the record fe
   assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
 })
 
-test('the checksum of bytes in two parts is what zlib makes of them', () => {
+test('computes the same checksum as zlib for bytes in two parts', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(40), (bytes, cut) => {
       const middle = Math.min(cut, bytes.length)
@@ -139,7 +139,7 @@ test('the checksum of bytes in two parts is what zlib makes of them', () => {
   )
 })
 
-test('every single flipped bit of a checked record, or of its key, is found', () => {
+test('detects every single flipped bit of a checked record or its key', () => {
   for (let bit = 0; bit < value.length * 8; bit += 1) {
     const damaged = flipped(value, bit)
     assert.equal(read(damaged), null)
@@ -153,7 +153,7 @@ test('every single flipped bit of a checked record, or of its key, is found', ()
   }
 })
 
-test('an unknown schema, a missing field or a wrong kind is null', () => {
+test('returns null for an unknown schema, a missing field or a wrong kind', () => {
   const encode = (schema: number, fields: readonly unknown[]) => ({
     key: numberKey(1),
     value: encodeRecord(TABLES.marks, { key: numberKey(1), schema, fields }),

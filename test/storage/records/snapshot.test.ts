@@ -13,7 +13,7 @@ import { NOON_MS, snapshot } from '../../support/worlds/stored.ts'
 
 const numRuns = process.env.TEST_LONG === '1' ? 50_000 : 1_000
 
-test('any snapshot comes back as it was packed', () => {
+test('round-trips any snapshot', () => {
   const unit = fc.constantFrom(1, 10, 1_000, 10_000, 1_000_000)
   const level = fc.tuple(fc.nat({ max: 1_000_000 }), fc.nat({ max: 2 ** 31 }))
   const side = fc.array(level, { maxLength: bookSnapshotLevels })
@@ -50,7 +50,7 @@ test('any snapshot comes back as it was packed', () => {
   assert.deepEqual(unpackSnapshot(NOON_MS, packSnapshot(empty)), empty)
 })
 
-test('a full book of either venue takes less than half of its plain bytes', (t) => {
+test('packs a full book of either venue in under half of its plain bytes', (t) => {
   const plainBytes = 2 * bookSnapshotLevels * 12 + 2 * 8
   const cents = packSnapshot(fullBook({ tick: 10_000, sizeUnit: 1_000_000 })).length
   const fine = packSnapshot(fullBook({ tick: 1_000, sizeUnit: 10_000 })).length
@@ -62,7 +62,7 @@ test('a full book of either venue takes less than half of its plain bytes', (t) 
   assert.ok(finest < plainBytes)
 })
 
-test('bytes cut short, or with more behind them, are no snapshot', () => {
+test('rejects truncated or overlong snapshot bytes', () => {
   const bytes = packSnapshot(fullBook({ tick: 1_000, sizeUnit: 10_000 }))
   for (let length = 0; length < bytes.length; length += 1) {
     assert.throws(() => unpackSnapshot(NOON_MS, bytes.subarray(0, length)), RangeError)

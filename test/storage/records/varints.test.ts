@@ -13,7 +13,7 @@ import {
 
 const numRuns = process.env.TEST_LONG === '1' ? 100_000 : 2_000
 
-test('varints hold every safe integer, of either sign within 2^52', () => {
+test('encodes every safe integer, and signed ones within 2^52', () => {
   const unsigned = fc.maxSafeNat()
   const signed = fc.integer({ min: -signedMax, max: signedMax - 1 })
   const property = fc.property(unsigned, signed, fc.nat({ max: 300 }), (one, other, small) => {
@@ -42,7 +42,7 @@ test('varints hold every safe integer, of either sign within 2^52', () => {
   })
 })
 
-test('a number of more bytes than any that is written is refused', () => {
+test('refuses a varint longer than any that is written', () => {
   const endless = new VarintReader(Buffer.alloc(12, 0xff))
   assert.throws(() => endless.next(), RangeError)
 })

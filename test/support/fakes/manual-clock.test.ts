@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from './manual-clock.ts'
 
-test('timers run when due, in order, at their own moment, new ones included', () => {
+test('runs due timers in order at their own time, new ones included', () => {
   const clock = new ManualClock(1_000_000)
   const ran: string[] = []
   const note = (name: string) => () => ran.push(`${name} ${clock.nowMs() - 1_000_000}`)
@@ -32,7 +32,7 @@ test('timers run when due, in order, at their own moment, new ones included', ()
   assert.equal(clock.monotonicMs(), 1_040)
 })
 
-test('the calendar may jump back while monotonic time does not', () => {
+test('allows the wall clock to jump back while monotonic time does not', () => {
   const clock = new ManualClock(1_000_000)
   clock.advance(5)
   clock.jumpCalendar(-3_000)
@@ -40,7 +40,7 @@ test('the calendar may jump back while monotonic time does not', () => {
   assert.equal(clock.monotonicMs(), 5)
 })
 
-test('after a stall every timer that fell due runs once, late, and goes on from there', () => {
+test('runs each timer due during a stall once, late, and continues from there', () => {
   const clock = new ManualClock(1_000_000)
   const ran: string[] = []
   clock.every(20, () => ran.push(`tick ${clock.monotonicMs()}`))

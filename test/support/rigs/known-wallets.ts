@@ -63,14 +63,14 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
   service.say(`${early.length} wallets are followed`)
   await world.pause(flowMs)
   await flow('pause')
-  await t.test('fills of followed wallets are shown as the stream tells them', async () => {
+  await t.test('shows fills of followed wallets as streamed', async () => {
     await inParallel(early, async (ledger) => {
       const found = await wallets.fillIds(ledger)
       assert.ok(found !== null, `${ledger.wallet.address} has its fills and no others`)
       ids.set(ledger, found)
     })
   })
-  await t.test('every figure and row of a followed wallet is what its ledger gives', async () => {
+  await t.test('shows every figure and row of a followed wallet as in its ledger', async () => {
     wallets.sayWhatWas(early)
     assert.deepEqual(firstWrong(await wallets.compare(early)), [])
   })
@@ -83,16 +83,13 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
   await flow('pause')
   const others = world.simulator.wallets.all().filter((ledger) => !early.includes(ledger))
   const all = [...early, ...chosen(others, run.late)]
+  await t.test('shows the same after the engine ended and for wallets requested late', async () => {
+    const deeds = wallets.sayWhatWas(all)
+    for (const deed of run.deeds) assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
+    assert.deepEqual(firstWrong(await wallets.compare(all)), [])
+  })
   await t.test(
-    'so is it after the engine ended, and of wallets that are asked for late',
-    async () => {
-      const deeds = wallets.sayWhatWas(all)
-      for (const deed of run.deeds) assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
-      assert.deepEqual(firstWrong(await wallets.compare(all)), [])
-    },
-  )
-  await t.test(
-    'what was shown stays: the id of a fill for ever, and all figures when asked again',
+    'keeps the id of a fill permanently and all figures on a repeated request',
     async () => {
       for (const [ledger, before] of ids) {
         const fills = (await fillsOf(service.places, addressOf(ledger))) ?? []

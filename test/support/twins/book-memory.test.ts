@@ -13,7 +13,7 @@ const view = (seq: number, size: number): BookView => ({
   ...{ spread: null, midPrice: null, ...moment(seq, size) },
 })
 
-test('the judge sees a book that differs from the client’s at its seq, and waits where it may still come', () => {
+test('detects a book that differs from the client’s at its seq, and waits while one may still arrive', () => {
   const memory = new BookMemory()
   const verdict = (seq: number, size: number) => memory.compare('m', moment(seq, size))
   assert.equal(verdict(3, 1), 'open')

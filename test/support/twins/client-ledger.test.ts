@@ -41,7 +41,7 @@ function ledgerOf(...events: readonly StreamEvent[]): ClientLedger {
   return ledger
 }
 
-test('the judge sees a hole in a book’s seq, unless a gap was told before', () => {
+test('detects a gap in a book’s seq unless it was announced', () => {
   const first = book('snapshot', 5)
   assert.equal(ledgerOf(first, book('update', 6)).faults.length, 0)
   assert.equal(ledgerOf(first, book('update', 7)).faults.length, 1)
@@ -54,7 +54,7 @@ test('the judge sees a hole in a book’s seq, unless a gap was told before', ()
   assert.equal(ledgerOf(first, told, book('update', 9)).faults.length, 1)
 })
 
-test('the judge sees a trade that came twice, not at all, or never was', () => {
+test('detects a repeated, missing or invented trade', () => {
   const truth = [1, 2, 3, 4].map((seq): TrueTrade => {
     return { market: MARKET, id: `t${seq}`, offset: seq, seq, atMs: seq }
   })

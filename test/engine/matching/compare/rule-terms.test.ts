@@ -86,7 +86,7 @@ const CLAUSES: Readonly<Record<string, readonly [string, string]>> = {
 
 describe('rules', () => {
   for (const [name, [departs, plain]] of Object.entries(CLAUSES)) {
-    test(`what only one of two rule texts settles otherwise: ${name}`, () => {
+    test(`detects what only one of two rule texts settles otherwise: ${name}`, () => {
       const told = otherTerms('It resolves to Yes if it happens.', departs)
       assert.deepEqual(
         told.map((term) => term.split(':')[0]),
@@ -98,7 +98,7 @@ describe('rules', () => {
     })
   }
 
-  test('a term of one rule text caps the score, of games too', () => {
+  test('caps the score by a term in one rule text only, also of games', () => {
     const [departs = '', plain = ''] = CLAUSES.overtime ?? []
     const a = marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05', '', {
       description: 'If the Bears win, this market resolves to Bears.',
@@ -112,7 +112,7 @@ describe('rules', () => {
     assert.equal(score(a, b(departs)).score, VETOES.other_rules.cap)
   })
 
-  test('a station that bears the name of the place asked about is that place’s', () => {
+  test('identifies a station named like the question’s location with it', () => {
     const a = (rules: string) =>
       marketA(
         'Will the highest temperature in Denver be between 70-71°F on May 4, 2031?',
@@ -134,7 +134,7 @@ describe('rules', () => {
   })
 })
 
-describe('what rules tell first', () => {
+describe('order of rule differences', () => {
   const explained = (rulesA: string, rulesB: string) => {
     const found = score(
       marketA(
@@ -157,7 +157,7 @@ describe('what rules tell first', () => {
     return found.explanation
   }
 
-  test('of temperatures station and source are told before lesser terms', () => {
+  test('reports station and source of temperatures before lesser terms', () => {
     assert.match(
       explained(
         'The source is Wunderground for the Denver International Airport Station.',
@@ -177,7 +177,7 @@ describe('what rules tell first', () => {
 })
 
 describe('polarity', () => {
-  test('denials are told from names and answers that begin alike', () => {
+  test('distinguishes denials from names and answers that begin alike', () => {
     const is = (title: string, answer = '', around = '') => isNegative(title, answer, around)
     for (const denied of [
       is('will mira yorwick not resign before may 1'),
@@ -200,7 +200,7 @@ describe('polarity', () => {
       assert.equal(plain, false)
   })
 
-  test('that it happens against that it does not is the opposite side', () => {
+  test('inverts an event against its negation', () => {
     const a = marketA('Will Mira Yorwick resign by May 1, 2031?', '', '2031-05-01')
     const b = (title: string) => marketB('KXRESIGN-31MAY01', title)
     same(score(a, b('Will Mira Yorwick resign before May 2, 2031?')))
@@ -227,7 +227,7 @@ describe('up or down', () => {
       },
     )
 
-  test('a coin is told by its name, or by the code beside the question', () => {
+  test('recognises a coin by its name or by the code beside the question', () => {
     assert.equal(coinOfCode('XLM price up in next 15 mins?', ''), 'xlm')
     assert.equal(coinOfCode('', 'the Binance LINK/USDT close'), 'chainlink')
     assert.equal(coinOfCode('', 'the CF Benchmarks SOL index before 4pm'), 'solana')
@@ -236,7 +236,7 @@ describe('up or down', () => {
     assert.equal(understandMarket(b('12pm EDT to 12:15pm EDT')).asset, 'xlm')
   })
 
-  test('asset, window and direction of an up-or-down question must all agree', () => {
+  test('requires equal asset, window and direction of up-or-down questions', () => {
     const theirs = b('12pm EDT to 12:15pm EDT')
     same(score(a('12PM-12:15PM'), theirs))
     vetoed(score(a('12:10PM-12:25PM'), theirs), 'other_hour')
@@ -249,7 +249,7 @@ describe('up or down', () => {
 })
 
 describe('numbers beside questions', () => {
-  test('policy rates move by quarters of a point: more than 25 is 50 or more', () => {
+  test('steps policy rates by quarter points: more than 25 is 50 or more', () => {
     const a = (size: string) =>
       marketA(`Fed decision: ${size} bps decrease after the May 2031 meeting?`, '', '', {
         groupItemTitle: `${size} bps decrease`,
@@ -266,13 +266,13 @@ describe('numbers beside questions', () => {
   })
 })
 
-test('which of several occasions is meant must be said by an equal day', () => {
+test('requires an equal day to tell several occasions apart', () => {
   const a = marketA('Will MrBeast say "giveaway" during his next video?')
   const b = marketB('KXSAYB-31-GIVE', 'What will MrBeast say during his next video?', 'Giveaway')
   vetoed(score(a, b), 'other_occasion')
 })
 
-test('what a series asks beside the game is no winner of the game', () => {
+test('does not treat other questions of a game’s series as its winner', () => {
   const { game } = understandMarket(
     marketB('KXNHLGOAL-31OCT05CHIDET-X', 'CHI Hawks at DET Wings: Anytime Goal'),
   )

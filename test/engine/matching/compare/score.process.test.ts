@@ -39,7 +39,7 @@ import { eventA, eventB, marketA, marketB } from '../subjects.ts'
 
 const PAIRED = [POLYMARKET, KALSHI] as const
 
-test('the model is trained to chances that fit, from what is expected', () => {
+test('trains the model to calibrated probabilities', () => {
   const examples = Array.from({ length: 2_000 }, (_, index) => ({
     features: [1, index % 2],
     isSame: index % 2 === 0 ? index % 20 === 0 : index % 20 !== 1,
@@ -55,7 +55,7 @@ test('the model is trained to chances that fit, from what is expected', () => {
   assert.equal(EXPECTED_WEIGHTS.length, FEATURES.length)
 })
 
-test('empty, enormous, foreign, marked-up and senseless texts score low and never throw', () => {
+test('scores empty, huge, foreign, marked-up and senseless texts low and never throws', () => {
   const odd = [
     '',
     ' ',
@@ -94,7 +94,7 @@ test('empty, enormous, foreign, marked-up and senseless texts score low and neve
   }
 })
 
-test('a score says in one sentence what agrees and what does not', () => {
+test('explains in one sentence what agrees and what does not', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -111,7 +111,7 @@ test('a score says in one sentence what agrees and what does not', () => {
   )
 })
 
-test('only equal questions have an outcome map, and equal sides are not inverted', () => {
+test('maps outcomes of equal questions only, and does not invert equal sides', () => {
   const a = understandMarket(marketA('Bears vs. Lions', 'nfl-chi-det-2031-10-05'))
   const b = understandMarket(
     marketB('KXNFLGAME-31OCT05CHIDET-CHI', 'Chicago at Detroit', 'Chicago'),
@@ -124,7 +124,7 @@ test('only equal questions have an outcome map, and equal sides are not inverted
   assert.equal(scorePair(a, other).outcomeMap, null)
 })
 
-test('a word is as telling as few families of questions have it, and ordinary words are no names', () => {
+test('weighs a word by how few question families have it, and never takes common words as names', () => {
   const families = [
     'Will Quist open the harbor?',
     'Will Quist close the harbor?',
@@ -148,7 +148,7 @@ test('a word is as telling as few families of questions have it, and ordinary wo
   assert.ok(isOrdinary('open') && !isOrdinary('trump'))
 })
 
-test('a shortened or abbreviated name is one with the whole, and another name with the same beginning is not', () => {
+test('matches a shortened or abbreviated name with the full one, but not another name with that prefix', () => {
   const score = (a: string, b: string): number =>
     scorePair(understandMarket(marketA(a)), understandMarket(marketB('', b))).score
   const base = score(
@@ -187,7 +187,7 @@ function pair(label: string, team: string, day: number): LabelledPair {
   return found
 }
 
-test('mistakes are counted at the threshold, with intervals', () => {
+test('counts errors at the threshold, with intervals', () => {
   const judged = comparePairs([
     pair('same', 'CHI', 1),
     pair('related', 'DET', 2),
@@ -205,7 +205,7 @@ test('mistakes are counted at the threshold, with intervals', () => {
   assert.equal(labelledPairOf({ label: 'same' }, PAIRED), null)
 })
 
-test('a ticker is one with its company, initials with what the rules write out, an ordinal with its number', () => {
+test('matches a ticker with its company, initials with the rules’ expansion, an ordinal with its number', () => {
   const score = (a: string, b: string, rules = ''): number => {
     const one = marketA(a, '', '2031-12-31', { description: rules })
     return scorePair(understandMarket(one), understandMarket(marketB('', b))).score
@@ -226,7 +226,7 @@ test('a ticker is one with its company, initials with what the rules write out, 
   )
 })
 
-test('what one of an event\u2019s markets says alone is one answer of several, and no part of what the event asks', () => {
+test('treats what one of an event\u2019s markets states alone as one of several answers', () => {
   const b = understandEvent(eventB('Quarvo nominations in 2031?', 'In 2031', 'KXQ-31'))
   const lacked = (...samples: readonly string[]): number => {
     const a = understandEvent(eventA('Record nominations in 2031?', '2031-12-31', samples))
@@ -236,7 +236,7 @@ test('what one of an event\u2019s markets says alone is one answer of several, a
   assert.ok(lacked('Will Quarvo have a nomination?', 'Will Tarvona have a nomination?') > 0)
 })
 
-test('of two events that differ and lack words of each other each counts for more in training', () => {
+test('weighs two differing events that lack each other’s words more in training', () => {
   const weights = (label: string, title: string): readonly number[] =>
     examplesOf(
       comparePairs(
@@ -253,7 +253,7 @@ test('of two events that differ and lack words of each other each counts for mor
   assert.ok(neighbour > 1)
 })
 
-test('an unsure chance falls to that among all questions; the order of pairs, and what is the same, stay', () => {
+test('lowers an uncertain probability to the overall one, independent of pair order', () => {
   const chances = Array.from({ length: 101 }, (_, at) => at / 100)
   const bent = chances.map(calibrated)
   assert.deepEqual(
@@ -267,7 +267,7 @@ test('an unsure chance falls to that among all questions; the order of pairs, an
   assert.ok(calibrated(0.7) < 0.5)
 })
 
-test('pairs of one event are never parted between training and judging', () => {
+test('never splits pairs of one event between training and evaluation', () => {
   const pairs = [1, 2, 3, 4, 5, 6].flatMap((day) => [
     pair('same', 'CHI', day),
     pair('related', 'DET', day),
@@ -281,7 +281,7 @@ test('pairs of one event are never parted between training and judging', () => {
   assert.equal(scored.length, pairs.length)
 })
 
-test('a veto is counted by what it killed rightly and wrongly, and every pair has a kind and a source', () => {
+test('counts a veto by its right and wrong removals, with a kind and source for every pair', () => {
   const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
   const judged = comparePairs(pairs)
   const opposite = vetoCounts(scoreAll(judged, WEIGHTS)).find(
@@ -302,7 +302,7 @@ test('a veto is counted by what it killed rightly and wrongly, and every pair ha
   assert.deepEqual(first?.result, scoreAll(judged, { weights: EXPECTED_WEIGHTS })[0]?.result)
 })
 
-test('what Yes stands for, the asset and its hour, and the form of the question are read', () => {
+test('reads the meaning of Yes, the asset and hour, and the form of the question', () => {
   const coin = understandMarket(
     marketA('Will the price of Bitcoin be above $90,000 on May 11?', 'x', '2031-05-11'),
   )
@@ -327,7 +327,7 @@ function labelledPairs(file = PAIRS): readonly LabelledPair[] | null {
     .flatMap((line) => labelledPairOf(JSON.parse(line), PAIRED, file) ?? [])
 }
 
-test('on kinds of questions that the model has not seen the floors hold, over two collections', (t) => {
+test('reaches the required quality on unseen kinds of questions, over two collections', (t) => {
   const [first, second] = [labelledPairs(), labelledPairs(SECOND)]
   if (first === null || second === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality on unseen kinds was not judged')
@@ -352,7 +352,7 @@ test('on kinds of questions that the model has not seen the floors hold, over tw
   }
 })
 
-test('what scores promise on pairs held back is what becomes of them', (t) => {
+test('predicts scores that hold on held-out pairs', (t) => {
   const pairs = labelledPairs()
   if (pairs === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the calibration of scores was not judged')
@@ -373,7 +373,7 @@ test('what scores promise on pairs held back is what becomes of them', (t) => {
   }
 })
 
-test('on the labelled pairs, cross-validated by event, the floors hold', (t) => {
+test('reaches the required quality on labelled pairs, cross-validated by event', (t) => {
   const pairs = labelledPairs()
   if (pairs === null) {
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality of matching was not judged')

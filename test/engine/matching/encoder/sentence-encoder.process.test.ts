@@ -76,7 +76,7 @@ function naiveSimilarity(words: TinyWords, one: string, other: string): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))
 }
 
-test('similarity is the cosine of the means of the tokens’ vectors', async () => {
+test('computes similarity as the cosine of the mean token vectors', async () => {
   const random = seededRandom(18)
   const names = Array.from({ length: 30 }, (_, at) => `w${at}`)
   const vectors = names.map((name) => {
@@ -99,7 +99,7 @@ test('similarity is the cosine of the means of the tokens’ vectors', async () 
   })
 })
 
-test('what is kept is bounded by count and bytes, and the oldest go first', async () => {
+test('bounds the cache by count and bytes and evicts the oldest', async () => {
   let asked = 0
   const embed = async (text: string) => {
     asked += 1
@@ -127,7 +127,7 @@ test('what is kept is bounded by count and bytes, and the oldest go first', asyn
   assert.deepEqual(small.size, { texts: 0, bytes: 0 }, 'what alone is too large is not kept')
 })
 
-test('a folder that cannot be used is refused in a sentence that says what would be', async () => {
+test('refuses an unusable folder in a sentence with the requirement', async () => {
   await withTinyEncoder(WORDS, async (good) => {
     const refusal = async (spoil: (folder: string) => void) => {
       const folder = `${good}-spoilt`
@@ -177,7 +177,7 @@ const WITHOUT_PACKAGES = `
       throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
     }\`))`
 
-test('the packages that run an encoder are optional and loaded by one file; without them it says what to install', async () => {
+test('loads optional encoder packages in one file, and says what to install without them', async () => {
   const names = ['onnxruntime-node', '@huggingface/tokenizers']
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const importing: string[] = []
@@ -208,7 +208,7 @@ test('the packages that run an encoder are optional and loaded by one file; with
   })
 })
 
-test('synonyms pass the threshold by their meaning alone, and what differs in meaning falls', async () => {
+test('accepts synonyms by meaning alone and rejects differing meanings', async () => {
   const other = 'Will the Krakatoa ferry overturn in 2031?'
   const [a, b] = [sideA(CAPSIZE), sideB(other)]
   const plain = DEFAULT_SCORER.scoreMarkets(
@@ -227,7 +227,7 @@ test('synonyms pass the threshold by their meaning alone, and what differs in me
   })
 })
 
-test('a veto stands above every similarity', async () => {
+test('applies a veto over every similarity', async () => {
   const [a, b] = [sideA('Will the Krakatoa ferry not capsize in 2031?'), sideB(CAPSIZE)]
   await withTinyEncoder(WORDS, async (folder) => {
     const open = await opened(folder)
@@ -238,7 +238,7 @@ test('a veto stands above every similarity', async () => {
   })
 })
 
-test('a text that cannot be read is judged by its words alone, says so, and is counted, in the thread too', async () => {
+test('scores an unreadable text by words alone, reports and counts it, in the thread too', async () => {
   const beyond = 'Will the Krakatoa ferry founder in 2031?'
   await withTinyEncoder(WORDS, async (folder) => {
     // A word whose number is beyond the model's table: every inference with it fails.
@@ -283,7 +283,7 @@ test('a text that cannot be read is judged by its words alone, says so, and is c
   })
 })
 
-test('the weight of similarity is learned from labelled pairs and lies beside the encoder', async () => {
+test('learns the weight of similarity from labelled pairs and stores it beside the encoder', async () => {
   const rowOf = (one: string, other: string, label: string) => ({
     ...{ grain: 'market', label, relation: '' },
     polymarket: { question: one, endDate: '2031-12-31T00:00:00Z' },

@@ -32,7 +32,7 @@ const side = (markets: readonly MatchMarket[], events: readonly MatchEvent[] = [
 })
 
 describe('corpora', () => {
-  test('markets whose own words tell too little are found by their events', () => {
+  test('finds markets with too little text by their events', () => {
     const event = { eventKey: 'next-pm', eventTitle: 'Next prime minister of Ruritania' }
     const far = { eventKey: 'KXPM-26', eventTitle: 'Prime minister of Ruritania next' }
     const index = new MarketIndex(wordJudge)
@@ -50,7 +50,7 @@ describe('corpora', () => {
     assert.deepEqual([...index.partnersOf(99)], [])
   })
 
-  test('an event is told by itself or by its markets, and is gone with the last of them', () => {
+  test('recognises an event by itself or by its markets, and removes it with the last of them', () => {
     const index = new MarketIndex(wordJudge)
     const told = { ...eventOf('b', 'KXPM-26'), title: 'Next prime minister of Ruritania' }
     index.putEvent(told)
@@ -64,7 +64,7 @@ describe('corpora', () => {
     assert.deepEqual([...index.events('a')], [])
   })
 
-  test('each market is matched once, with the one that fits best; events are matched beside', () => {
+  test('matches each market once, with the best fit, and events separately', () => {
     const names = ['Ada Lovelace', 'Alan Turing', 'Grace Hopper', 'Kurt Goedel']
     const titleOf = (name: string) => `Will ${name} win the medal`
     const a = names.map((name) =>
@@ -98,7 +98,7 @@ describe('corpora', () => {
     assert.deepEqual([none.markets, none.events], [[], []])
   })
 
-  test('rows of dumps are markets or events of their venue; what is neither is left out', () => {
+  test('reads dump rows as markets or events of their venue and skips others', () => {
     const read = (venue: 'a' | 'b', ...rows: unknown[]) => {
       const into = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
       const told = rows.map((row) =>
@@ -156,7 +156,7 @@ describe('corpora', () => {
     ])
   })
 
-  test('planted pairs of the simulated world are found, at least 99 of 100', () => {
+  test('finds at least 99 of 100 planted pairs of the simulated world', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 450 })
     const { a, b, planted, recurring } = world
     const { markets, scoredCount: judgedCount } = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
@@ -180,7 +180,7 @@ describe('corpora', () => {
     assert.equal(new Set(markets.map((pair) => pair.b.key)).size, markets.length)
   })
 
-  test('what is not compared after a deciding conflict changes no pair and no score', () => {
+  test('skips comparison after a decisive conflict without changing a pair or score', () => {
     const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 250 })
     const whole = {
       ...DEFAULT_SCORER,
@@ -196,7 +196,7 @@ describe('corpora', () => {
     assert.deepEqual(pairsBy(DEFAULT_SCORER), pairsBy(whole))
   })
 
-  test('no trap of the simulated world scores as a match, and its planted pairs do', () => {
+  test('scores no decoy of the simulated world as a match, but its planted pairs', () => {
     const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 2_000 })
     const ofA = new Map(world.a.markets.map((market) => [market.key, market]))
     const ofB = new Map(world.b.markets.map((market) => [market.key, market]))

@@ -23,7 +23,7 @@ function shared(a: MatchMarket, b: MatchMarket): number {
 }
 
 describe('keys', () => {
-  test('any text has sorted distinct keys, as many as bounds allow, and the same ones each time', () => {
+  test('returns sorted, distinct, bounded and stable keys for any text', () => {
     const texts = [
       '',
       ' \u0000\u202e',
@@ -66,7 +66,7 @@ describe('keys', () => {
     }
   })
 
-  test('a price at no hour is nearer to the market of noon than to those of other hours', () => {
+  test('ranks a price without an hour nearer to the noon market than to other hours', () => {
     const asked = subject({
       venue: 'a',
       title: 'Will the price of Bitcoin be above $72,000 on May 10?',
@@ -86,7 +86,7 @@ describe('keys', () => {
     assert.ok(at(12) > at(16), `${at(12)} keys against ${at(16)}`)
   })
 
-  test('the venues’ ways to write one thing share keys: codes, countries, hair-fine strikes, days', () => {
+  test('shares keys between the venues’ spellings: codes, countries, near strikes, days', () => {
     const pairs: (readonly [Partial<MatchMarket>, Partial<MatchMarket>, number])[] = [
       // Codes alone, where no title is known.
       [{ handle: 'mlb-lad-pit-2026-06-10' }, { handle: 'KXMLBGAME-26JUN101840LADPIT-PIT' }, 3],
@@ -123,7 +123,7 @@ describe('keys', () => {
 })
 
 describe('the index', () => {
-  test('of planted pairs nearly every partner is among the candidates, best first, never more than allowed', () => {
+  test('finds the partner of nearly every planted pair among bounded candidates, best first', () => {
     const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: 3_000 })
     const index = new Candidates()
     for (const [number, market] of b.markets.entries()) index.put(number, keysOfMarket(market))
@@ -142,7 +142,7 @@ describe('the index', () => {
     assert.ok(found >= asked * 0.98, `${found} of ${asked}`)
   })
 
-  test('after any puts, replacements and removals it finds what an index made from scratch finds', () => {
+  test('finds the same as a new index after any puts, replacements and removals', () => {
     const random = seededRandom(11)
     const keys = (): BlockingKeys => {
       const set = new Set(Array.from({ length: 6 }, () => random.below(400)))
@@ -176,7 +176,7 @@ describe('the index', () => {
     }
   })
 
-  test('a word that nearly all titles share finds no candidate, and still ranks candidates found by a rare word', () => {
+  test('finds no candidate by a word common to nearly all titles, but ranks by it', () => {
     const index = new Candidates()
     for (let id = 0; id < 2_000; id += 1) {
       const filed = Uint32Array.from(id === 7 ? [2, 10, 5_000] : [2, 5_000 + id])
@@ -190,7 +190,7 @@ describe('the index', () => {
   })
 })
 
-test('lists of places grow and stay whole, as in a plain map', () => {
+test('keeps growing position lists complete, like a plain map', () => {
   const random = seededRandom(3)
   const postings = new Postings()
   const naive = new Map<number, number[]>()

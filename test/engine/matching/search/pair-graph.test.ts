@@ -35,7 +35,7 @@ function assertOneToOne(edges: readonly Edge[]): void {
 }
 
 describe('assignment', () => {
-  test('among few subjects no other one-to-one choice weighs more', () => {
+  test('finds the heaviest one-to-one assignment for few subjects', () => {
     const random = seededRandom(7)
     for (let round = 0; round < 300; round += 1) {
       const edges = randomEdges(random, 6, random.below(16))
@@ -46,7 +46,7 @@ describe('assignment', () => {
     }
   })
 
-  test('among very many it is one to one, and at least half as heavy as possible', () => {
+  test('finds a one-to-one assignment at least half as heavy as possible for very many', () => {
     const edges = randomEdges(seededRandom(8), 2_000, 12_000)
     const chosen = assign(edges)
     assertOneToOne(chosen)
@@ -65,8 +65,8 @@ function randomPair(random: Random): ScoredPair {
 /** Numbers of second markets begin here: a market has one number among all. */
 const FAR = 100
 
-describe('the graph of pairs', () => {
-  test('each market is in one pair at most, no pair below the least score, a sure one before two doubtful', () => {
+describe('pair graph', () => {
+  test('keeps a market in one pair at most, above the least score, preferring a certain one to two doubtful', () => {
     const graph = new PairGraph()
     const pair = (a: number, b: number, score: number): ScoredPair => ({
       a,
@@ -82,7 +82,7 @@ describe('the graph of pairs', () => {
     assert.equal(graph.pairsOf(13).length, 0)
   })
 
-  test('changes one by one lead where all pairs at once lead, and tell just what became different', () => {
+  test('reaches the same pairs by single changes as all at once, and reports only differences', () => {
     const random = seededRandom(21)
     const graph = new PairGraph()
     const known = new Map<string, ScoredPair>()
@@ -127,7 +127,7 @@ describe('the graph of pairs', () => {
     assert.ok(Math.abs(worth(scratch.chosen()) - worth(graph.chosen())) < 1e-9)
   })
 
-  test('confirmed pairs are chosen whatever their markets could have, all others among the rest', () => {
+  test('selects confirmed pairs regardless of score, and others among the rest', () => {
     const random = seededRandom(5)
     for (let round = 0; round < 200; round += 1) {
       const edges = randomEdges(random, 6, 4 + random.below(14))
@@ -165,7 +165,7 @@ describe('the graph of pairs', () => {
     }
   })
 
-  test('of very many pairs of one market the best are kept', () => {
+  test('keeps the best of very many pairs of one market', () => {
     const graph = new PairGraph()
     const pairs = Array.from(
       { length: 50 },

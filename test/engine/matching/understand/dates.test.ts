@@ -24,7 +24,7 @@ function read(text: string): readonly string[] {
   )
 }
 
-test('days, months, quarters, years and ranges are read; years come from an anchor', () => {
+test('reads days, months, quarters, years and ranges, with years from an anchor', () => {
   assert.deepEqual(read('on June 3?'), ['on 2031-06-03 2031-06-03'])
   assert.deepEqual(read('on Jan 4'), ['on 2031-01-04 2031-01-04'])
   assert.deepEqual(read('in Q3 2031'), ['in 2031-07-01 2031-09-30'])
@@ -39,7 +39,7 @@ test('days, months, quarters, years and ranges are read; years come from an anch
   assert.deepEqual(read('on June 31'), [])
 })
 
-test('trading that goes on after the deadline of the other title is up to another one', () => {
+test('leaves trading past the other title’s deadline to another check', () => {
   const verdict = (closes: string, title: string, subtitle: string): string => {
     const a = understandEvent(eventA("Who is named in Quist's list?", closes))
     return compareDates(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).result
@@ -53,7 +53,7 @@ test('trading that goes on after the deadline of the other title is up to anothe
   assert.equal(verdict('2031-12-31', plain, 'Before Nov 1, 2031'), 'hint')
 })
 
-test('a deadline is one day however it is told', () => {
+test('reads a deadline as one day in any wording', () => {
   const told = [
     'before Oct 2031',
     'by September 30',
@@ -71,7 +71,7 @@ test('a deadline is one day however it is told', () => {
   assert.equal(compareDates(a, later).result, 'other')
 })
 
-test('a closing time only hints, but for a day that it misses by far', () => {
+test('treats a close time as a hint unless it misses a day by far', () => {
   const a = understandEvent(eventA('What will Quist say at the gala?', '2031-05-02'))
   const near = understandEvent(
     eventB('What will Quist say at the gala?', 'On May 3, 2031', 'KXQUIST-31MAY04'),
@@ -87,7 +87,7 @@ test('a closing time only hints, but for a day that it misses by far', () => {
   assert.equal(compareDates(cup, last).result, 'other')
 })
 
-test('the last week of a month is another period than the month', () => {
+test('distinguishes the last week of a month from the month', () => {
   const week = understandEvent(
     eventA('What will Quist say this week (August 25 - 31)?', '2031-08-31'),
   )
@@ -101,7 +101,7 @@ test('the last week of a month is another period than the month', () => {
   assert.equal(compareDates(week, own).result, 'same')
 })
 
-test('a window is read with both its ends, and zones between them', () => {
+test('reads a window with both ends and time zones between', () => {
   assert.deepEqual(windowOf('may 4, 4:00pm-4:15pm et'), { from: 16, to: 16.25 })
   assert.deepEqual(windowOf('may 4 - 11:50pm edt to 12:05am edt'), {
     from: 23 + 50 / 60,
@@ -111,7 +111,7 @@ test('a window is read with both its ends, and zones between them', () => {
   assert.equal(windowOf('may 4-11'), null)
 })
 
-test('a ticker tells day, hour or start, and what follows', () => {
+test('reads day, hour or start and the suffix of a ticker', () => {
   assert.deepEqual(dateOfTicker('31MAY1021'), {
     grain: 'day',
     first: day('2031-05-10'),
@@ -127,7 +127,7 @@ test('a ticker tells day, hour or start, and what follows', () => {
   assert.equal(dateOfTicker('31FEB30'), null)
 })
 
-test('hours of the clock are read', () => {
+test('reads hours of the clock', () => {
   assert.equal(hourOf('at 7am edt'), 7)
   assert.equal(hourOf('12:30 pm et'), 12.5)
   assert.equal(hourOf('12am'), 0)

@@ -14,7 +14,7 @@ import {
 
 const read = (text: string): readonly string[] => meanings(fold(text))
 
-test('any text of any length and script is read, up to a bound', () => {
+test('reads text of any length and script up to a bound', () => {
   assert.equal(fold('ŁÓDŹ  Őr\tÇa'), 'lodz or ca')
   assert.equal(fold('x'.repeat(100_000)).length, TITLE_CHARACTERS_MAX)
   assert.deepEqual(rawWords(fold("J.J. O'Neil's car")), ['jj', 'oneil', 'car'])
@@ -28,7 +28,7 @@ test('any text of any length and script is read, up to a bound', () => {
   )
 })
 
-test('synonyms, abbreviations and adjectives of countries are one word', () => {
+test('normalises synonyms, abbreviations and country adjectives to one word', () => {
   const pairs = [
     ['Ruritania GOP primary winner', 'Ruritania Republican nominee'],
     ['Swedish parliamentary elections', 'Sweden parliament election'],
@@ -55,7 +55,7 @@ test('synonyms, abbreviations and adjectives of countries are one word', () => {
   assert.equal(countryOfCode('kr', 'slug'), countryOfCode('kor', 'ticker'))
 })
 
-test('a district is its state and number; at large is the state', () => {
+test('reads a district as state and number, and at large as the state', () => {
   assert.deepEqual(read('OR-04'), read('Oregon district4'))
   assert.deepEqual(read('WY-AL seat'), read('Wyoming seat'))
 })

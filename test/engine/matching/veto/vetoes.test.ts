@@ -38,13 +38,13 @@ const game = (tail = '', title = 'Cubs vs. Padres'): MatchMarket =>
 const ticker = (end: string, date = '31JUN101610', series = 'KXMLBGAME'): MatchMarket =>
   marketB(`${series}-${date}CHCSD-${end}`, 'Chicago C at San Diego')
 
-test('one conflict outweighs any likeness: no cap reaches a match', () => {
+test('rejects on one conflict, whatever the likeness', () => {
   for (const [name, { cap }] of Object.entries(VETOES)) assert.ok(cap < 80, name)
   assert.equal(capOf([]), 100)
   same(score(game(), ticker('CHC')))
 })
 
-test('another sport or another game', () => {
+test('rejects another sport or game', () => {
   assert.ok(
     score(
       game(),
@@ -68,7 +68,7 @@ test('another sport or another game', () => {
   assert.ok(score(school('Georgia vs. Michigan'), tech).vetoes.includes('other_game'))
 })
 
-test('the same teams on another day, where games follow each other daily', () => {
+test('rejects the same teams on another day of a daily series', () => {
   vetoed(score(game(), ticker('CHC', '31JUN111610')), 'other_date')
   // A football league's games are dated apart by up to a day, and start on one.
   const kick = (gameStartTime: string) =>
@@ -89,7 +89,7 @@ test('the same teams on another day, where games follow each other daily', () =>
   vetoed(scoreEvents(a, { ...speech('May 4, 2031') }), 'other_date')
 })
 
-test('another bet, part or line of one game', () => {
+test('rejects another bet, part or line of one game', () => {
   vetoed(score(game('-total-8pt5', 'Cubs vs. Padres: O/U 8.5'), ticker('CHC')), 'other_bet')
   const total = (end: string) => ticker(end, '31JUN101610', 'KXMLBTOTAL')
   same(score(game('-total-8pt5', 'Cubs vs. Padres: O/U 8.5'), total('9')))
@@ -104,7 +104,7 @@ test('another bet, part or line of one game', () => {
   vetoed(score(a, map(2)), 'other_period')
 })
 
-test('the opposite side is inverted; another of three outcomes is not', () => {
+test('inverts the opposite side, but not another of three outcomes', () => {
   const opposite = score(game(), ticker('SD'))
   vetoed(opposite, 'opposite_side')
   assert.equal(opposite.score, 79)
@@ -123,7 +123,7 @@ test('the opposite side is inverted; another of three outcomes is not', () => {
   vetoed(score(nations, serbia), 'other_side')
 })
 
-test('an opposite side is told beside whatever else differs', () => {
+test('reports an opposite side beside other differences', () => {
   const found = score(game(), ticker('SD', '31JUN111610'))
   assert.deepEqual(found.vetoes, ['other_date', 'opposite_side'])
   // It is no inverted pair yet: it is another game as far as is known.
@@ -133,7 +133,7 @@ test('an opposite side is told beside whatever else differs', () => {
   assert.ok(!score(game(), another).vetoes.includes('opposite_side'))
 })
 
-test('days and hours are told as people say them, and games of another day are no same game', () => {
+test('reads days and hours in everyday wording and rejects games of another day', () => {
   const told = score(game(), ticker('CHC', '31JUN111610')).explanation
   assert.match(told, /^Both agree \(same teams, .*but: another date or deadline \(1 day apart\)\.$/)
   assert.match(
@@ -151,7 +151,7 @@ test('days and hours are told as people say them, and games of another day are n
   assert.match(score(a, strike('17', 90_000)).explanation, /\(05:25 against 17:00 ET\)/)
 })
 
-test('another group, season, place or country in the same words', () => {
+test('rejects another group, season, location or country in the same words', () => {
   const b = (group: string) => eventB(`Nations Cup Group ${group} winner?`, '', 'KXNCG-31')
   same(scoreEvents(eventA('Nations Cup Group C winner'), b('C')))
   vetoed(scoreEvents(eventA('Nations Cup Group C winner'), b('D')), 'other_mark')
@@ -182,7 +182,7 @@ test('another group, season, place or country in the same words', () => {
   assert.ok(score(prize('win'), listed).score < MATCH_SCORE)
 })
 
-test('winning a competition, an award of it, a stage of it and being promoted from it exclude each other', () => {
+test('separates winning a competition, its award, its stage and promotion from it', () => {
   const close = { close_time: '2031-06-30T14:00:00Z' }
   const a = (deed: string) => marketA(`Will Mara Voss ${deed}?`, 'orbex', '2031-06-30')
   const b = (title: string) => marketB('KXORBEX-31-MV', title, 'Mara Voss', close)
@@ -209,7 +209,7 @@ test('winning a competition, an award of it, a stage of it and being promoted fr
   assert.ok(!isOther(score(a('advance in Round 2 of the 2031 Orbex Series'), round)))
 })
 
-test('whether a figure rises is another question than how high it is', () => {
+test('separates whether a figure rises from its level', () => {
   const grid = ['Below 42', '42 to 42.9', 'At least 43'].map(
     (range) => `Will the rating be ${range}?`,
   )
@@ -220,7 +220,7 @@ test('whether a figure rises is another question than how high it is', () => {
   assert.ok(!scoreEvents(both, rises).vetoes.includes('other_kind'))
 })
 
-test('a question of what a person says is not one of a number, whatever names are shared', () => {
+test('separates a question of what a person says from one of a number', () => {
   const coin = marketA('Will the price of Bitcoin be above $90,000 on May 11?', '', '2031-05-11')
   const word = marketB('KXSAYQ-31MAY11-BTC', 'What will Quist say on May 11, 2031?', 'Bitcoin')
   assert.ok(score(coin, word).vetoes.includes('other_kind'))
@@ -235,7 +235,7 @@ const strike = (hour: string, at: number): MatchMarket =>
     `$${at} or above`,
   )
 
-test('another hour; crypto without an hour is decided at noon', () => {
+test('rejects another hour; crypto without an hour is decided at noon', () => {
   same(score(price('Will the price of Bitcoin be above $90,000 on May 11?'), strike('12', 90_000)))
   vetoed(
     score(price('Will the price of Bitcoin be above $90,000 on May 11?'), strike('17', 90_000)),
@@ -248,7 +248,7 @@ test('another hour; crypto without an hour is decided at noon', () => {
   )
 })
 
-test('another threshold, a range within the other, and whole numbers at the boundary', () => {
+test('rejects another threshold, a range within the other, and integers at the boundary', () => {
   const a = price('Bitcoin above 90,000 on May 11, 5PM ET?')
   vetoed(score(a, strike('17', 91_000)), 'containment')
   const film = marketA(
@@ -262,7 +262,7 @@ test('another threshold, a range within the other, and whole numbers at the boun
   vetoed(score(film, b), 'boundary')
 })
 
-test('another asset', () => {
+test('rejects another asset', () => {
   const b = marketB(
     'KXETHD-31MAY1112-T2999.99',
     'Ethereum price on May 11, 2031 at 12pm?',
@@ -272,7 +272,7 @@ test('another asset', () => {
   assert.ok(found.vetoes.includes('other_asset'))
 })
 
-test('any moment of a month is not one moment of a day', () => {
+test('separates any time of a month from one time of a day', () => {
   const b = marketB(
     'KXBTCD-31MAY3112-T89999.99',
     'Bitcoin price on May 31, 2031 at 12pm?',
@@ -282,7 +282,7 @@ test('any moment of a month is not one moment of a day', () => {
   assert.ok(found.vetoes.includes('touch_or_close'))
 })
 
-test('Yes must stand for the same answer', () => {
+test('requires Yes to mean the same answer', () => {
   const b = (yes: string) =>
     marketB('KXBAKE-31-X', 'Who will win the Great Baking Show?', yes, {
       close_time: '2031-05-11T14:00:00Z',
@@ -301,7 +301,7 @@ test('Yes must stand for the same answer', () => {
   assert.ok(score(voss, cup('Vellum')).vetoes.includes('other_subject'), 'another tournament')
 })
 
-test('of two names that share a given name or a kind of competition the telling word decides', () => {
+test('decides by the distinctive word of two names that share a first name or competition kind', () => {
   const a = (who: string, cup = 'Orbex Bay Masters') =>
     marketA(`Will ${who} finish in the Top 20 at the 2031 ${cup}?`, 'x', '2031-05-11')
   const b = (who: string, cup = 'Orbex Bay Masters', more = {}) =>
@@ -337,7 +337,7 @@ test('of two names that share a given name or a kind of competition the telling 
     assert.ok(!events(orbex, other).vetoes.includes('other_subject'), other)
 })
 
-test('a unit beside a range is nobody’s name', () => {
+test('does not read a unit beside a range as a name', () => {
   const close = { close_time: '2031-05-31T14:00:00Z' }
   const a = (text: string) => marketA(`Will Kestrel coffee ${text} in May 2031?`, 'k', '2031-05-31')
   const b = (yes: string, title = 'Kestrel coffee in May 2031?') =>
@@ -349,7 +349,7 @@ test('a unit beside a range is nobody’s name', () => {
   vetoed(score(a('rise to 82 or more'), b('Mara 82 or more')), 'other_answer')
 })
 
-test('a placeholder is nobody: it pairs with no name and with no other placeholder', () => {
+test('matches a placeholder with no name and no other placeholder', () => {
   const a = (who: string) => marketA(`Will ${who} win the Quill Prize?`, 'quill', '2031-05-11')
   const b = (yes: string) =>
     marketB('KXQUILL-31-X', 'Who will win the Quill Prize?', yes, {
@@ -370,7 +370,7 @@ test('a placeholder is nobody: it pairs with no name and with no other placehold
   for (const who of ['Team WE', 'X', 'Show Boat']) same(score(a(who), b(who)))
 })
 
-test('numbers cut into bands are not numbers cut at thresholds, and how many is not which of several names', () => {
+test('separates bands from thresholds, and how many from which name', () => {
   const a = eventA('How many launches will Orbex have in 2031?', '2031-12-31', [
     'Will Orbex have between 10 and 19 launches in 2031?',
     'Will Orbex have between 20 and 29 launches in 2031?',
@@ -400,7 +400,7 @@ test('numbers cut into bands are not numbers cut at thresholds, and how many is 
   assert.ok(!/outcomes/.test(numbers.explanation), numbers.explanation)
 })
 
-test('which or how many is not whether; roles are not exchanged', () => {
+test('separates which or how many from whether, and does not swap roles', () => {
   const count = eventA('How many votes will the Larks get in the Zembla election?', '2031-05-11')
   const whether = eventB(
     'Will the Larks win votes in the Zembla election?',
@@ -445,7 +445,7 @@ test('which or how many is not whether; roles are not exchanged', () => {
   )
 })
 
-test('another station settles another temperature', () => {
+test('rejects a temperature of another station', () => {
   const a = marketA(
     'Will the highest temperature in Port Vale be 70°F or higher on May 11?',
     'x',
@@ -468,7 +468,7 @@ test('another station settles another temperature', () => {
   same(score(a, b('The reading at LaGuardia counts.')))
 })
 
-test('pairs of two families whose rules a person found to settle otherwise never match', () => {
+test('never matches families that a person found to settle differently', () => {
   const title = 'Will Trump recognize Somaliland before 2027?'
   const b = marketB('KXRECOGSOMALI-29-27', title, 'Before 2027')
   const found = score(marketA(title, 'will-trump-recognize-somaliland-before-2027'), b)
@@ -477,7 +477,7 @@ test('pairs of two families whose rules a person found to settle otherwise never
   same(score(marketA(title, 'x'), b))
 })
 
-test('a confirmed family stands above wording and rules, never above another date, outcome or side', () => {
+test('prefers a confirmed family to wording and rules, but not to another date, outcome or side', () => {
   const families = new Families([
     { a: 'acme-*-drop', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' },
     { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both of a pattern' },
@@ -531,7 +531,7 @@ test('puts a rejection above a confirmation of the same families, in whatever or
   }
 })
 
-test('what would decide and is not said keeps a pair below a match, and is named with the side that lacks it', () => {
+test('keeps a pair with an unstated decisive fact below a match, and names the side that lacks it', () => {
   const unsaid = (a: MatchMarket, b: MatchMarket, what: RegExp) => {
     const found = score(a, b)
     vetoed(found, 'not_said')
@@ -566,7 +566,7 @@ test('what would decide and is not said keeps a pair below a match, and is named
   assert.deepEqual([side.inverted, side.outcomeMap], [null, null])
 })
 
-test('a word that parts titles of one venue, before a word that both share, is not said by who lacks it', () => {
+test('treats a word that separates titles of one venue as unstated on the side without it', () => {
   const a = marketA('Will Oslo count two hurricanes in 2031?', 'x')
   const { score: found, explanation } = score(
     a,
@@ -578,7 +578,7 @@ test('a word that parts titles of one venue, before a word that both share, is n
   )
 })
 
-test('two questions conflict where they say different words of a set that exclude each other, in the question or in the sentence of the rules that restates it', () => {
+test('rejects questions with mutually exclusive words, also in the rule sentence that restates them', () => {
   const a = (question: string, description = '') =>
     understandMarket(marketA(question, 'x', '2031-06-30', { description }))
   const b = (title: string, yes = '') => understandMarket(marketB('KXC', title, yes))
@@ -602,7 +602,7 @@ test('two questions conflict where they say different words of a set that exclud
   )
 })
 
-test('a word that narrows the question and stands in one of the two alone keeps them below a match, and the explanation names it', () => {
+test('keeps a pair below a match and names the word when it narrows only one question', () => {
   const told = (one: string, other: string) =>
     score(marketA(one, 'x', '2031-06-30'), marketB('KXN', other))
   const sold = 'Will Orbex sell 500 boats by June 30, 2031?'
@@ -638,7 +638,7 @@ test('a word that narrows the question and stands in one of the two alone keeps 
   assert.ok(next.score < MATCH_SCORE, next.explanation)
 })
 
-test('a soft word beside a known one makes no other answer, the two companies of a merger have no roles, and a price that hits a level gets that high', () => {
+test('accepts soft words beside known ones, merger partners in either order, and a hit price as reached', () => {
   const asked = (question: string) => marketA(question, 'x', '2031-06-30')
   const record = asked("Will the men's marathon record be broken in Oslo in 2031?")
   const race = (yes: string) =>
@@ -652,7 +652,7 @@ test('a soft word beside a known one makes no other answer, the two companies of
   assert.ok(!score(merger, marketB('KXM', takeover)).vetoes.includes('other_roles'))
 })
 
-test('an event that says no day is of the year that each of its markets says', () => {
+test('takes the year of an event without a day from its markets', () => {
   const race = (years: readonly number[]) =>
     eventA(
       'Utah Senate Election Winner',
@@ -666,14 +666,14 @@ test('an event that says no day is of the year that each of its markets says', (
   same(found([2031, 2033]))
 })
 
-test('a short form of a given name is that name, and another given name is not', () => {
+test('matches a short form of a first name, and not another first name', () => {
   const out = (name: string) => marketA(`Will ${name} resign by June 30, 2031?`, 'x', '2031-06-30')
   const asked = marketB('KXQ', 'Will Matthew Quist resign by June 30, 2031?')
   same(score(out('Matt Quist'), asked))
   assert.ok(score(out('Mark Quist'), asked).vetoes.includes('other_subject'))
 })
 
-test('any other answer is no named one, and pairs with its like', () => {
+test('matches any other answer with its like only', () => {
   const a = marketA('Will another team win the Oslo Cup in 2031?', 'x')
   const b = (answer: string) => marketB('KXCUP', 'Who will win the Oslo Cup in 2031?', answer)
   same(score(a, b('Other')))
@@ -682,7 +682,7 @@ test('any other answer is no named one, and pairs with its like', () => {
   assert.ok(score(a, marketB('KXCUP', 'Will a team win the Oslo Cup in 2031?')).score < MATCH_SCORE)
 })
 
-test('teams of one nickname and two places are two, though only the rules name the place', () => {
+test('separates teams with one nickname and two locations, though only the rules name the location', () => {
   const asked = (place: string) =>
     understandMarket(
       marketA('Will the Rangers reach the playoffs in 2031?', '', '', {
@@ -694,7 +694,7 @@ test('teams of one nickname and two places are two, though only the rules name t
   assert.ok(!scorePair(asked('New York'), answer).vetoes.includes('other_subject'))
 })
 
-test('two words in one place that nothing makes one, two teams of one place, words spoken and who wins: no match', () => {
+test('rejects distinct words in one position, two teams of one city, and spoken words against winners', () => {
   const apart = (one: string, other: string) => {
     const found = scoreEvents(eventA(one, 'x'), eventB(other, '', 'KXT'))
     assert.ok(found.score < MATCH_SCORE, `${found.score}: ${found.explanation}`)
@@ -713,7 +713,7 @@ test('two words in one place that nothing makes one, two teams of one place, wor
   )
 })
 
-test('a pair that is near a match and below it always has a reason, and one that is far from it needs none', () => {
+test('gives a reason for every pair just below a match, and none for distant ones', () => {
   const a = marketA('Will the Altland harbor tapestry be spoiled on loan in Oslo in 2031?', 'x')
   const near = score(a, marketB('KXTAP', 'Altland harbor tapestry harmed on loan in Oslo in 2031?'))
   assert.ok(near.score >= 40 && near.score < MATCH_SCORE, `${near.score}`)

@@ -17,7 +17,7 @@ function venueThat(crawl: () => Promise<void>) {
 const look = (venue: Parameters<typeof readDrift>[0]) =>
   readDrift(venue, 'venue_a', () => undefined, new AbortController().signal)
 
-test('each market that cannot be read is listed with its reason, however few they are, and counted beyond the bound', async () => {
+test('lists each unreadable market with its reason, and counts beyond the bound', async () => {
   const few = venueThat(async () => {
     few.drift.shares.refused('no_slug', '7 a "name"', ROW)
     few.drift.shares.refused('bad_book', 'a message', 'book')
@@ -41,7 +41,7 @@ test('each market that cannot be read is listed with its reason, however few the
   assert.equal(hasLoss, true)
 })
 
-test('a question or a catalogue without an answer leaves the look unfinished; a list of another form is a loss', async () => {
+test('leaves the check unfinished without an answer, and reports a list of another form as a loss', async () => {
   const dead = venueThat(() => Promise.reject(new Error('connection refused')))
   dead.drift.probes.add({ status: () => Promise.reject(new Error('no')), trades: async () => {} })
   assert.deepEqual(await look(dead), {

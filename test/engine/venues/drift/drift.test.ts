@@ -17,7 +17,7 @@ function openTable() {
   return { drift, lines, clock, metrics }
 }
 
-test('a finding is logged at first sight alone, counted ever after, and keeps its first text', () => {
+test('logs a finding once, counts repeats, and keeps its first text', () => {
   const { drift, lines, clock, metrics } = openTable()
   drift.note('gamma.version', 'v3', '0x0177')
   clock.advance(1_000)
@@ -36,7 +36,7 @@ test('a finding is logged at first sight alone, counted ever after, and keeps it
   assert.equal(count?.value, 2)
 })
 
-test('names are bounded: a flood of new ones counts as other of their kind, and texts are cut', () => {
+test('bounds names: counts a flood of new ones as other, and truncates texts', () => {
   const { drift } = openTable()
   for (let at = 0; at < 10_000; at += 1) drift.note('message', `kind_${at}`, 'x'.repeat(5_000))
   drift.note('message', 'y'.repeat(5_000))
@@ -51,7 +51,7 @@ test('names are bounded: a flood of new ones counts as other of their kind, and 
   assert.ok(entries.every(({ name, sample }) => name.length <= 60 && sample.length <= 200))
 })
 
-test('the table is printed every hour, and an empty one says so', () => {
+test('prints the table every hour, and states when it is empty', () => {
   const { drift, lines, clock } = openTable()
   drift.start()
   drift.start()
@@ -66,7 +66,7 @@ test('the table is printed every hour, and an empty one says so', () => {
   assert.equal(lines.length, 3)
 })
 
-test('an odd answer is named by its path without ids, however many markets are asked for', () => {
+test('names an unexpected answer by its path without ids', () => {
   const { drift } = openTable()
   drift.odd('/trade-api/v2/markets/KXNFLGAME-26NOV23-KC/orderbook', 'status 410', 'gone')
   drift.odd('/trade-api/v2/markets/KXFED-26DEC/orderbook', 'status 410', 'gone')
@@ -82,7 +82,7 @@ test('an odd answer is named by its path without ids, however many markets are a
   )
 })
 
-test('a path that may refuse is named when it refuses everything, once, and not while it finds something now and then', () => {
+test('reports a fallible path once when it always refuses, not when it sometimes succeeds', () => {
   const { drift } = openTable()
   const ask = (count: number, isRefused: boolean) => {
     for (let at = 0; at < count; at += 1) drift.expected(`/events/slug/a-b-${100 + at}`, isRefused)

@@ -6,7 +6,7 @@ import { silentLog } from '../../../../engine/process/log.ts'
 import { DriftProbes } from '../../../../engine/venues/drift/probes.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('questions are asked after the start and every hour, one at a time; one that fails or hangs is left', async () => {
+test('sends probes after start and every hour, one at a time, and abandons failing or hanging ones', async () => {
   const clock = new ManualClock()
   const probes = new DriftProbes({ clock, log: silentLog })
   const asked: string[] = []

@@ -17,7 +17,7 @@ function namesIn(rows: readonly unknown[]) {
   return drift.entries().map(({ name, weight }) => `${name} ${weight}`)
 }
 
-test('a field that a whole page lacks or has in another type is a loss, a new one a notice, one odd row nothing', () => {
+test('reports a field missing or mistyped on a complete page as a loss, a new one as a notice, one odd row not at all', () => {
   const row = { id: 'x', price: 0.5, tags: [], title: 'X' }
   assert.deepEqual(namesIn([row, row]), [])
   assert.deepEqual(namesIn([row, { id: 7 }]), [])
@@ -32,7 +32,7 @@ test('a field that a whole page lacks or has in another type is a loss, a new on
   assert.deepEqual(namesIn(['text']), ['no object loss'])
 })
 
-test('a field that goes unsaid more often than in a hundredth is named, and each time is judged by itself', () => {
+test('names a field missing in over a hundredth of rows, per interval', () => {
   const drift = quietDrift()
   const say = (name: string, said: number, unsaid: number) => {
     for (let each = 0; each < said + unsaid; each += 1) {
@@ -52,7 +52,7 @@ test('a field that goes unsaid more often than in a hundredth is named, and each
   assert.deepEqual(found(), ['gone 1 row 100'])
 })
 
-test('a reason that costs over a hundredth of its kind is named, however many messages of other kinds come', () => {
+test('names a reason that costs over a hundredth of its kind, whatever other kinds arrive', () => {
   const drift = quietDrift()
   const { shares } = drift
   const read = (kind: string, count: number) => {

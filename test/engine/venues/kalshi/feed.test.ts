@@ -35,7 +35,7 @@ async function startKeyed(tickers: readonly string[]): Promise<Bench> {
 describe('Kalshi feed with a key', () => {
   afterEach(closeAll)
 
-  it('it signs the handshake, subscribes, and books begin with their snapshot', async () => {
+  it('signs the handshake, subscribes, and begins books with their snapshot', async () => {
     const bench = await startKeyed(['A', 'B'])
     assert.ok(bench.upgrades.every((headers) => headers['kalshi-access-signature'] !== undefined))
     const health = bench.venue.feed.health()
@@ -45,7 +45,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1 && count(bench, 'trade') === 1)
   })
 
-  it('a hole is told for the books of its subscription, and snapshots follow in order', async () => {
+  it('reports a gap for the books of its subscription, followed by snapshots in order', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.delta('A', 3)
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -58,7 +58,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 1)
   })
 
-  it('trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new connections, and trades go on', async () => {
+  it('leaves trades unread for a while, but drops a backlog of books by reconnecting while trades continue', async () => {
     const bench = await startKeyed(['A'])
     const { feed } = bench.venue
     feed.read('books')
@@ -77,7 +77,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
   })
 
-  it('after a loss everything is subscribed anew, under whatever sids', async () => {
+  it('resubscribes everything after a loss, under any sids', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.socket.terminate()
     await until(bench, () => count(bench, 'bookSnapshot') === 4)
@@ -90,7 +90,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedGap', 'books').length, 0)
   })
 
-  it('lost trades are told from when on, and are fetched with the same ids', async () => {
+  it('reports when trades were lost and fetches them with the same ids', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -110,7 +110,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(ids(bench), ['t1', 't4', 't1', 't2', 't3', 't4'])
   })
 
-  it('trades of a long range are given in pieces, between which the loop has its turn', async () => {
+  it('emits trades of a long range in parts with event-loop ticks between', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     bench.trades = Array.from({ length: 50 }, (_, index) => row(`t${50 - index}`, startMs - index))
@@ -134,7 +134,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(most, 2, 'as many as a millisecond holds')
   })
 
-  it('a reconnect of the trades is up only when subscribed, with the time of the loss', async () => {
+  it('reports a trade reconnect as up only when subscribed, with the time of the loss', async () => {
     const bench = await startKeyed(['A'])
     trades(bench)?.socket.terminate()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 2)
@@ -144,7 +144,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(up.sinceMs, down.sinceMs)
   })
 
-  it('a trade proves a subscription that was not acknowledged, which is named all the same', async () => {
+  it('treats a trade as proof of an unacknowledged subscription, and still names it', async () => {
     const bench = await open(true)
     bench.acknowledges = false
     bench.venue.feed.start()
@@ -159,7 +159,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual([bench.peers.length, feedEvents(bench, 'feedDown', 'trades').length], [1, 0])
   })
 
-  it('silence while REST shows newer trades is a broken stream; without them it is quiet', async () => {
+  it('treats silence as a broken stream only while REST shows newer trades', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     trades(bench)?.trade('t1', startMs)
@@ -185,7 +185,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(down.sinceMs <= startMs + 1_000, 'from the last trade on, not from the last ping')
   })
 
-  it('what was lost last is found by a snapshot asked for in silence, and all books of its subscription follow', async () => {
+  it('detects a last loss by a snapshot requested in silence, followed by all books of its subscription', async () => {
     const bench = await startKeyed(['A', 'B'])
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
@@ -248,7 +248,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
-  it('resync asks for snapshots; unwatched books are heard no more', async () => {
+  it('requests snapshots on resync and ignores unfollowed books', async () => {
     const bench = await startKeyed(['A', 'B'])
     bench.venue.feed.resync([outcomeId('A'), outcomeId('elsewhere')])
     await until(bench, () => count(bench, 'bookSnapshot') === 3)
@@ -260,7 +260,7 @@ describe('Kalshi feed with a key', () => {
     await until(bench, () => count(bench, 'bookChange') === 1)
   })
 
-  it('a market that was created is seen a little later, when REST knows it', async () => {
+  it('adds a created market a little later, when REST has it', async () => {
     const bench = await startKeyed(['A'])
     const startMs = bench.clock.nowMs()
     const msg = { event_type: 'created', market_ticker: 'NEW' }
@@ -270,7 +270,7 @@ describe('Kalshi feed with a key', () => {
     assert.ok(bench.clock.nowMs() - startMs >= 2_000)
   })
 
-  it('the markets of an event with other fees are read again, no others', async () => {
+  it('reads only the markets of an event with changed fees again', async () => {
     const bench = await startKeyed(['E-1', 'E-2', 'EE-1'])
     const msg = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     trades(bench)?.send('market_lifecycle_v2', 'event_fee_update', msg)
@@ -282,7 +282,7 @@ describe('Kalshi feed with a key', () => {
     assert.deepEqual(seen.sort(), ['E-1', 'E-2'])
   })
 
-  it('after stop nothing is emitted and no timer is left', async () => {
+  it('emits nothing and leaves no timer after stop', async () => {
     const bench = await startKeyed(['A'])
     const before = bench.events.length
     books(bench)?.delta('A')

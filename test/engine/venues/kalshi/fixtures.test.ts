@@ -31,7 +31,7 @@ import {
 
 const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
-test('every invented row becomes what is written beside it, value by value', async () => {
+test('converts every invented row to its expected values', async () => {
   assert.equal(await judgeCases('kalshi'), 69)
 })
 
@@ -128,7 +128,7 @@ class StreamFold {
   }
 }
 
-test('each invented candle ends with the price that is written beside it', async (t) => {
+test('ends each invented candle with its expected price', async (t) => {
   const cases = casesOf(`${INVENTED}/kalshi/candles.jsonl`)
   const server = createServer((_, response) => {
     response.end(JSON.stringify({ ticker: 'KXT-1', candlesticks: cases.map(({ row }) => row) }))

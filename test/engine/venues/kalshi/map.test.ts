@@ -70,7 +70,7 @@ const lifecycle = (change: string, more: object = {}): DataMessage => {
 }
 
 describe('Kalshi map', () => {
-  it('both sides become one book quoted for Yes: a bid for No at p asks 1 - p', () => {
+  it('builds one book quoted for Yes from both sides: a bid for No at p asks 1 - p', () => {
     const { events } = map({
       kind: 'orderbookSnapshot',
       sid: 1,
@@ -92,7 +92,7 @@ describe('Kalshi map', () => {
     assert.deepEqual([book.outcome, book.isInOrder], ['T', true])
   })
 
-  it('a delta is a difference, on the side and at the price of Yes', () => {
+  it('converts a delta to a difference on the side and price of Yes', () => {
     const yes = map(delta({ delta: '-4.00' })).events[0]
     assert.ok(yes?.kind === 'bookChange')
     assert.equal(yes.mode, 'difference')
@@ -113,7 +113,7 @@ describe('Kalshi map', () => {
     ['more than a thousand million contracts', { delta: '1000000001' }],
     ['less than minus a thousand million contracts', { delta: '-1000000001' }],
   ] as const) {
-    it(`${name} is refused`, () => {
+    it(`refuses ${name}`, () => {
       const { events, refusal } = map(delta(more))
       assert.deepEqual([events.length, refusal?.kind], [0, 'rejected'])
     })
@@ -150,7 +150,7 @@ describe('Kalshi map', () => {
     }
   })
 
-  it('a taker of No buys the second outcome at its own price', () => {
+  it('converts a No taker to a buy of the second outcome at its own price', () => {
     const yes = mapTrade(trade(), NOW, 'stream')
     assert.ok(yes.kind === 'trade')
     const expected = ['T', 'buy', 360_000, 12_500_000, 'id-1']
@@ -165,7 +165,7 @@ describe('Kalshi map', () => {
     assert.equal(mapTrade(trade({ count: '0.00' }), NOW, 'stream').kind, 'rejected')
   })
 
-  it('lifecycle changes become statuses, and what must be read again is seen', () => {
+  it('converts lifecycle changes to statuses and detects what to read again', () => {
     const told = (message: DataMessage) =>
       map(message).events.map((event) =>
         event.kind === 'marketStatus' ? `${event.status} ${event.settlementPrice}` : event.kind,
@@ -220,7 +220,7 @@ describe('Kalshi map', () => {
     assert.equal(payout({ result: '' }), null)
   })
 
-  it('combinations are ignored, not refused', () => {
+  it('ignores combinations without refusing them', () => {
     assert.deepEqual(map(delta({ ticker: 'KXMVENFL-1' })).refusal, {
       kind: 'ignored',
       reason: 'combo',

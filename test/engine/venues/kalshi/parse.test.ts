@@ -61,7 +61,7 @@ const withField = (base: { msg: object }, name: string, value: unknown) => ({
 })
 
 describe('Kalshi parse', () => {
-  it('each kind of message is read with its numbers still text', () => {
+  it('reads each kind of message with numbers as text', () => {
     assert.deepEqual(parse(DELTA), {
       kind: 'orderbookDelta',
       sid: 1,
@@ -83,7 +83,7 @@ describe('Kalshi parse', () => {
     assert.deepEqual([lifecycle.change, lifecycle.timeMs], ['settled', 1_790_010_000_000])
   })
 
-  it('replies are read, with and without sid and seq', () => {
+  it('reads replies, with and without sid and seq', () => {
     const subscribed = parse({ id: 4, type: 'subscribed', msg: { channel: 'trade', sid: 7 } })
     assert.deepEqual(subscribed, { kind: 'subscribed', commandId: 4, channel: 'trade', sid: 7 })
     const listed = parse({ id: 5, type: 'ok', msg: [{ channel: 'trade', sid: 2 }] })
@@ -112,14 +112,14 @@ describe('Kalshi parse', () => {
     [JSON.stringify(withField(LIFECYCLE, 'market_ticker', [])), 'lifecycle_ticker'],
   ]
   for (const [text, reason] of refusals) {
-    it(`${text.slice(0, 40) || 'an empty frame'} is refused: ${reason}`, () => {
+    it(`refuses ${text.slice(0, 40) || 'an empty frame'}: ${reason}`, () => {
       const result = parseFrame(text)
       assert.ok(result.kind === 'rejected')
       assert.equal(result.reason, reason)
     })
   }
 
-  it('a refusal says where it stood, so that only its market is suspect', () => {
+  it('locates a refusal so that only its market is suspect', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
     assert.deepEqual(result.position, { sid: 1, seq: 2, ticker: 'T' })
@@ -146,7 +146,7 @@ describe('Kalshi parse', () => {
     assert.deepEqual(page.position, { sid: null, seq: null, ticker: null })
   })
 
-  it('other fees of an event are its overrides, as they are written; null is none', () => {
+  it('reads other fees of an event as overrides, with null as none', () => {
     const of = (msg: object) => parse({ type: 'event_fee_update', sid: 3, seq: 8, msg })
     const half = { event_ticker: 'E', fee_type_override: null, fee_multiplier_override: 0.5 }
     const message = { kind: 'fee', sid: 3, seq: 8, event: 'E' }
@@ -161,7 +161,7 @@ describe('Kalshi parse', () => {
     assert.equal(result.reason, 'fee_event')
   })
 
-  it('a kind or change we do not know keeps its number', () => {
+  it('keeps the number of an unknown kind or change', () => {
     const other = parse({ type: 'event_lifecycle', sid: 3, seq: 8, msg: {} })
     const none = { change: null, ticker: null, isOfBook: false }
     const unread = { kind: 'unread', name: 'event_lifecycle', ...none, sid: 3, seq: 8 }
@@ -171,7 +171,7 @@ describe('Kalshi parse', () => {
     assert.equal(change.kind === 'unread' && change.change, 'reborn')
   })
 
-  it('REST trades are read in the present form and in that of January 2026', () => {
+  it('reads REST trades in the current form and that of January 2026', () => {
     const row = {
       trade_id: 'x-1',
       ticker: 'T',
@@ -189,14 +189,14 @@ describe('Kalshi parse', () => {
     assert.deepEqual([then.yesPrice, then.count], ['0.06', '1'])
   })
 
-  it('a REST book with an absent or null side is a book', () => {
+  it('reads a REST book with an absent or null side', () => {
     const book = parseOrderbookRow({ ticker: 'T', orderbook_fp: { yes_dollars: null } })
     assert.ok(book.kind === 'orderbookSnapshot')
     assert.deepEqual([book.yes, book.no], [[], []])
     assert.equal(parseOrderbookRow({ ticker: 'T' }).kind, 'rejected')
   })
 
-  it('twenty thousand mutated frames throw nothing and emit only sound events', (t) => {
+  it('throws nothing and emits only valid events on twenty thousand mutated frames', (t) => {
     const random = seededRandom('kalshi fuzz', process.env.SEED ?? 1)
     const seeds = [DELTA, SNAPSHOT, TRADE, LIFECYCLE].map((each) => JSON.stringify(each))
     const junk = ['"', '{', '}', '[', ']', ',', ':', '-', '.', '9e999', 'null', '\\u0000', '<', 'é']

@@ -17,7 +17,7 @@ import {
 describe('Kalshi feed without a key', () => {
   afterEach(closeAll)
 
-  it('books are polled and in order, a hundred a request, each market in its round', async () => {
+  it('polls books in order, a hundred a request, each market in its round', async () => {
     const bench = await open(false)
     const tickers = Array.from({ length: 250 }, (_, index) => `M${index}`)
     bench.venue.feed.watch(tickers.map(watched))
@@ -34,7 +34,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(feedEvents(bench, 'feedUp', 'books').length, 1)
   })
 
-  it('trades are told once each, oldest first, however often a page repeats them', async () => {
+  it('reports trades once each, oldest first, whatever a page repeats', async () => {
     const bench = await open(false)
     const startMs = bench.clock.nowMs()
     bench.trades = [row('b', startMs + 20), row('a', startMs + 10)]
@@ -46,7 +46,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual(ids(bench), ['a', 'b', 'c'])
   })
 
-  it('three failures in a row are a lost feed, and the trades of that time come back', async () => {
+  it('reports a lost feed after three failures in a row, and recovers the trades of that time', async () => {
     const bench = await open(false)
     bench.venue.feed.start()
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
@@ -68,7 +68,7 @@ describe('Kalshi feed without a key', () => {
     assert.equal(late.source, 'backfill')
   })
 
-  it('stop ends the polling', async () => {
+  it('ends polling on stop', async () => {
     const bench = await open(false)
     bench.venue.feed.watch([watched('A')])
     bench.venue.feed.start()
@@ -82,7 +82,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([bench.requests.length, bench.clock.timerCount], [before, 0])
   })
 
-  it('a venue of which nothing is known and nothing is heard is down, not half up', async () => {
+  it('reports an unknown silent venue as down, not degraded', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     bench.isRestUp = false
@@ -100,7 +100,7 @@ describe('Kalshi feed without a key', () => {
     assert.deepEqual([whole.connectionsOpen, whole.connectionsWanted], [2, 2])
   })
 
-  it('health says how long a round of all books takes', async () => {
+  it('reports the duration of a polling round in health', async () => {
     const bench = await open(false)
     const { feed } = bench.venue
     assert.equal(feed.health().bookDelayMs, 0, 'without books there is nothing to be late')

@@ -20,7 +20,7 @@ const edged = (edge: string, center: string, width: '0.10' | '0.01') => {
 const on = (row: object, price: number): boolean | undefined =>
   parsePriceGrid({ ...row })?.isOn(priceMicros(price))
 
-test('every structure is its ranges: prices between the steps are off the grid, ends and edges on it', () => {
+test('puts prices between steps off the grid of every structure, and ends and edges on it', () => {
   const cases: readonly (readonly [object, number, readonly number[], readonly number[]])[] = [
     [linear, 10_000, [10_000, 440_000, 990_000], [5_000, 441_000, 999_000]],
     [deci, 1_000, [1_000, 441_000, 999_000], [500, 441_500]],
@@ -36,7 +36,7 @@ test('every structure is its ranges: prices between the steps are off the grid, 
   }
 })
 
-test('markets with the same ranges share them; ranges that cannot be read are none', () => {
+test('shares ranges between markets, and gives none for unreadable ones', () => {
   assert.equal(parsePriceGrid(linear), parsePriceGrid(rowOf(['0', '1', '0.01'])))
   const broken = [
     {},
@@ -52,7 +52,7 @@ test('markets with the same ranges share them; ranges that cannot be read are no
   for (const row of broken) assert.equal(parsePriceGrid({ ...row }), null)
 })
 
-test('after a change in mid-life orders on the old ranges and on the new may stand', () => {
+test('accepts orders on old and new ranges after a change', () => {
   const terms = new MarketTerms()
   const may = (price: number) => terms.mayRest('A', priceMicros(price))
   assert.ok(may(441_500), 'nothing is known of the market')

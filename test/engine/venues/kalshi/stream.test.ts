@@ -43,7 +43,7 @@ function openStream() {
   return { take, events, seen, combos, terms, found, drift }
 }
 
-test('unknown kinds of messages, changes of a market and refusals are named, and the numbers go on', () => {
+test('names unknown messages, market changes and refusals, and continues the numbers', () => {
   const { take, seen, found, events, drift } = openStream()
   take('event_lifecycle', { event_ticker: 'E' })
   take('margin_call', { x: 1 })
@@ -73,7 +73,7 @@ const block = (word: unknown) => ({
   ...{ taker_outcome_side: 'yes', ts_ms: 1_790_000_000_000, is_block_trade: word },
 })
 
-test('a trade is a block unless its mark denies it; a mark that is no flag is named, and so is one that trades leave out', () => {
+test('treats a trade as a block unless its flag denies it, and names invalid or missing flags', () => {
   const { take, events, found, drift } = openStream()
   const words = [true, false, 'true', 1, 'yes', 'false', 0]
   for (const word of words) take('trade', block(word))
@@ -90,7 +90,7 @@ test('a trade is a block unless its mark denies it; a mark that is no flag is na
   assert.deepEqual(found(), [...odd, 'trade.field=is_block_trade missing 1'])
 })
 
-test('other fees of an event that have no formula are named', () => {
+test('names other fees of an event that have no formula', () => {
   const { take, found } = openStream()
   const fees = (override: object) => take('event_fee_update', { event_ticker: 'E', ...override })
   fees({ fee_type_override: null, fee_multiplier_override: null })
@@ -108,7 +108,7 @@ test('other fees of an event that have no formula are named', () => {
   ])
 })
 
-test('what has the form of a book or its change under an unknown type makes that book suspect, and all where it names none; nothing else does', () => {
+test('marks the book of a book-like message of unknown type as suspect, or all without a name', () => {
   const { take, seen, found } = openStream()
   take('book_delta', { market_ticker: 'A', price_dollars: '0.4', delta_fp: '1.00', side: 'yes' })
   take('book_change', { market_ticker: 'B', price_dollars: '0.4', size: '1.00', side: 'no' })
@@ -119,7 +119,7 @@ test('what has the form of a book or its change under an unknown type makes that
   assert.equal(found().length, 4)
 })
 
-test('a flood of unknown words stays within the bound of the table', () => {
+test('bounds a flood of unknown names in the table', () => {
   const { take, drift } = openStream()
   for (let at = 0; at < 500; at += 1) take(`kind_${at}`, {})
   assert.ok(drift.entries().length < 70)
@@ -129,7 +129,7 @@ test('a flood of unknown words stays within the bound of the table', () => {
   )
 })
 
-test('an order placed off the ranges of its market is refused by name and the book asked for; one that goes is not', () => {
+test('refuses an order placed outside its market’s ranges by name and requests the book, but not a removed one', () => {
   const { take, seen, found, events, terms } = openStream()
   const row = { price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }] }
   terms.note('A', { tradingEndsAtMs: null, grid: parsePriceGrid(row), shard: 0 })
@@ -149,7 +149,7 @@ test('an order placed off the ranges of its market is refused by name and the bo
   assert.deepEqual(found(), ['book.off_grid=A 1'])
 })
 
-test('a combination under the name of a series is known by its row, and from then on ignored', () => {
+test('recognises a combination under a series name by its row and ignores it from then on', () => {
   const { take, events, combos } = openStream()
   const ticker = 'KXNFLGAME-S2026B3D8-930882'
   const trade = () =>

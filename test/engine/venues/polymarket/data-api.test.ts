@@ -31,7 +31,7 @@ async function readAll(api: DataApi): Promise<unknown[]> {
   return rows
 }
 
-test('pages are followed by cursor to their end, each with the filters of the first', async () => {
+test('follows pages by cursor to the end with the first page’s filters', async () => {
   const { api, asked } = openApi(
     { data: [1, 2], pagination: paging(true, 'x') },
     { data: [3], pagination: paging(false, 'ignored') },
@@ -43,7 +43,7 @@ test('pages are followed by cursor to their end, each with the filters of the fi
   ])
 })
 
-test('null is an answer without rows; another shape is doubted and named', async () => {
+test('accepts null as an answer without rows, and names another shape as suspect', async () => {
   const { api: known } = openApi({ data: null, pagination: paging(false) })
   assert.deepEqual(await readAll(known), [])
   const shapes = [[], null, 'text', {}, { data: {} }, { data: [1] }, { data: [], pagination: {} }]
@@ -54,7 +54,7 @@ test('null is an answer without rows; another shape is doubted and named', async
   }
 })
 
-test('more without a cursor, and a cursor that comes again, end the reading as a doubt with a name', async () => {
+test('ends a read as suspect, by name, when a cursor is missing or repeats', async () => {
   const without = openApi({ data: [1], pagination: paging(true, null) })
   await assert.rejects(readAll(without.api), /more without a cursor/)
   const repeated = openApi({ data: [1], pagination: paging(true, 'x') })

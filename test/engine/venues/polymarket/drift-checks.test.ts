@@ -42,14 +42,14 @@ async function findings(answers: Readonly<Record<string, unknown>>, headers = {}
   return drift.entries().map(({ kind, name, weight }) => `${kind}=${name} ${weight}`)
 }
 
-test('answers as documented leave no finding: v1 answering or retired, both versions, both widths of ids', async () => {
+test('reports nothing for documented answers: v1 live or retired, both versions and id widths', async () => {
   assert.deepEqual(await findings(RIGHT), [])
   assert.deepEqual(await findings({ ...RIGHT, '/trades': [] }), [])
   const v2 = { ...MARKET, version: 'v2', conditionId: `0x${'a'.repeat(62)}`, positionIds: ['1'] }
   assert.deepEqual(await findings({ ...RIGHT, '/markets/keyset': { markets: [MARKET, v2] } }), [])
 })
 
-test('each invented answer is named, with what a user loses apart from what is only new', async () => {
+test('names each invented answer, separating losses from novelties', async () => {
   const { price, ...unpriced } = TRADE
   const market = (set: object) => ({ '/markets/keyset': { markets: [{ ...MARKET, ...set }] } })
   const cases: readonly (readonly [object, readonly string[]])[] = [
@@ -84,7 +84,7 @@ test('each invented answer is named, with what a user loses apart from what is o
   ])
 })
 
-test('v1 that is retired while the service runs is a notice', async () => {
+test('reports v1 retired at run time as a notice', async () => {
   const drift = quietDrift()
   let v1: unknown = []
   const getJson = async (path: string) => {
@@ -104,14 +104,14 @@ test('v1 that is retired while the service runs is a notice', async () => {
   assert.deepEqual(told, [['data.v1', 'retired: no JSON', 1]])
 })
 
-test('rows of markets are judged by the page: one odd row is no finding', () => {
+test('evaluates market rows by page, so that one odd row is no finding', () => {
   const drift = quietDrift()
   checkMarketRows([MARKET, { ...MARKET, slug: 7 }], drift)
   checkMarketRows([], drift)
   assert.deepEqual(drift.entries(), [])
 })
 
-test('what nearly all open markets have is judged by pages of ten open ones', () => {
+test('evaluates fields of nearly all open markets by pages of ten open ones', () => {
   const usual = {
     ...{ description: '', createdAt: '', updatedAt: '', endDate: '', outcomePrices: '["0","1"]' },
     ...{ acceptingOrders: true, orderPriceMinTickSize: 0.01, bestAsk: 1, volumeNum: 0 },

@@ -112,7 +112,7 @@ const activity = (type: string, more: Partial<WireTrade> = {}) => ({
   payload: row(more),
 })
 
-test('tokens are split over sockets, both of a market on one, one socket flagged', async (t) => {
+test('splits tokens over sockets, both of a market on one, with one socket flagged', async (t) => {
   const { stub, feed, clock, feedEvents } = await openFeed(t, { assetsPerSocketMax: 4 })
   feed.watch([market(1), market(2), market(3), market(1)])
   feed.start()
@@ -152,7 +152,7 @@ test('tokens are split over sockets, both of a market on one, one socket flagged
   })
 })
 
-test('a lost socket is told with its outcomes, comes back, and subscribes again', async (t) => {
+test('reports a lost socket with its outcomes, reconnects and resubscribes', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -174,7 +174,7 @@ test('a lost socket is told with its outcomes, comes back, and subscribes again'
   assert.equal(feedEvents('feedUp', 'books')[1]?.sinceMs, START_MS + 1_000)
 })
 
-test('the heartbeat is PING every ten seconds; PONG and notices are no data', async (t) => {
+test('sends PING every ten seconds and treats PONG and notices as no data', async (t) => {
   const { stub, feed, clock } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -188,7 +188,7 @@ test('the heartbeat is PING every ten seconds; PONG and notices are no data', as
 })
 
 const WHOLE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
-test('a change of another size than in the book that its hash names is named and makes the book suspect; so is it named that changes have no hash or best prices', async (t) => {
+test('marks a book as suspect when a change contradicts its hash, and names missing hashes or best prices', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t, {
     ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
   })
@@ -231,7 +231,7 @@ test('a change of another size than in the book that its hash names is named and
   )
 })
 
-test('ids in hexadecimal are those of the books; unknown ones make their market suspect, or all of a connection that gets nothing else', async (t) => {
+test('resolves hexadecimal ids to books; unknown ones mark their market, or a connection without others, as suspect', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2), market(3)])
@@ -269,7 +269,7 @@ test('ids in hexadecimal are those of the books; unknown ones make their market 
   assert.deepEqual(gaps().slice(2), ['11', '21'])
 })
 
-test('an unreadable book message is a gap of its market, answered by a fresh snapshot', async (t) => {
+test('reports an unreadable book as a gap of its market and requests a snapshot', async (t) => {
   const { stub, feed, clock, feedEvents, metrics } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -310,7 +310,7 @@ test('an unreadable book message is a gap of its market, answered by a fresh sna
   ])
 })
 
-test('snapshots asked for are gathered, one a second, and fewer while none comes', async (t) => {
+test('batches requested snapshots, one a second, and slows down while none arrives', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -351,7 +351,7 @@ test('snapshots asked for are gathered, one a second, and fewer while none comes
   await until(() => ofKind('bookSnapshot').some(({ isInOrder }) => !isInOrder), 'REST in the end')
 })
 
-test('a socket that lives but sends no book it is asked for is replaced', async (t) => {
+test('replaces a live socket that sends no requested book', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -366,7 +366,7 @@ test('a socket that lives but sends no book it is asked for is replaced', async 
   await until(() => ofKind('bookSnapshot').length === 1, 'a book')
 })
 
-test('a tick change without a book within a second asks for one', async (t) => {
+test('requests a book when a tick change brings none within a second', async (t) => {
   const { stub, feed, clock, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -383,7 +383,7 @@ test('a tick change without a book within a second asks for one', async (t) => {
   await until(() => commands(books(stub)[0]).length === 3, 'asked')
 })
 
-test('new types of messages and new versions of books have names, and the books are read all the same', async (t) => {
+test('names new message types and book versions, and still reads the books', async (t) => {
   const { stub, feed, ofKind, drift } = await openFeed(t)
   feed.watch([market(1)])
   feed.start()
@@ -401,7 +401,7 @@ test('new types of messages and new versions of books have names, and the books 
   )
 })
 
-test('a refused handshake is named, of the books as of the activity stream', async (t) => {
+test('names a refused handshake of books and of the activity stream', async (t) => {
   const { stub, feed, drift } = await openFeed(t)
   stub.upgradeRefusal = 410
   feed.watch([market(1)])
@@ -416,7 +416,7 @@ test('a refused handshake is named, of the books as of the activity stream', asy
   )
 })
 
-test('every fill goes out once, also of unknown markets; a lost stream names its time', async (t) => {
+test('emits every fill once, also of unknown markets, and reports the time of a lost stream', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -489,7 +489,7 @@ test('reads activity frames without topic and type, and finds the taker among th
   )
 })
 
-test('names an activity stream of nothing but other frames as a loss', async (t) => {
+test('reports an activity stream of only other frames as a loss', async (t) => {
   const { stub, feed, clock, metrics, drift } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -508,7 +508,7 @@ test('names an activity stream of nothing but other frames as a loss', async (t)
   )
 })
 
-test('silence of the activity stream while last_trade_price flows reconnects; the Data API is not asked', async (t) => {
+test('reconnects a silent activity stream while last_trade_price flows, without the Data API', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -534,7 +534,7 @@ test('silence of the activity stream while last_trade_price flows reconnects; th
   assert.equal(stub.requests.filter(({ path }) => path === '/v2/trades').length, 0)
 })
 
-test('an ended stream is replaced by last_trade_price and back when it speaks; each trade comes once, and the source is told', async (t) => {
+test('switches to last_trade_price when a stream ends, and back, with each trade once and the source reported', async (t) => {
   const { stub, feed, clock, feedEvents, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -578,7 +578,7 @@ test('an ended stream is replaced by last_trade_price and back when it speaks; e
   assert.equal(trades().length, 8, 'known by its transaction')
 })
 
-test('emits one trade a fill with its wallet, once, whichever source has it first', async (t) => {
+test('emits one trade per fill with its wallet once, from whichever source is first', async (t) => {
   const { stub, feed, clock, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -633,7 +633,7 @@ test('emits one trade a fill with its wallet, once, whichever source has it firs
   )
 })
 
-test('a refused topic ends the stream at once', async (t) => {
+test('ends the stream at once on a refused topic', async (t) => {
   const { stub, feed, trades } = await openFeed(t)
   feed.start()
   feed.watch([market(1)])
@@ -648,7 +648,7 @@ test('a refused topic ends the stream at once', async (t) => {
   assert.equal(feed.health().connectionsWanted, 1, 'its socket is no loss')
 })
 
-test('a silent book socket is judged by REST: gap, then a new connection', async (t) => {
+test('checks a silent book socket by REST: gap, then a new connection', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -677,7 +677,7 @@ test('a silent book socket is judged by REST: gap, then a new connection', async
   await until(() => feedEvents('feedDown', 'books').length === 1, 'reconnecting')
 })
 
-test('a repeated row and a participant without its fill are settled by the Data API', async (t) => {
+test('resolves a repeated row and a participant without its fill by the Data API', async (t) => {
   const { stub, feed, clock, trades, ofKind } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -715,7 +715,7 @@ test('a repeated row and a participant without its fill are settled by the Data 
   assert.equal(ofKind('tradeParticipant')[0]?.wallet, '0xbb')
 })
 
-test('a back-fill emits the ids of the stream, and reads a recent end again', async (t) => {
+test('back-fills with the stream’s ids and rereads a recent end', async (t) => {
   const { stub, feed, clock, trades } = await openFeed(t)
   feed.start()
   await until(() => commands(sockets(stub, '/rtds')[0]).length === 1, 'subscribed')
@@ -736,7 +736,7 @@ test('a back-fill emits the ids of the stream, and reads a recent end again', as
   await assert.rejects(feed.fetchTrades({ ...range, source: 'history' }))
 })
 
-test('a book that REST shows otherwise, twice, is a gap of that market alone', async (t) => {
+test('reports a gap of one market when REST contradicts its book twice', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -761,7 +761,7 @@ test('a book that REST shows otherwise, twice, is a gap of that market alone', a
   assert.deepEqual(feedEvents('feedGap', 'books')[0]?.outcomes, ['21'])
 })
 
-test('does not mark a good book stale when one of two readings is a ghost book', async (t) => {
+test('does not mark a good book as stale when one of two samples is a ghost book', async (t) => {
   for (const isGhostFirst of [true, false]) {
     const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
       ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
@@ -790,7 +790,7 @@ test('does not mark a good book stale when one of two readings is a ghost book',
   }
 })
 
-test('reads the books asked for over REST and hands them on out of order', async (t) => {
+test('reads requested books over REST and delivers them out of order', async (t) => {
   const { stub, feed, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([market(1), market(2)])
@@ -805,7 +805,7 @@ test('reads the books asked for over REST and hands them on out of order', async
   assert.equal(feed.health().connectionsOpen, 1, 'the stream has delivered nothing')
 })
 
-test('a stream that moves between the readings is not suspected', async (t) => {
+test('does not suspect a stream that changes between samples', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -828,7 +828,7 @@ test('a stream that moves between the readings is not suspected', async (t) => {
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('a venue that stamps books with the time of asking is not suspected for it', async (t) => {
+test('does not suspect a venue that stamps books with the request time', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind } = await openFeed(t, {
     bookNoDataAfterMs: 3_600_000,
     auditEveryMs: 5_000,
@@ -847,7 +847,7 @@ test('a venue that stamps books with the time of asking is not suspected for it'
   assert.equal(feedEvents('feedGap', 'books').length, 0)
 })
 
-test('an announced close makes the catalogue ask; after stop nothing is emitted', async (t) => {
+test('triggers the catalogue on an announced close, and emits nothing after stop', async (t) => {
   const { stub, feed, clock, events, ofKind } = await openFeed(t)
   feed.start()
   feed.watch([
@@ -877,7 +877,7 @@ async function settle(): Promise<void> {
   }
 }
 
-test('trades alone or nothing at all may be left unread for a while; a backlog of books is dropped by new sockets, and trades go on', async (t) => {
+test('leaves trades unread for a while, but drops a backlog of books by new sockets while trades continue', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, trades } = await openFeed(t)
   const rtds = () => stub.sockets.filter(({ path }) => path !== '/ws/market')
   feed.start()

@@ -78,7 +78,7 @@ function countInto(counts: Map<string, number>, keys: readonly string[]): void {
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-test('every invented row becomes what is written beside it, value by value', async () => {
+test('converts every invented row to its expected values', async () => {
   assert.equal(await judgeCases('polymarket'), 137)
 })
 
@@ -92,7 +92,7 @@ const V2 = {
 } as const
 
 for (const version of ['v1', 'v2']) {
-  test(`in today’s shape each frame of a stream leaves the book that is written beside it: ${version}`, () => {
+  test(`builds the expected book from each frame of the current format: ${version}`, () => {
     const stream = polymarketSteps(`${INVENTED}/polymarket/book-stream.jsonl`)
     const { market, tokens, steps } = stream
     const asked = version === 'v1' ? stream : V2
@@ -118,7 +118,7 @@ for (const version of ['v1', 'v2']) {
   })
 }
 
-test('invented positions become what is written beside them', async () => {
+test('converts invented positions to the expected ones', async () => {
   const cases = casesOf(`${INVENTED}/polymarket/data-positions.jsonl`)
   const metrics = new Metrics()
   const rows = cases.map(({ row }) => row)

@@ -75,7 +75,7 @@ const change = (entries: unknown[], timestamp = 1_795_000_000_001) => ({
   price_changes: entries,
 })
 
-test('both mirrored entries of a change are one change of the first token', () => {
+test('merges both mirrored entries of a change to one of the first token', () => {
   const { feed } = openMap()
   const [event, ...rest] = feed(
     change([
@@ -96,7 +96,7 @@ test('both mirrored entries of a change are one change of the first token', () =
   })
 })
 
-test('entries of the second token alone are converted by complement, top included', () => {
+test('complements entries of the second token alone, best prices included', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([entry(SECOND, 'BUY', '0.3', '7', { best_bid: '0.3', best_ask: '' })]),
@@ -107,7 +107,7 @@ test('entries of the second token alone are converted by complement, top include
   assert.deepEqual(event.top, { bid: null, ask: 700_000 })
 })
 
-test('a level that only the second token names is not lost among mirrored ones', () => {
+test('keeps a level that only the second token names among mirrored ones', () => {
   const { feed } = openMap()
   const [event] = feed(
     change([
@@ -124,7 +124,7 @@ test('a level that only the second token names is not lost among mirrored ones',
   assert.equal(event.top, null)
 })
 
-test("absent, null, '', '0' and '1' best prices: not said, or an empty side", () => {
+test("reads absent, null, '', '0' and '1' best prices as unstated or an empty side", () => {
   const { feed } = openMap()
   const topOf = (more: object) => {
     const [event] = feed(change([entry(FIRST, 'BUY', '0.5', '1', more)]))
@@ -139,7 +139,7 @@ test("absent, null, '', '0' and '1' best prices: not said, or an empty side", ()
   assert.deepEqual(topOf({ best_bid: '0.5', best_ask: '0' }), { bid: 500_000, ask: null })
 })
 
-test('the n-th book of one moment is taken from whoever is first, and the first token’s own', () => {
+test('takes the n-th simultaneous book from the first sender, and the first token’s own', () => {
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
@@ -161,7 +161,7 @@ test('the n-th book of one moment is taken from whoever is first, and the first 
   assert.equal(event.isInOrder, true)
 })
 
-test('a level that only the first token’s own book of the moment has is not lost', () => {
+test('keeps a level only in the first token’s own simultaneous book', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const poorer = book(SECOND, time, [], [level('0.6', '1')])
@@ -178,7 +178,7 @@ test('a level that only the first token’s own book of the moment has is not lo
   assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), whole)
 })
 
-test('the own book of a moment that the stream has left puts nothing back', () => {
+test('restores nothing from a simultaneous own book that the stream has passed', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
   const twin = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
@@ -194,7 +194,7 @@ test('the own book of a moment that the stream has left puts nothing back', () =
   }
 })
 
-test('a late twin of an older moment is left out, a new subscription forgets', () => {
+test('skips a late mirrored book of an older time, and resets on a new subscription', () => {
   const { feed, track } = openMap()
   const time = 1_795_000_000_100
   feed(book(FIRST, time, [level('0.4', '1')], []))
@@ -204,7 +204,7 @@ test('a late twin of an older moment is left out, a new subscription forgets', (
   assert.equal(feed(book(SECOND, time - 5, [], [])).length, 1)
 })
 
-test('a price finer than a micro or impossible is refused with its market, not guessed', () => {
+test('refuses a price finer than a micro or impossible with its market', () => {
   const { feed, rejections } = openMap()
   assert.equal(feed(change([entry(FIRST, 'BUY', '0.1234567', '1')])).length, 0)
   assert.equal(feed(change([entry(FIRST, 'BUY', '1.5', '1')])).length, 0)
@@ -220,7 +220,7 @@ test('a price finer than a micro or impossible is refused with its market, not g
   ])
 })
 
-test('the last price is folded to the first token and moves nothing else', () => {
+test('converts the last price to the first token and changes nothing else', () => {
   const { feed } = openMap()
   const message = { event_type: 'last_trade_price', price: '0.3', timestamp: '1795000000200' }
   const [own] = feed({ ...message, asset_id: FIRST })
@@ -232,7 +232,7 @@ test('the last price is folded to the first token and moves nothing else', () =>
   assert.equal(unknown.outcome, '999')
 })
 
-test('a tick change is told once for both tokens and wants a snapshot', () => {
+test('reports a tick change once for both tokens and requires a snapshot', () => {
   const { feed, ticks } = openMap()
   const tick = (asset: string, to: string, time: number) => ({
     event_type: 'tick_size_change',
@@ -253,7 +253,7 @@ test('a tick change is told once for both tokens and wants a snapshot', () => {
   assert.equal(ticks.length, 3)
 })
 
-test('new and resolved markets are told whether or not they are watched', () => {
+test('reports new and resolved markets, followed or not', () => {
   const { feed } = openMap()
   const resolved = {
     event_type: 'market_resolved',
@@ -274,7 +274,7 @@ test('new and resolved markets are told whether or not they are watched', () => 
   assert.ok(seen?.kind === 'marketSeen' && seen.market === '0xnew')
 })
 
-test("of 2025's shape the second token's repetition is left out", () => {
+test('skips the second token’s repetition in the 2025 format', () => {
   const { feed } = openMap()
   const old = (asset: string, side: 'BUY' | 'SELL', price: string) => ({
     event_type: 'price_change',

@@ -12,7 +12,7 @@ const kinds = (text: string) => {
   )
 }
 
-test('words are heartbeats or notices; HTML and torn text are rejections', () => {
+test('reads words as heartbeats or notices, and rejects HTML and truncated text', () => {
   assert.equal(kinds('PONG'), 'sign')
   assert.equal(kinds('PONG\n'), 'sign')
   assert.deepEqual(kinds('{"event_type":{"toString":1}}'), ['unknown_event_type'])
@@ -24,7 +24,7 @@ test('words are heartbeats or notices; HTML and torn text are rejections', () =>
   assert.deepEqual(kinds('\u0000\u0001'), ['not_json'])
 })
 
-test('one object or an array of them; one bad message costs no other', () => {
+test('reads one object or an array, isolating one bad message', () => {
   const book = '{"event_type":"book","asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   const rest = '{"asset_id":"1","timestamp":"1","bids":[],"asks":[]}'
   assert.deepEqual(kinds(book), ['book'])
@@ -38,7 +38,7 @@ test('one object or an array of them; one bad message costs no other', () => {
   ])
 })
 
-test('a rejected book message names the tokens whose books have lost it', () => {
+test('names the tokens whose books a rejected message affects', () => {
   const tokens = (text: string) => {
     const parsed = parseFrame(text)
     assert.equal(parsed.kind, 'messages')
@@ -59,7 +59,7 @@ test('a rejected book message names the tokens whose books have lost it', () => 
   assert.deepEqual(tokens('{"event_type":"hint","asset_id":"7"}'), [])
 })
 
-test('the activity stream: two types of one topic, everything else set apart', () => {
+test('reads two types of one activity topic and separates everything else', () => {
   const row =
     '{"proxyWallet":"0xa","asset":"1","conditionId":"0xb","side":"BUY","size":1,"price":0.5,"timestamp":1795000000,"transactionHash":"0xc"}'
   const kindOf = (type: string, payload: string, topic = 'activity') => {

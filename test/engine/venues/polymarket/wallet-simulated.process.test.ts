@@ -118,7 +118,7 @@ async function openWorld() {
   return { simulator, parts: { clock, gamma, data: api, counters }, stop }
 }
 
-test('the simulated venue’s ledgers come back from its routes as they are, with roles, fees and owners', async () => {
+test('reads the simulated ledgers unchanged, with roles, fees and owners', async () => {
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {
@@ -164,7 +164,7 @@ test('the simulated venue’s ledgers come back from its routes as they are, wit
   }
 })
 
-test('the simulated venue tells the group of every market that its wallets converted', async () => {
+test('returns the group of every market that the simulated wallets converted', async () => {
   const { simulator, parts, stop } = await openWorld()
   const signal = new AbortController().signal
   try {

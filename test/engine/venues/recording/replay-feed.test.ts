@@ -127,14 +127,14 @@ async function play(file: string, options: ReplayOptions) {
 }
 
 describe('replay', () => {
-  it('the file begins with its header, and every line reads back', async () => {
+  it('begins the file with its header, and reads back every line', async () => {
     const file = await record('lines.jsonl')
     const lines = readFileSync(file, 'utf8').trim().split('\n').map(parseLine)
     const kinds = lines.map((line) => line.kind)
     assert.deepEqual(kinds, ['header', 'catalog', 'frame', 'frame', 'frame', 'frame', 'frame'])
   })
 
-  it('a line that cannot be read is a value with a reason, and is skipped', async () => {
+  it('returns an unreadable line as a value with a reason and skips it', async () => {
     const bad = ['x', '5', '{"venue":"c"}', '{"kind":"recording","version":9}', '{"venue":"a"}']
     bad.push('{"kind":"catalog","venue":"b","page":{"markets":[{}],"events":[]}}')
     for (const line of bad) assert.equal(parseLine(line).kind, 'unreadable', line)
@@ -144,7 +144,7 @@ describe('replay', () => {
     assert.equal(events.filter((event) => event.kind === 'bookChange').length, 2)
   })
 
-  it('frames pass through parser, sequence and mapper with their recorded times', async () => {
+  it('passes frames through parser, sequence and mapper with recorded times', async () => {
     const { events } = await play(await record('path.jsonl'), { speed: 'max' })
     const told = events.filter((event) => event.venue === 'b').map((event) => event.kind)
     // After the hole, and after a frame that cannot be read.
@@ -158,7 +158,7 @@ describe('replay', () => {
     assert.equal(events.filter((event) => event.kind === 'trade' && event.venue === 'a').length, 1)
   })
 
-  it('at speed 1 frames keep their distances, at speed 2 half of them', async () => {
+  it('keeps frame intervals at speed 1 and halves them at speed 2', async () => {
     const file = await record('pace.jsonl')
     for (const [speed, expectedMs] of [
       [1, 300],
@@ -171,7 +171,7 @@ describe('replay', () => {
     }
   })
 
-  it('the catalogue is what was recorded; of what is unknown nothing comes', async () => {
+  it('uses the recorded catalogue and returns nothing unknown', async () => {
     const { venues } = await play(await record('catalog.jsonl'), { speed: 'max' })
     const catalog = venues.find((venue) => venue.key === 'b')?.catalog
     const ids = [nativeMarketId('T-1'), nativeMarketId('T-2')]
@@ -182,7 +182,7 @@ describe('replay', () => {
     )
   })
 
-  it('trades that were not recorded are lost, and said to be', async () => {
+  it('reports trades that were not recorded as lost', async () => {
     const { venues } = await play(await record('trades.jsonl'), { speed: 'max' })
     const range = { market: null, fromMs: timeMs(1), toMs: timeMs(9), source: 'backfill' as const }
     assert.deepEqual(await venues[0]?.feed.fetchTrades(range), {
@@ -192,7 +192,7 @@ describe('replay', () => {
     })
   })
 
-  it('nothing before the recording is known, and no teams', async () => {
+  it('knows nothing before the recording, and no teams', async () => {
     const { venues } = await play(await record('teams.jsonl'), { speed: 'max' })
     const { signal } = new AbortController()
     const outcomes: [] = []
@@ -204,13 +204,13 @@ describe('replay', () => {
     }
   })
 
-  it('a missing file is an error that names it', () => {
+  it('names a missing file in its error', () => {
     const parts = { clock: new ManualClock(), random: seededRandom(1), log: silentLog }
     const open = () => openReplay('/no/such', { ...parts, metrics: new Metrics(), emit: () => {} })
     assert.throws(open, /\/no\/such/)
   })
 
-  it('a recorder that cannot write says so when it stops', async () => {
+  it('reports on stop that a recorder cannot write', async () => {
     const recorder = new Recorder({ file: join(folder, 'no', 'dir'), clock: new ManualClock() })
     await nextTurn()
     recorder.tap({ connection: 1, receivedAtMs: timeMs(1), text: 'x' }, 'b', 'books')

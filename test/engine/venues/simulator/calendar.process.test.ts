@@ -27,7 +27,7 @@ const MOMENTS = [
 ].map(at)
 const VENUES: readonly SimVenue[] = ['a', 'b']
 
-test('a second calendar at a later time plans the same events, deeply equal', () => {
+test('plans the same events in a second calendar at a later time', () => {
   const early = byNumber(new Calendar({ seed: 7, marketsPerVenue: 400 }).eventsAt(NOON))
   const second = new Calendar({ seed: 7, marketsPerVenue: 400 })
   for (const laterMs of [HOUR_MS, DAY_MS, 7 * DAY_MS]) {
@@ -42,13 +42,13 @@ test('a second calendar at a later time plans the same events, deeply equal', ()
   }
 })
 
-test('another seed plans other ids', () => {
+test('plans other ids for another seed', () => {
   const first = nativeIds(new Calendar({ seed: 7, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
   const second = nativeIds(new Calendar({ seed: 8, marketsPerVenue: 100 }).eventsAt(NOON), 'a')
   assert.equal([...first].filter((id) => second.has(id)).length, 0)
 })
 
-test('times are in order and results come minutes after the close', () => {
+test('orders times, with results minutes after the close', () => {
   for (const moment of MOMENTS) {
     for (const { listing } of marketsOf(
       new Calendar({ seed: 3, marketsPerVenue: 800 }).eventsAt(moment),
@@ -64,7 +64,7 @@ test('times are in order and results come minutes after the close', () => {
   }
 })
 
-test('ids are well formed and no two markets or events share one', () => {
+test('builds well-formed, unique ids of markets and events', () => {
   for (const moment of MOMENTS) {
     const events = new Calendar({ seed: 1, marketsPerVenue: MARKETS_MANY }).eventsAt(moment)
     for (const venue of VENUES) {
@@ -97,7 +97,7 @@ test('ids are well formed and no two markets or events share one', () => {
   }
 })
 
-test('ids stay unique over a month of announcements', () => {
+test('keeps ids unique over a month of announcements', () => {
   const calendar = new Calendar({ seed: 5, marketsPerVenue: 400 })
   const all = [
     ...calendar.eventsAt(NOON),
@@ -112,7 +112,7 @@ test('ids stay unique over a month of announcements', () => {
   }
 })
 
-test('every topic and every sport is there at the default size, at both venues', () => {
+test('has every topic and sport at the default size, at both venues', () => {
   for (const seed of isLong ? [1, 2, 3] : [1]) {
     for (const moment of MOMENTS) {
       const events = new Calendar({ seed, marketsPerVenue: 400 }).eventsAt(moment)
@@ -138,7 +138,7 @@ test('every topic and every sport is there at the default size, at both venues',
   }
 })
 
-test('one market wins in a mutually exclusive event', () => {
+test('lets one market win in a mutually exclusive event', () => {
   for (const { event, markets } of plannedAt(2000)) {
     if (!event.isMutuallyExclusive) continue
     const payouts = markets.map(({ listing }) => Number(listing.payout))
@@ -149,7 +149,7 @@ test('one market wins in a mutually exclusive event', () => {
   }
 })
 
-test('strikes of one value are monotone in chance and payout', () => {
+test('orders strikes of one value monotonically in chance and payout', () => {
   let grids = 0
   for (const { event, markets } of plannedAt(2000)) {
     const strikes = markets.flatMap(({ listing, prior, isInverted }) => {
@@ -168,7 +168,7 @@ test('strikes of one value are monotone in chance and payout', () => {
   assert.ok(grids > 50)
 })
 
-test('both listings of the same question pay the same, and voids are rare', () => {
+test('pays the same for both listings of a question, with rare voids', () => {
   const events = plannedAt(3000)
   const byNative = new Map(marketsOf(events).map((market) => [market.listing.nativeId, market]))
   let same = 0
@@ -185,7 +185,7 @@ test('both listings of the same question pay the same, and voids are rare', () =
   assert.ok(halves > 0 && halves < 120, `${halves} voids`)
 })
 
-test('priors are calibrated: what is given a chance comes out about as often', () => {
+test('calibrates priors to the frequency of outcomes', () => {
   const calendar = new Calendar({ seed: 11, marketsPerVenue: 3000 })
   let expected = 0
   let observed = 0
@@ -200,7 +200,7 @@ test('priors are calibrated: what is given a chance comes out about as often', (
   assert.ok(Math.abs(observed - expected) < 12 * Math.sqrt(variance), `${observed} of ${expected}`)
 })
 
-test('game tickers and slugs follow the venues’ grammar and name the same teams', () => {
+test('builds game tickers and slugs in the venues’ grammar with the same teams', () => {
   const grammar = /^([A-Z0-9]+)-(\d{2})([A-Z]{3})(\d{2})(\d{4})?([A-Z&'.-]+?)(\d)?$/
   let pairs = 0
   const events = plannedAt(2000)
@@ -240,7 +240,7 @@ test('game tickers and slugs follow the venues’ grammar and name the same team
   assert.ok(pairs > 20)
 })
 
-test('texts are complete and in each venue’s own style', () => {
+test('builds complete texts in each venue’s style', () => {
   for (const { event, markets } of plannedAt(1000)) {
     assert.ok(event.title !== '' && event.category !== '' && event.tags.length > 0)
     for (const { listing } of markets) {
@@ -261,7 +261,7 @@ test('texts are complete and in each venue’s own style', () => {
   }
 })
 
-test('each venue has the markets asked for, at every size and time', () => {
+test('creates the requested markets of each venue, at every size and time', () => {
   for (const marketsPerVenue of [20, 21, 57, 400, MARKETS_MANY]) {
     const calendar = new Calendar({ seed: 2, marketsPerVenue })
     for (const moment of MOMENTS) {
@@ -279,7 +279,7 @@ test('each venue has the markets asked for, at every size and time', () => {
   }
 })
 
-test('a third of the questions is at both venues, a quarter of those deceives', () => {
+test('lists a third of the questions at both venues, a quarter of those as decoys', () => {
   for (const marketsPerVenue of [400, 5000]) {
     const markets = marketsOf(new Calendar({ seed: 2, marketsPerVenue }).eventsAt(NOON))
     const venuesOf = new Map<string, Set<SimVenue>>()
@@ -304,7 +304,7 @@ test('a third of the questions is at both venues, a quarter of those deceives', 
   }
 })
 
-test('pairs name each other', () => {
+test('names both members in pairs', () => {
   const events = plannedAt(2000)
   const byNative = new Map(marketsOf(events).map(({ listing }) => [listing.nativeId, listing]))
   let checked = 0
@@ -321,7 +321,7 @@ test('pairs name each other', () => {
   assert.ok(checked > 1500)
 })
 
-test('activity is heavy-tailed: a hundredth of the markets has much of it', () => {
+test('distributes activity with a heavy tail: a hundredth of markets has much of it', () => {
   const markets = marketsOf(plannedAt(5000))
   const activity = markets.map(({ listing }) => listing.activity).sort((a, b) => b - a)
   const sum = activity.reduce((total, each) => total + each, 0)
@@ -331,7 +331,7 @@ test('activity is heavy-tailed: a hundredth of the markets has much of it', () =
   assert.ok(activity.every((each) => each > 0))
 })
 
-test('what eventsAt finds later is what createdBetween announced', () => {
+test('finds with eventsAt what createdBetween announced', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
   const twin = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON
@@ -348,7 +348,7 @@ test('what eventsAt finds later is what createdBetween announced', () => {
   assert.deepEqual(twin.createdBetween(NOON, from), announced)
 })
 
-test('at the default size something opens, closes and ends about every ten minutes', (t) => {
+test('opens, closes and ends markets about every ten minutes at the default size', (t) => {
   const calendar = new Calendar({ seed: 1, marketsPerVenue: 400 })
   const end = timeMs(NOON + DAY_MS)
   const markets = marketsOf([...calendar.eventsAt(NOON), ...calendar.createdBetween(NOON, end)])
@@ -370,7 +370,7 @@ function at(text: string): TimeMs {
   return timeMs(Date.parse(text))
 }
 
-test('the share of protocol v2 changes ids of venue a and nothing else, and events hold both kinds', () => {
+test('changes only ids of venue a by the protocol v2 share, with both kinds in events', () => {
   const listings = (v2Share: number) =>
     new Calendar({ seed: 9, marketsPerVenue: 400, v2Share }).eventsAt(NOON)
   const [none, half, all] = [listings(0), listings(0.5), listings(1)]
@@ -393,7 +393,7 @@ test('the share of protocol v2 changes ids of venue a and nothing else, and even
   assert.ok(half.filter(({ event }) => event.venue === 'a').some(isMixed))
 })
 
-test('a position id is a condition id and the outcome in its last byte', () => {
+test('builds a position id from a condition id with the outcome in the last byte', () => {
   const events = new Calendar({ seed: 9, marketsPerVenue: 400, v2Share: 1 }).eventsAt(NOON)
   const modules = new Set<string>()
   for (const { event, markets } of events.filter((each) => each.event.venue === 'a')) {

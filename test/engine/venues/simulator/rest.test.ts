@@ -40,7 +40,7 @@ async function serve(
   return { server, chance, port, url: `http://127.0.0.1:${port}` }
 }
 
-test('literal segments win, parameters are decoded, the rest is 404 or 405', async () => {
+test('prefers literal segments, decodes parameters, and answers 404 or 405 otherwise', async () => {
   const { server, url } = await serve()
   try {
     const one = await ask(`${url}/markets/a%2Fb?q=1&q=2`)
@@ -57,7 +57,7 @@ test('literal segments win, parameters are decoded, the rest is 404 or 405', asy
   }
 })
 
-test('a body above the limit is answered 413 and the listener goes on', async () => {
+test('answers a body above the limit with 413 and keeps listening', async () => {
   const { server, url } = await serve({ bodyBytesMax: 1_000 })
   try {
     assert.equal((await ask(`${url}/books`, 'x'.repeat(100_000))).status, 413)
@@ -67,7 +67,7 @@ test('a body above the limit is answered 413 and the listener goes on', async ()
   }
 })
 
-test('each REST fault has its own answer, and /sim/ has none', async () => {
+test('answers each REST fault separately, and none under /sim/', async () => {
   const cases = [
     { fault: 'rate_limit', status: 429, retryAfter: null },
     { fault: 'rate_limit_retry_after', status: 429, retryAfter: '1' },
@@ -89,7 +89,7 @@ test('each REST fault has its own answer, and /sim/ has none', async () => {
   }
 })
 
-test("a guard's answer ends the request, and hooks word the other refusals", async () => {
+test('ends the request with a guard’s answer and uses hooks for other refusals', async () => {
   const { server, url } = await serve({
     hooks: {
       guard: (request) =>
@@ -106,7 +106,7 @@ test("a guard's answer ends the request, and hooks word the other refusals", asy
   }
 })
 
-test('a handler that throws is a 500 and the listener goes on', async () => {
+test('answers 500 when a handler throws and keeps listening', async () => {
   const { server, url } = await serve()
   try {
     assert.equal((await ask(`${url}/broken`)).status, 500)
@@ -116,7 +116,7 @@ test('a handler that throws is a 500 and the listener goes on', async () => {
   }
 })
 
-test('a token bucket gives its capacity at once and its rate in the long run', () => {
+test('gives a token bucket’s capacity at once and its rate over time', () => {
   const clock = new ManualClock()
   const bucket = new SimTokenBucket({ clock, capacity: 3, perSecond: 2 })
   const granted = (tries: number) =>
@@ -131,7 +131,7 @@ test('a token bucket gives its capacity at once and its rate in the long run', (
   assert.equal(bucket.take(2), false)
 })
 
-test('an upgrade of a path without a handler is refused over HTTP', async () => {
+test('refuses an upgrade of a path without a handler over HTTP', async () => {
   const { server, port } = await serve()
   try {
     const ws = new WebSocket(`ws://127.0.0.1:${port}/nowhere`)

@@ -30,7 +30,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('a spawned simulator serves, and is gone after stop', async () => {
+test('serves as a spawned process and ends on stop', async () => {
   const simulator = await spawnSimulator(OPTIONS)
   const answer = await fetch(`${simulator.urls.gamma}/sim/state`).catch(() => null)
   assert.ok(isRunning(simulator.pid))
@@ -40,7 +40,7 @@ test('a spawned simulator serves, and is gone after stop', async () => {
   await simulator.stop()
 })
 
-test('the child ends by itself when its parent lets go of it', async () => {
+test('ends the child when its parent releases it', async () => {
   const { clock: _, ...plain } = OPTIONS
   const options = {
     ...plain,
@@ -62,13 +62,13 @@ test('the child ends by itself when its parent lets go of it', async () => {
   assert.equal(code, 0)
 })
 
-test('a child that cannot start rejects with how it ended', async () => {
+test('rejects with the exit reason of a child that cannot start', async () => {
   // Privileged or not, nobody may listen on an address that is not this machine's.
   const options = { ...OPTIONS, host: '203.0.113.1' }
   await assert.rejects(spawnSimulator(options), /did not start: it ended with code 1/)
 })
 
-test('a child that is lost later is reported', async () => {
+test('reports a child that ends later', async () => {
   const lost = new EventEmitter()
   const onLost = (reason: string) => lost.emit('lost', reason)
   const simulator = await spawnSimulator({ ...OPTIONS, onLost })

@@ -34,7 +34,7 @@ function makeWorld() {
   return { world, run, ask }
 }
 
-test('the summary counts markets by status, trades and pairs by kind', () => {
+test('counts markets by status, trades and pairs by kind in the summary', () => {
   const { world, run, ask } = makeWorld()
   run()
   const summary = ask('')
@@ -46,7 +46,7 @@ test('the summary counts markets by status, trades and pairs by kind', () => {
   assert.equal(ask('view=pairs').pairs[0].b, 'KXTEST-1')
 })
 
-test('books are the touched ones, in micros, best first', () => {
+test('returns changed books, in micros, best first', () => {
   const { world, ask } = makeWorld()
   assert.deepEqual(ask('view=books&venue=a').books, {})
   const market = world.markets('a')[1]
@@ -58,7 +58,7 @@ test('books are the touched ones, in micros, best first', () => {
   })
 })
 
-test('trades are paged by their place in the run', () => {
+test('pages trades by their position in the run', () => {
   const { world, run, ask } = makeWorld()
   run()
   const all = ask('view=trades&venue=b')
@@ -70,7 +70,7 @@ test('trades are paged by their place in the run', () => {
   assert.equal(all.trades[0].id, world.trades('b')[0]?.id)
 })
 
-test('pausing freezes the world until it is resumed', () => {
+test('freezes the world on pause until resumed', () => {
   const { world, run, ask } = makeWorld()
   assert.equal(ask('action=pause').is_paused, true)
   run()
@@ -80,7 +80,7 @@ test('pausing freezes the world until it is resumed', () => {
   assert.ok(world.trades('a').length > 0)
 })
 
-test('a burst brings as many venue messages as were asked for beside the usual ones, within a second', () => {
+test('adds the requested number of venue messages within a second on a burst', () => {
   const counted = (action: string) => {
     const { world, run, ask } = makeWorld()
     let messages = 0
@@ -100,7 +100,7 @@ test('a burst brings as many venue messages as were asked for beside the usual o
   }
 })
 
-test('a query that means nothing is answered with what is accepted', () => {
+test('answers an invalid query with what is accepted', () => {
   const { ask } = makeWorld()
   assert.match(
     ask('view=weather&venue=a').error,
@@ -111,7 +111,7 @@ test('a query that means nothing is answered with what is accepted', () => {
   assert.match(ask('view=trades&venue=a&from_index=-1').error, /from 0/)
 })
 
-test('a wallet is told by either address: its events, cash and balances, in pages', () => {
+test('returns a wallet’s events, cash and balances in pages, by either address', () => {
   const { run, ask } = makeWorld()
   run()
   const { wallets } = ask('view=wallets')

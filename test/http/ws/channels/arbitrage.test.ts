@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => face.stop())
 
-test('each opening, change and end is told as REST has it, in both forms, and repeated from an offset', async () => {
+test('publishes each opening, change and end like REST in both forms, and replays it from an offset', async () => {
   const { publisher } = face.engine
   const [a, b] = [face.engine.add('a'), face.engine.add('b', { venue: 'b' })]
   const clients = await Promise.all(
@@ -66,7 +66,7 @@ test('each opening, change and end is told as REST has it, in both forms, and re
   }
 })
 
-test('tells a client of an earlier run which opportunities of it are closed, and no other client', async () => {
+test('reports closed opportunities of an earlier run only to clients of that run', async () => {
   const { publisher } = face.engine
   const [a, b] = [face.engine.add('old-a'), face.engine.add('old-b', { venue: 'b' })]
   const tell = (id: string, set: Partial<ArbitrageUpdate>) =>
@@ -125,7 +125,7 @@ async function cameTo(client: StreamClient): Promise<readonly string[]> {
   return messages.map(({ offset, data }) => `${offset} ${Reflect.get(Object(data), 'event')}`)
 }
 
-test('with options an opportunity is told from the moment on in which it has come to them, its end included, live and again from an offset', async () => {
+test('publishes an opportunity with options once it meets them, its end included, live and in a replay', async () => {
   const [a, b] = [face.engine.add('c'), face.engine.add('d', { venue: 'b' })]
   const open = async (set: object, form = 'json') => {
     const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
@@ -165,7 +165,7 @@ test('with options an opportunity is told from the moment on in which it has com
   for (const client of [every, rich, single, late]) await client.close()
 })
 
-test('other options take the place of those before, of everything as of one market; a part of everything has its options', async () => {
+test('replaces earlier options for everything and for one market, which inherits the options of everything', async () => {
   const [a, b] = [face.engine.add('e'), face.engine.add('f', { venue: 'b' })]
   const client = await StreamClient.open(face.port)
   const one = { ...all, market_ids: [a.ref.id] }
@@ -199,7 +199,7 @@ test('other options take the place of those before, of everything as of one mark
   await client.close()
 })
 
-test('the client takes what options leave out for no loss: not in seq, not in heartbeats, not in lists; and resumes behind the last heartbeat', async (t) => {
+test('treats filtered messages as no loss in seq, heartbeats and lists, and resumes after the last heartbeat', async (t) => {
   const [a, b] = [face.engine.add('g'), face.engine.add('h', { venue: 'b' })]
   for (const target of [{ all: true }, { marketIds: [a.ref.id] }]) {
     const events: StreamEvent[] = []
@@ -234,7 +234,7 @@ test('the client takes what options leave out for no loss: not in seq, not in he
   }
 })
 
-test('a market under which nothing is ever told is rejected with what to ask for instead, in this channel alone', async () => {
+test('rejects a market without any opportunities, with an alternative, in this channel only', async () => {
   const [a, b] = [face.engine.add('k'), face.engine.add('l', { venue: 'b' })]
   const client = await StreamClient.open(face.port)
   const ids = { action: 'subscribe', market_ids: [a.ref.id, b.ref.id] }

@@ -69,7 +69,7 @@ function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: 
 }
 
 for (const form of ['json', 'msgpack']) {
-  test(`it begins with the newest bar; changes at most once a second; the end always (${form})`, async () => {
+  test(`begins with the newest bar, then sends changes at most once a second and always the end (${form})`, async () => {
     const market = face.engine.add(`one ${form}`)
     await pass(60_000 - (clock.nowMs() % 60_000) + 5_000)
     const startMs = barStart(clock.nowMs(), 60_000)
@@ -107,7 +107,7 @@ for (const form of ['json', 'msgpack']) {
   })
 }
 
-test('a bar that was only shown at the beginning is told when it ends', async () => {
+test('publishes the end of a bar that was only sent in the snapshot', async () => {
   const market = face.engine.add('shown')
   await pass(60_000 - (clock.nowMs() % 60_000) + 50_000)
   market.trade()
@@ -127,7 +127,7 @@ test('a bar that was only shown at the beginning is told when it ends', async ()
   await client.close()
 })
 
-test('a late trade sends its closed bar again; older bars are left to /candles', async () => {
+test('resends the closed bar of a late trade and leaves older bars to /candles', async () => {
   const market = face.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)
@@ -154,7 +154,7 @@ test('a late trade sends its closed bar again; older bars are left to /candles',
   await client.close()
 })
 
-test('every interval ends in the true bars, each with seq without holes, whatever comes', async () => {
+test('ends every interval in the correct bars, each with seq without gaps', async () => {
   const random = seededRandom('bars', 3)
   const markets = Array.from({ length: 6 }, (_, index) =>
     face.engine.add(`many${index}`, { venue: index % 2 === 0 ? 'a' : 'b' }),
@@ -206,7 +206,7 @@ test('every interval ends in the true bars, each with seq without holes, whateve
   }
 })
 
-test('offsets count the messages of the channel over all markets and intervals', async () => {
+test('counts offsets over all messages of the channel, markets and intervals', async () => {
   const [one, two] = [face.engine.add('count1'), face.engine.add('count2')]
   const clients = await Promise.all(
     ['1m', '1h'].map(async (interval) => {
@@ -236,7 +236,7 @@ test('offsets count the messages of the channel over all markets and intervals',
   assert.equal(offsets.length, 6)
 })
 
-test('where bars come from another process, a subscription waits for them, and trades before they came are told then', async () => {
+test('waits for bars from another process, and then includes earlier trades', async () => {
   const market = face.engine.add('elsewhere')
   let arrival: Promise<void> | null = null
   Object.assign(market, { barsArrival: () => arrival })

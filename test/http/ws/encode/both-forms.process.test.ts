@@ -233,7 +233,7 @@ function randomCommand(random: Random): Record<string, unknown> {
   return command
 }
 
-test('random commands in either form lead to the same answers in either form', async (t) => {
+test('answers random commands alike in both forms', async (t) => {
   const random = seededRandom('both forms', 15)
   const talkers = await openAll()
   const kinds = new Map<string, number>()
@@ -265,7 +265,7 @@ test('random commands in either form lead to the same answers in either form', a
   for (const talker of talkers) talker.end()
 })
 
-test('every id comes back as it was, or is refused with what an id may be; each refusal counts', async () => {
+test('echoes every id unchanged or refuses it with the accepted form; each refusal counts', async () => {
   for (const id of IDS) {
     clock.advance(60_001)
     const talkers = await openAll()
@@ -297,7 +297,7 @@ test('every id comes back as it was, or is refused with what an id may be; each 
   }
 })
 
-test('what only one form can write is no command: extensions, keys that are no text, half of a surrogate pair', async () => {
+test('refuses values that only one form has: extensions, non-text keys, lone surrogates', async () => {
   const [, talker] = await openAll()
   assert.ok(talker !== undefined)
   const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes)

@@ -44,7 +44,7 @@ const bytesOf = ({ name, write }: Written): Uint8Array => {
   return Uint8Array.from(frame)
 }
 
-test('both forms carry the same fields and values in the same order, for every kind of message', () => {
+test('carries the same fields and values in the same order in both forms for every message kind', () => {
   const random = seededRandom('wire', 6)
   for (let round = 0; round < 700; round += 1) {
     for (const message of randomMessages(random, markets)) {
@@ -59,7 +59,7 @@ test('both forms carry the same fields and values in the same order, for every k
   }
 })
 
-test('times, counters and checksums are integers on the wire, whatever their size', () => {
+test('writes times, counters and checksums as integers of any size', () => {
   const random = seededRandom('whole', 2)
   const isCounted = (name: string) =>
     /(_ms|_ts|_time|_count)$/.test(name) ||
@@ -79,7 +79,7 @@ test('times, counters and checksums are integers on the wire, whatever their siz
   }
 })
 
-test('every kind of message that an encoder can write is in the comparison', () => {
+test('compares every kind of message that an encoder can write', () => {
   const random = seededRandom('kinds', 1)
   const written = new Set<string>()
   const types = new Set<unknown>()
@@ -100,7 +100,7 @@ test('every kind of message that an encoder can write is in the comparison', () 
   }
 })
 
-test('a relisted market’s texts are written anew once they are forgotten', () => {
+test('rewrites a relisted market’s texts after they are evicted', () => {
   const market = engine.add('renamed')
   const update = { kind: 'trade', market: market.ref, offset: 1, seq: 1 } as const
   const trade = market.trade()
@@ -117,7 +117,7 @@ test('a relisted market’s texts are written anew once they are forgotten', () 
 })
 
 const python = spawnSync('python3', ['--version']).status === 0
-test('a reader in another language, after the specification alone, reads the same from 10,000 messages', {
+test('reads 10,000 messages the same in another language, by the specification alone', {
   skip: python ? false : 'no python3 here',
 }, () => {
   const random = seededRandom('another language', 4)

@@ -193,7 +193,7 @@ function commandOf(random: Random, ids: readonly string[], twins: Twins): unknow
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`a batched connection gets the very bytes of an unbatched one, over random commands, resumes, cuts and slow readers (seed ${seed})`, async (t) => {
+  test(`sends batched connections the bytes of unbatched ones over random commands, resumes, disconnects and slow readers (seed ${seed})`, async (t) => {
     const random = seededRandom('batches', seed)
     const world = new World()
     const markets = addMarkets(world.engine, 12, 3)
@@ -232,7 +232,7 @@ for (const seed of [1, 2, 3]) {
   })
 }
 
-test('connections with the same topics get a turn by one call of the library, whatever the order of their subscriptions', async () => {
+test('sends a tick to connections with equal topics by one library call, whatever the subscription order', async () => {
   const world = new World()
   const [one, other] = addMarkets(world.engine, 2, 1)
   assert.ok(one !== undefined && other !== undefined)
@@ -276,7 +276,7 @@ test('connections with the same topics get a turn by one call of the library, wh
   world.hub.stop()
 })
 
-test('an answer stands behind what was published before it, and before what is published after', async () => {
+test('orders an answer after earlier and before later publications', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)
@@ -308,7 +308,7 @@ test('an answer stands behind what was published before it, and before what is p
   world.hub.stop()
 })
 
-test('a frame holds about 64 KiB at most unless one message is longer, and a turn of more has several', async () => {
+test('limits a frame to about 64 KiB except for a longer message, and splits larger ticks', async () => {
   const world = new World()
   const [market] = addMarkets(world.engine, 1, 1)
   assert.ok(market !== undefined)

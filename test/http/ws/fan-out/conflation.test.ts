@@ -44,7 +44,7 @@ function newLane(windowMs: number, costMs = 0) {
   return { clock, slices, windows, told, deaf, note }
 }
 
-test('a quiet market’s first change goes at once, the rest of a window as its last state', () => {
+test('sends a quiet market’s first change at once and then the last state of a window', () => {
   const { clock, note, told } = newLane(250)
   note(refAt(0), 1)
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('sends the newer of two changes when the older one waited beyond the end of
   )
 })
 
-test('whatever comes: at most one a window, the last state always, within a window', async () => {
+test('sends at most one message a window and always the last state within it', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)
     const { clock, note, told } = newLane(100)
@@ -113,7 +113,7 @@ test('whatever comes: at most one a window, the last state always, within a wind
   }
 })
 
-test('of a burst only so many go at once, the rest in slices with turns between them', async () => {
+test('sends a bounded part of a burst at once and the rest in time slices', async () => {
   const { note, told, windows } = newLane(250, 0.05)
   for (const ref of refs) note(ref, 1)
   assert.equal(told.length, conflationTickCount)
@@ -129,7 +129,7 @@ test('of a burst only so many go at once, the rest in slices with turns between 
   assert.deepEqual(new Set(told.map(({ market }) => market.number)).size, refs.length)
 })
 
-test('the ends of thousands of windows at once are told in slices too', async () => {
+test('sends the ends of thousands of simultaneous windows in time slices', async () => {
   const { clock, note, told, windows } = newLane(250)
   for (const [index, ref] of refs.entries()) {
     note(ref, 1)
@@ -143,7 +143,7 @@ test('the ends of thousands of windows at once are told in slices too', async ()
   assert.equal(told.filter(({ value }) => value === 2).length, refs.length)
 })
 
-test('markets without subscribers leave nothing behind, and neither do those forgotten', async () => {
+test('leaves nothing of markets that are removed or without subscribers', async () => {
   const { clock, note, told, windows, deaf, slices } = newLane(250)
   for (const { number } of refs.slice(0, 100)) deaf.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)

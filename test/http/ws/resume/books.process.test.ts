@@ -121,7 +121,7 @@ const idsOf = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type).map((message) => String(message.market_id))
 
 describe('books', () => {
-  test('from every offset a client is brought up to date, by a snapshot only where its book was replaced', async () => {
+  test('resumes from every offset, with a snapshot only for a replaced book', async () => {
     const { publisher } = face.engine
     const newest = publisher.offset('orderbook')
     for (const [index, { command, has }] of targets().entries()) {
@@ -162,7 +162,7 @@ describe('books', () => {
     }
   })
 
-  test('live updates follow in the turn in which nothing is missing', async () => {
+  test('sends live updates from the tick in which nothing is missing', async () => {
     const { publisher } = face.engine
     for (const { command, has } of targets()) {
       const client = await StreamClient.open(face.port)
@@ -184,7 +184,7 @@ describe('books', () => {
     }
   })
 
-  test('where the kept updates do not reach, every market gets resync and a snapshot, then synced', async () => {
+  test('sends resync, snapshot and synced for every market beyond the cached updates', async () => {
     const { publisher } = face.engine
     for (const [since, reason] of [
       [{ epoch: 'k3f9c2', offset: EARLY - 1 }, 'slow_consumer'],
@@ -216,7 +216,7 @@ describe('books', () => {
     }
   })
 
-  test('prices, depth and candles begin with the present state, also of what is a repeat', async () => {
+  test('begins prices, depth and candles with the current state, also on a repeat', async () => {
     const client = await StreamClient.open(face.port)
     const market_ids = [markets[0]?.ref.id]
     markets[0]?.reprice(440_000)
@@ -235,14 +235,14 @@ describe('books', () => {
   })
 })
 
-describe('as far as the kept updates of a server reach', () => {
+describe('limits of cached updates', () => {
   const count = ringBookUpdatesMax
   for (const [name, missed] of [
     ['one less than it holds', count - 1],
     ['all that it holds', count],
     ['one more than it holds', count + 1],
   ] as const) {
-    test(`${name}: updates while there are some, else resync and snapshot, never both`, async () => {
+    test(`sends updates while available, else resync and snapshot, never both: ${name}`, async () => {
       const own = await openFace({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])

@@ -70,7 +70,7 @@ for (const form of ['json', 'msgpack']) {
     ['everything', { market_ids: ['*'] }],
     ['events', { event_slugs: ['e0', 'e1', 'e2', 'e3'] }],
   ] as const) {
-    test(`a slow reader of every channel loses nothing unannounced (${name}, ${form})`, async () => {
+    test(`loses nothing unannounced to a slow reader of every channel (${name}, ${form})`, async () => {
       const random = seededRandom(`lag ${name} ${form}`, 7)
       const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
       const asked = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }
@@ -124,7 +124,7 @@ for (const form of ['json', 'msgpack']) {
 for (const form of ['json', 'msgpack']) {
   for (const isWide of [true, false]) {
     const target = isWide ? 'a whole venue' : 'single markets'
-    test(`says that a market has no candle behind its resync (${target}, ${form})`, async () => {
+    test(`reports that a market has no candle after its resync (${target}, ${form})`, async () => {
       const random = seededRandom(`no candle ${target} ${form}`, 3)
       const traded = face.engine.add(`traded-${form}-${isWide}`)
       traded.trade()

@@ -101,7 +101,7 @@ async function leave(client: StreamClient, { command }: Target): Promise<void> {
 }
 
 describe('trades', () => {
-  test('from every offset of every run exactly the missed trades come, in order, then live ones', async () => {
+  test('replays exactly the missed trades from every offset of every run, in order, then live ones', async () => {
     const { tradeLog, publisher } = face.engine
     for (const target of targets()) {
       const client = await StreamClient.open(face.port)
@@ -143,7 +143,7 @@ describe('trades', () => {
     }
   })
 
-  test('an unknown epoch and an offset ahead are a gap since we do not know when, then synced', async () => {
+  test('reports a gap of unknown start for an unknown epoch or an offset ahead, then synced', async () => {
     const { publisher } = face.engine
     const cases = [
       { epoch: 'nobody', offset: 0 },
@@ -167,7 +167,7 @@ describe('trades', () => {
     }
   })
 
-  test('a client that heard more of a killed run than was written has missed nothing of it', async () => {
+  test('reports nothing missed to a client that received more of a killed run than was written', async () => {
     const client = await StreamClient.open(face.port)
     const since = { epoch: 'old1', offset: 15 }
     const { messages, end } = await resume(client, { market_ids: ['*'], since })
@@ -177,7 +177,7 @@ describe('trades', () => {
     await client.close()
   })
 
-  test('what has expired is a gap between what is known, and the rest comes', async () => {
+  test('reports expired trades as a gap and replays the rest', async () => {
     const { tradeLog } = face.engine
     const told = allTold().filter(({ epoch }) => epoch === 'old2')
     const hidden = new Set<StoredTrade>()
@@ -220,7 +220,7 @@ describe('trades', () => {
     }
   })
 
-  test('losses announced while a client was away are told when it comes back', async () => {
+  test('reports losses announced during a client’s absence on its return', async () => {
     const { tradeLog, publisher, catalog } = face.engine
     const [, old] = tradeLog.runs()
     assert.ok(old !== undefined)
@@ -259,9 +259,9 @@ describe('trades', () => {
   })
 })
 
-describe('as many as a command gets', () => {
+describe('replay limit of a command', () => {
   for (const missed of isLong ? [9_999, 10_000, 10_001, 20_003] : [10_000, 10_001]) {
-    test(`${missed} missed trades over two runs come whole, in parts where there are more`, async () => {
+    test(`replays ${missed} missed trades over two runs completely, in parts if more`, async () => {
       const own = new ManualClock()
       let traded: FakeMarket | null = null
       const many = await openFace({

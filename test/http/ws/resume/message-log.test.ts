@@ -9,7 +9,7 @@ import { MessageLog, MessageRing } from '../../../../http/ws/resume/message-log.
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 
-test('the newest trades are kept by offset, the oldest overwritten', () => {
+test('caches the newest trades by offset and overwrites the oldest', () => {
   const engine = new FakeEngine(new ManualClock())
   const updates: TradeUpdate[] = []
   engine.publisher.watch({
@@ -64,7 +64,7 @@ function logs(capacity = 4) {
 const offsets = (entries: readonly { readonly offset: number }[]) =>
   entries.map(({ offset }) => offset)
 
-test('what the ring holds is not read from disk, and what is older is', () => {
+test('reads from disk only what is older than the ring', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   assert.deepEqual(offsets(stored.read(present, { offset: 8, markets: null })), [9, 10, 11, 12])
@@ -77,7 +77,7 @@ test('what the ring holds is not read from disk, and what is older is', () => {
   assert.deepEqual(new Set(few.map(({ update }) => update)), new Set(['unread']))
 })
 
-test('the same message comes from ring and table', () => {
+test('returns the same message from ring and table', () => {
   const { engine, stored } = logs()
   const { present } = engine.tradeLog
   const [fromRing] = stored.read(present, { offset: 9, markets: null })
@@ -92,7 +92,7 @@ test('the same message comes from ring and table', () => {
   }
 })
 
-test('a trade whose market is forgotten can no longer be told', () => {
+test('cannot replay a trade whose market was removed', () => {
   const { engine, market, run } = logs()
   const { tradeLog, catalog } = engine
   const table = tradeTable({ tradeLog, catalog: Object.assign(catalog, { byNumber: () => null }) })
@@ -103,7 +103,7 @@ test('a trade whose market is forgotten can no longer be told', () => {
   assert.ok(market.stored.length > 0)
 })
 
-test('a place is found unless epoch or offset cannot be ours', () => {
+test('finds a position unless its epoch or offset cannot be ours', () => {
   const { engine, run, stored, alone } = logs()
   const { present } = engine.tradeLog
   const find = (log: MessageLog, epoch: string, offset: number) => {

@@ -32,7 +32,7 @@ function replaced(offset: number, reason: BookReplaced['reason']): BookReplaced 
   return { kind: 'bookReplaced', market: market.ref, offset, seq: offset, ...times, reason }
 }
 
-test('it reaches back as far as its updates and their levels have room', () => {
+test('reaches back as far as its updates and levels fit', () => {
   const recent = new RecentBookUpdates(10, 8, 30)
   assert.deepEqual([recent.reachesBack(9), recent.reachesBack(10)], [false, true])
   for (let offset = 11; offset <= 25; offset += 1) recent.push(update(market, offset, 1))
@@ -67,7 +67,7 @@ test('it reaches back as far as its updates and their levels have room', () => {
   assert.ok(recent.reachesBack(49), 'what went with a hole takes no room')
 })
 
-test('what it gives back is what was sent, over many rounds of its rings', () => {
+test('returns what was sent, over many rounds of its rings', () => {
   const random = seededRandom('book recent')
   const recent = new RecentBookUpdates(0, 16, 40)
   const told: BookUpdate[] = []
@@ -91,7 +91,7 @@ test('what it gives back is what was sent, over many rounds of its rings', () =>
   }
 })
 
-test('of a market replaced twice the newer counts, and a forgotten one leaves nothing', () => {
+test('uses the newer of two replacements of a market, and leaves nothing of a removed one', () => {
   const recent = new RecentBookUpdates(0)
   assert.equal(recent.replacement(market.ref.number), null)
   recent.replace(replaced(4, 'first'))
@@ -104,7 +104,7 @@ test('of a market replaced twice the newer counts, and a forgotten one leaves no
   assert.deepEqual([...recent.replacements()], [])
 })
 
-test('full of ordinary updates it takes less than 64 MB', (t) => {
+test('takes less than 64 MB full of ordinary updates', (t) => {
   if (globalThis.gc === undefined) return t.skip('needs node --expose-gc')
   const memory = () => {
     for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.()

@@ -21,7 +21,7 @@ const BURST = 40
 /** Between two slices of a replay, which has sent no snapshot yet, what is missed may be asked of the engine. */
 const BETWEEN_SLICES = 'void arrival.then('
 
-test('nothing in the stream awaits: snapshot, subscription and sending are one turn', () => {
+test('runs snapshot, subscription and sending in one tick without await', () => {
   const folder = new URL('../../../../http/ws/', import.meta.url)
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = all.filter((name) => name.endsWith('.ts'))
@@ -124,7 +124,7 @@ async function wander(
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a client that comes and goes while books change sees no change before its snapshot, and no hole', async (t) => {
+test('sends no change before the snapshot and no gap to a client that reconnects while books change', async (t) => {
   const face = await openFace()
   face.engine.accounts.make('many', { requestsPerMinute: 1_000_000, socketsMax: CLIENTS })
   const markets: FakeMarket[] = []

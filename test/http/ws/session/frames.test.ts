@@ -114,7 +114,7 @@ async function outcomeOf(stream: RawStream): Promise<Outcome> {
   return message.type === 'pong' ? 'pong' : message.code
 }
 
-test('every frame is answered or ends its connection as documented, and the server goes on', async () => {
+test('answers every frame or closes its connection as documented, and keeps serving', async () => {
   for (const [name, frames, outcome] of CASES) {
     const stream = new RawStream(face.port, PATH)
     await stream.opened()
@@ -133,7 +133,7 @@ test('every frame is answered or ends its connection as documented, and the serv
   }
 })
 
-test('frames sent before the handshake is answered do no harm, nor does one without a mask', async () => {
+test('tolerates frames before the handshake’s answer and one without a mask', async () => {
   // A client may not send so early: the library drops what comes, or cuts.
   const early = new RawStream(face.port, PATH, frame(text, PING))
   await early.opened()
@@ -172,7 +172,7 @@ function hostile(random: Random): Buffer {
   return bytes
 }
 
-test('storms of hostile commands, whole, damaged and in pieces, end no connection with 4011, and the server goes on', async () => {
+test('survives storms of hostile commands, complete, damaged or in parts, without a 4011', async () => {
   const random = seededRandom('hostile frames', 15)
   for (const name of ['m0', 'm1', 'm2']) face.engine.add(name)
   for (let round = 0; round < 150; round += 1) {

@@ -88,7 +88,7 @@ async function closeAll(readers: readonly RawReader[]): Promise<void> {
 const admitted = (readers: readonly RawReader[], status: number) =>
   readers.filter((reader) => reader.status === status).length
 
-test('of 50 simultaneous upgrades exactly as many as the plan allows are let in, every time, and no place is lost', async (t) => {
+test('admits exactly the plan’s number of 50 simultaneous upgrades every time and loses no slot', async (t) => {
   const rig = new Rig()
   await rig.startVenues({ messagesPerSecond: 50, marketsPerVenue: 20, faults: 'off' })
   const names = Array.from({ length: handshakeRounds }, (_, index) => `round${index}`)
@@ -164,7 +164,7 @@ async function untilFree(port: number, key: string, count: number): Promise<numb
   return found
 }
 
-test('under load a revoked key’s connections are all closed with 4010 within a second, and no other', async (t) => {
+test('closes all connections of a revoked key with 4010 within a second under load, and no other', async (t) => {
   const rig = new Rig()
   await rig.startVenues({
     messagesPerSecond: isLong ? 2_000 : 300,
@@ -230,7 +230,7 @@ function residentKb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-test('the process survives readers that stop, trickle or die; its memory stays bounded and all others have everything', async (t) => {
+test('survives readers that stop, trickle or die, with bounded memory and complete data for all others', async (t) => {
   const say = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   let crowd: Crowd | null = null
@@ -329,7 +329,7 @@ async function memoryOf(
   }
 }
 
-test('a connection costs a bounded amount of memory, idle or busy', async (t) => {
+test('bounds the memory of a connection, idle or busy', async (t) => {
   const idle = await memoryOf(1, idleCount, (marketIds) => {
     return { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: marketIds.slice(0, 1) }
   })

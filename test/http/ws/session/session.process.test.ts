@@ -47,7 +47,7 @@ const deepLevels = (size: number) =>
   Array.from({ length: 20 }, (_, index) => level(0.01 * (index + 1), size + 1))
 
 describe('subscriptions', () => {
-  test('snapshot and updates rebuild every book, whatever is fired while clients come and go', async () => {
+  test('rebuilds every book from snapshot and updates under any load while clients come and go', async () => {
     const random = seededRandom('rebuild', 11)
     const clients = await Promise.all(
       ['json', 'msgpack', 'json', 'msgpack'].map((form) =>
@@ -99,7 +99,7 @@ describe('subscriptions', () => {
     }
   })
 
-  test('for a client that stays subscribed seq has no hole and nothing comes twice', async () => {
+  test('sends seq without gaps or repeats to a client that stays subscribed', async () => {
     const random = seededRandom('holes', 5)
     const client = await StreamClient.open(face.port)
     const channels = ['orderbook', 'trades', 'prices']
@@ -137,7 +137,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('while a wide subscription is being filled each market is live from its own state on', async () => {
+  test('sends each market live from its own state on while a wildcard subscription is being filled', async () => {
     const random = seededRandom('row', 8)
     const ticking = new TickingClock()
     const own = await openFace({ clock: ticking })
@@ -185,7 +185,7 @@ describe('subscriptions', () => {
     await own.stop()
   })
 
-  test('a repeat sends no state again; a wide one replaces what it contains', async () => {
+  test('sends no state for a repeat, and replaces contained subscriptions by a wildcard', async () => {
     const client = await StreamClient.open(face.port)
     const id = market(0).ref.id
     const count = (type: string) =>
@@ -217,7 +217,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('unknown markets and events are rejected by name, the rest accepted', async () => {
+  test('rejects unknown markets and events by name and accepts the rest', async () => {
     const client = await StreamClient.open(face.port)
     const reply = await client.ask(
       {
@@ -245,7 +245,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('a snapshot can be had at any time, of a market not subscribed to as well', async () => {
+  test('returns a snapshot at any time, also of a market not subscribed to', async () => {
     const client = await StreamClient.open(face.port)
     const id = market(3).ref.id
     await client.ask({ action: 'snapshot', id: 1, market_ids: [id] }, 'synced')
@@ -256,7 +256,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('trades since an offset of this run are replayed in order, then live', async () => {
+  test('replays trades since an offset of this run in order, then live', async () => {
     const client = await StreamClient.open(face.port)
     const { publisher } = face.engine
     const offset = publisher.offset('trades')
@@ -280,7 +280,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('more than 10,000 missed trades come in parts, each from where the last ended', async () => {
+  test('replays more than 10,000 missed trades in parts, each from the end of the last', async () => {
     const { publisher } = face.engine
     const start = publisher.offset('trades')
     for (let index = 0; index < 10_005; index += 1)
@@ -296,7 +296,7 @@ describe('subscriptions', () => {
     await client.close()
   })
 
-  test('an epoch we do not know is a gap for trades and a resync for books', async () => {
+  test('reports an unknown epoch as a gap for trades and a resync for books', async () => {
     const client = await StreamClient.open(face.port)
     const since = { epoch: 'other', offset: 5 }
     const market_ids = [market(0).ref.id]
@@ -367,7 +367,7 @@ describe('limits', () => {
     await client.close()
   })
 
-  test('the tenth bad command within a minute ends the connection with 4000', async () => {
+  test('closes with 4000 on the tenth bad command within a minute', async () => {
     const client = await StreamClient.open(face.port)
     await client.ask({ action: 'subscribe', id: 0, channel: 'trades', market_ids: ['*'] }, 'synced')
     for (let index = 0; index < 9; index += 1) client.send('{')
@@ -378,7 +378,7 @@ describe('limits', () => {
     assert.equal(client.messages.filter((message) => message.code === 'PARSE_ERROR').length, 19)
   })
 
-  test('a command above 16 KiB is answered, one above 64 KiB cuts the connection', async () => {
+  test('answers a command above 16 KiB and disconnects on one above 64 KiB', async () => {
     const client = await StreamClient.open(face.port)
     client.send(JSON.stringify({ action: 'ping', filler: 'x'.repeat(20_000) }))
     assert.equal((await client.ofType('error')).code, 'MESSAGE_TOO_LARGE')
@@ -386,7 +386,7 @@ describe('limits', () => {
     assert.equal((await client.closed).code, 1006)
   })
 
-  test('subscriptions beyond 1000 are refused whole; * counts as one', async () => {
+  test('refuses a command that exceeds 1000 subscriptions completely, and counts * as one', async () => {
     const extra = Array.from({ length: 1_000 }, (_, index) => face.engine.add(`extra${index}`))
     const client = await StreamClient.open(face.port)
     const subscribe = (id: number, market_ids: readonly string[], type = 'synced') =>
@@ -405,7 +405,7 @@ describe('limits', () => {
     for (const { ref } of extra) face.engine.catalog.byId.delete(ref.id.toLowerCase())
   })
 
-  test('a connection without a subscription for a minute is closed with 4001', async () => {
+  test('closes a connection without a subscription with 4001 after a minute', async () => {
     const idle = await StreamClient.open(face.port)
     const busy = await StreamClient.open(face.port)
     await busy.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }, 'synced')

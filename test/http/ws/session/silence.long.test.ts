@@ -19,7 +19,7 @@ import { openFace } from '../../../support/rigs/face.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 
-test('the library pings, and cuts a peer that is silent for a minute', async () => {
+test('pings through the library and disconnects a peer that is silent for a minute', async () => {
   const face = await openFace()
   const behavior = streamBehavior({
     ...{ hub: face.server.hub, accounts: face.engine.accounts, clock: systemClock },
@@ -40,7 +40,7 @@ test('the library pings, and cuts a peer that is silent for a minute', async () 
 })
 
 const skip = process.env.TEST_LONG === '1' ? false : 'a minute of silence: TEST_LONG=1'
-test('a peer that is silent for a minute is cut and its place comes back, one that answers pings stays', {
+test('disconnects a peer silent for a minute and frees its slot, and keeps one that answers pings', {
   skip,
 }, async (t) => {
   const face = await openFace()

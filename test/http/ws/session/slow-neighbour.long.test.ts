@@ -19,7 +19,7 @@ const skip =
     ? false
     : 'alternating runs of minutes on an otherwise idle machine: TEST_LONG=1'
 
-test('a slow or a dead reader changes the others’ p99 by less than a fifth', {
+test('keeps the change of other clients’ p99 by a slow or dead reader below a fifth', {
   skip,
 }, async (t) => {
   const [server, crowd] = [new PlannedEnd(), new PlannedEnd()]

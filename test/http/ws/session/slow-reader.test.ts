@@ -61,7 +61,7 @@ describe('slow readers', () => {
     assert.fail('there is always progress')
   }
 
-  test('a client that stops reading is told, caught up, and has lost nothing', async () => {
+  test('notifies and resyncs a client that stopped reading, without loss', async () => {
     const random = seededRandom('slow', 2)
     for (const { batch, target } of [
       { batch: 'off', target: { market_ids: ['*'] } },
@@ -119,7 +119,7 @@ describe('slow readers', () => {
     }
   })
 
-  test('a client that reads slowly hears 4008 behind all that it was sent', async () => {
+  test('closes a slow reader with 4008 after all that it was sent', async () => {
     const random = seededRandom('trickle', 5)
     const query = 'api_key=ann-key'
     const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
@@ -142,7 +142,7 @@ describe('slow readers', () => {
   })
 
   const skip = process.env.TEST_LONG === '1' ? false : 'half a minute without reading: TEST_LONG=1'
-  test('a client that reads nothing for half a minute, then all, hears 4008', {
+  test('closes a client that reads nothing for half a minute with 4008', {
     skip,
   }, async () => {
     const slow = await StreamClient.open(face.port)
@@ -161,7 +161,7 @@ describe('slow readers', () => {
     assert.deepEqual(await slow.closed, { code: 4008, reason: 'slow reader' })
   })
 
-  test('a client that never reads again is cut within a minute, and the others go on', async () => {
+  test('disconnects a client that never reads again within a minute and serves the others', async () => {
     const random = seededRandom('dead', 3)
     const dead = await StreamClient.open(face.port)
     const session = newest()
@@ -183,7 +183,7 @@ describe('slow readers', () => {
     await quick.close()
   })
 
-  test('beyond the hard limit the stream is cut, never left with a silent hole', async () => {
+  test('disconnects a stream beyond the hard limit and never leaves an unannounced gap', async () => {
     const random = seededRandom('hard', 4)
     const dead = await StreamClient.open(face.port)
     await dead.ask(

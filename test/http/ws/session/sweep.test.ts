@@ -91,7 +91,7 @@ function looksOf({ hub, stuck }: ReturnType<typeof open>): number[] {
   return stuck.map(({ looks }, index) => looks - (before[index] ?? 0))
 }
 
-test('a sweep looks at connections that were sent something alone, and at all once one may be full: what was published, and the largest buffer at the last look', () => {
+test('sweeps only connections with sent data, and all once one may be full by published bytes and the largest buffer', () => {
   const world = open()
   const one = world.join()
   world.join()
@@ -119,7 +119,7 @@ test('a sweep looks at connections that were sent something alone, and at all on
   world.hub.stop()
 })
 
-test('all connections are looked at once much was published to all together, however little to each', () => {
+test('sweeps all connections after much was published in total, however little to each', () => {
   const world = open(4_000_000)
   world.join()
   looksOf(world)
@@ -129,7 +129,7 @@ test('all connections are looked at once much was published to all together, how
   world.hub.stop()
 })
 
-test('a connection that reads nothing lags before an eighth more than the soft limit is in the buffer, and is then looked at in every sweep', () => {
+test('marks a connection as lagging within an eighth above the soft limit, then checks it in every sweep', () => {
   const world = open()
   const one = world.join()
   while (one.session.isLive) {
@@ -142,7 +142,7 @@ test('a connection that reads nothing lags before an eighth more than the soft l
   world.hub.stop()
 })
 
-test('a slow reader is sent nothing after 10 s without progress but its close frame, once there is room for it; within 50 s more, or it is cut', () => {
+test('sends a slow reader only its close frame after 10 s without progress and disconnects it within 50 s more', () => {
   const world = open()
   const { clock, hub } = world
   const [takes, never, late] = [world.join(), world.join(), world.join()]
@@ -176,7 +176,7 @@ test('a slow reader is sent nothing after 10 s without progress but its close fr
   assert.deepEqual([...hub.sessions], [late.session])
 })
 
-test('a reader that a sweep of all ends is not swept again', (t) => {
+test('does not sweep a reader again that a full sweep ends', (t) => {
   const world = open()
   const { clock, hub } = world
   const [one, other] = [world.join(), world.join()]
@@ -196,7 +196,7 @@ test('a reader that a sweep of all ends is not swept again', (t) => {
   hub.stop()
 })
 
-test('what was unsent to a connection that a sweep cuts counts no more: no other is cut for it', () => {
+test('no longer counts unsent bytes of a disconnected connection, so that no other is cut for them', () => {
   const world = open()
   const { clock, hub } = world
   const never = world.join()

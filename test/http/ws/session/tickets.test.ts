@@ -32,7 +32,7 @@ async function ticketOf(headers: Record<string, string>): Promise<string> {
 }
 
 describe('tickets', () => {
-  test('a ticket opens one stream within its minute, for whoever asked with a key, a token or the dashboard’s cookie; a second time, later, or once the credential has ended, it opens nothing', async () => {
+  test('opens one stream with a ticket within its minute while the credential is valid, and none a second time', async () => {
     const made = await accounts.signUp({
       email: 't@example.com',
       password: 'correct horse',
@@ -65,7 +65,7 @@ describe('tickets', () => {
     assert.equal(wrong, null)
   })
 
-  test('asking for the ticket is what counts as a request, in the budget of who asks', async () => {
+  test('counts the ticket request in the budget of its caller', async () => {
     const made = await accounts.signUp({
       email: 'u@example.com',
       password: 'correct horse',
@@ -82,7 +82,7 @@ describe('tickets', () => {
     assert.equal(left(), before - 3, 'neither the handshake nor the dashboard')
   })
 
-  test('the tickets of an account and of all are bounded, the oldest goes first, and no account drops another’s', () => {
+  test('bounds tickets per account and in total, evicts the oldest, and evicts none of another account', () => {
     const clock = new ManualClock()
     const fakes = new FakeAccounts(clock)
     const callerOf = (name: string): Caller => {

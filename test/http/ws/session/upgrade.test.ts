@@ -27,7 +27,7 @@ const socketsOf = (name: string): number =>
     ?.socketCount ?? -1
 
 describe('the handshake', () => {
-  test('it greets with its limits and the state of the venues', async () => {
+  test('greets with its limits and the state of the venues', async () => {
     const client = await StreamClient.open(face.port)
     const [greeting] = client.messages
     assert.match(String(greeting?.connection_id), /^c_[\w-]{12}$/)
@@ -42,7 +42,7 @@ describe('the handshake', () => {
     await client.close()
   })
 
-  test('a bad key is 401, bad encodings 422 and 400, each with the rate headers', async () => {
+  test('answers a bad key with 401 and bad encodings with 422 and 400, with rate headers', async () => {
     for (const [query, status] of [
       ['', 401],
       ['api_key=', 401],
@@ -61,7 +61,7 @@ describe('the handshake', () => {
     }
   })
 
-  test('a login token, or the key in a header, opens the stream as well', async () => {
+  test('opens the stream with a login token or a key in a header', async () => {
     const byToken = await StreamClient.open(face.port, 'access_token=ann-token')
     await byToken.close()
     const headers = { 'x-api-key': 'ann-key' }
@@ -70,7 +70,7 @@ describe('the handshake', () => {
     byHeader.terminate()
   })
 
-  test('of 50 simultaneous handshakes exactly two are let in, and places come back', async () => {
+  test('admits exactly two of 50 simultaneous handshakes and frees slots', async () => {
     face.engine.accounts.make('free', { requestsPerMinute: 1000 })
     for (let round = 0; round < 3; round += 1) {
       const attempts = Array.from({ length: 50 }, async () => {
@@ -94,7 +94,7 @@ describe('the handshake', () => {
     }
   })
 
-  test('a peer that leaves in the middle of its handshake keeps no place', async () => {
+  test('frees the slot of a peer that disconnects during its handshake', async () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = connect(face.port, '127.0.0.1')
       socket.on('error', () => {})
@@ -112,7 +112,7 @@ describe('the handshake', () => {
     assert.equal(face.server.hub.sessions.size, 0)
   })
 
-  test('an upgrade counts as one request, and too many are 429', async () => {
+  test('counts an upgrade as one request and answers too many with 429', async () => {
     face.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
     await (await StreamClient.open(face.port, 'api_key=few-key')).close()
     await (await StreamClient.open(face.port, 'api_key=few-key')).close()
@@ -121,7 +121,7 @@ describe('the handshake', () => {
     assert.equal(refused.headers['x-ratelimit-limit'], '2')
   })
 
-  test('a handshake that lacks a part is 426 and told which, before any key is asked for; what the library takes is let in', async () => {
+  test('answers an incomplete handshake with 426 and the missing part before checking keys', async () => {
     const key = 'dGhlIHNhbXBsZSBub25jZQ=='
     const whole = {
       Connection: 'Upgrade',
@@ -177,7 +177,7 @@ describe('the handshake', () => {
     }
   })
 
-  test('one of the offered subprotocols is chosen', async () => {
+  test('selects one of the offered subprotocols', async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=ann-key`, [
       'one',
       'two',
@@ -187,7 +187,7 @@ describe('the handshake', () => {
     socket.terminate()
   })
 
-  test('a revoked key ends its own connections with 4010 before the answer', async () => {
+  test('closes a revoked key’s connections with 4010 before the answer', async () => {
     const mine = await StreamClient.open(face.port)
     face.engine.accounts.make('bob')
     const other = await StreamClient.open(face.port, 'api_key=bob-key')
@@ -204,7 +204,7 @@ describe('the handshake', () => {
     await other.close()
   })
 
-  test('an account that is gone loses all its connections, a lowered limit costs the newest', async () => {
+  test('closes all connections of a removed account, and the newest ones beyond a lowered limit', async () => {
     face.engine.accounts.make('carl', { socketsMax: 9 })
     const id = accountId('acc_carl')
     const open = (how: string) => StreamClient.open(face.port, how)
@@ -229,7 +229,7 @@ describe('the handshake', () => {
     await other.close()
   })
 
-  test('a command that we fail to answer ends its connection with 4011', async () => {
+  test('closes a connection with 4011 when a command fails internally', async () => {
     const encoder = face.server.hub.encoder('j')
     const client = await StreamClient.open(face.port, 'api_key=bob-key')
     const { reply } = encoder

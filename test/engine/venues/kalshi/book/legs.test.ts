@@ -41,7 +41,7 @@ const YES: readonly LevelText[] = [['0.6000', '10.00']]
 const OWN = book(YES, [['0.3800', '5.00']])
 const OTHER = book(YES, [['0.6200', '5.00']])
 
-test('a snapshot of the other leg is told from a crossed one by the book over REST, and read as it is meant', async () => {
+test('distinguishes a snapshot of the other leg from a crossed book by the REST book, and reads it as meant', async () => {
   const { legs, at, note, found } = openLegs(OWN)
   await note(OWN)
   assert.deepEqual([at.asked, at.flips], [0, 0])
@@ -59,7 +59,7 @@ test('a snapshot of the other leg is told from a crossed one by the book over RE
   assert.deepEqual((await note(OWN)).no, OWN.no)
 })
 
-test('a book that is crossed over REST too, or alone on the stream, flips nothing; it is asked for now and then', async () => {
+test('does not invert a book crossed over REST too, or only on the stream, and requests it periodically', async () => {
   const crossed = book(YES, [['0.4500', '5.00']])
   const { at, note, found, legs } = openLegs(crossed)
   await note(crossed)

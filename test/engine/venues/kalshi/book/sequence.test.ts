@@ -14,7 +14,7 @@ import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 const NOW = timeMs(1_790_000_000_000)
 
 describe('Kalshi sequence', () => {
-  it('numbers count from 1 for each sid by itself', () => {
+  it('counts numbers from 1 for each sid separately', () => {
     const check = new SequenceCheck()
     assert.equal(check.note(1, 1), 'inOrder')
     assert.equal(check.note(2, 1), 'inOrder')
@@ -22,14 +22,14 @@ describe('Kalshi sequence', () => {
     assert.equal(check.note(3, 2), 'gap', 'a sid that does not begin with 1 missed its beginning')
   })
 
-  it('a hole is told once, and what comes late is late', () => {
+  it('reports a gap once and late messages as late', () => {
     const check = new SequenceCheck()
     const verdicts = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
     const late = ['late', 'late', 'late']
     assert.deepEqual(verdicts, ['inOrder', 'inOrder', 'gap', 'inOrder', ...late, 'inOrder'])
   })
 
-  it('a venue that counts anew is believed after a while', () => {
+  it('accepts a venue that restarts its numbers after a while', () => {
     const check = new SequenceCheck()
     for (let seq = 1; seq <= 5_000; seq += 1) check.note(1, seq)
     let lateCount = 0
@@ -50,7 +50,7 @@ describe('Kalshi sequence', () => {
     }
   })
 
-  it('after clear everything counts from 1 again', () => {
+  it('counts everything from 1 again after clear', () => {
     const check = new SequenceCheck()
     check.note(1, 1)
     check.clear()
@@ -98,13 +98,13 @@ function openStream() {
 }
 
 describe('Kalshi stream', () => {
-  it('a duplicate delta is applied once, a change after a hole is passed on', () => {
+  it('applies a duplicate delta once and passes on a change after a gap', () => {
     const { events, gaps, delta } = openStream()
     for (const seq of [1, 2, 2, 4, 3]) delta(seq)
     assert.deepEqual([events.length, gaps], [3, [1]])
   })
 
-  it('a late trade is passed on: its id tells it apart', () => {
+  it('passes on a late trade, which its id identifies', () => {
     const { events, trade } = openStream()
     for (const [seq, id] of [
       [1, 'a'],
@@ -115,7 +115,7 @@ describe('Kalshi stream', () => {
     assert.equal(events.length, 3)
   })
 
-  it('an unusable message makes only its market suspect and leaves no hole', () => {
+  it('marks only the market of an unusable message as suspect, without a gap', () => {
     const { gaps, lost, delta } = openStream()
     delta(1)
     delta(2, { price_dollars: '7.5' })
@@ -124,7 +124,7 @@ describe('Kalshi stream', () => {
     assert.deepEqual([lost, gaps], [['T', 'T'], []])
   })
 
-  it('replies count too, and a new subscription begins with 1', () => {
+  it('counts replies too, and begins a new subscription with 1', () => {
     const { gaps, take, delta } = openStream()
     delta(1)
     take({ id: 3, sid: 1, seq: 2, type: 'ok', msg: { market_tickers: ['T'] } })

@@ -95,7 +95,7 @@ describe('Kalshi subscriptions', () => {
     })
   })
 
-  it('a new connection subscribes everything, 250 markets a subscription', () => {
+  it('subscribes everything on a new connection, 250 markets a subscription', () => {
     for (const ticker of names(1_001)) subscriptions.add(ticker)
     subscriptions.opened()
     const commands = take()
@@ -113,7 +113,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take().length, 5, 'and so does the next one')
   })
 
-  it('a subscription that is not acknowledged within ten seconds is named and asked for again', () => {
+  it('names a subscription not acknowledged within ten seconds and requests it again', () => {
     subscriptions.add('A')
     subscriptions.opened()
     nowMs = 10_000
@@ -126,7 +126,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(sent.filter(({ cmd }) => cmd === 'subscribe').length, 2)
   })
 
-  it('later markets fill the subscriptions that have room', () => {
+  it('adds later markets to subscriptions with capacity', () => {
     openWith(names(10))
     for (const ticker of names(300, 'N')) subscriptions.add(ticker)
     subscriptions.flush()
@@ -135,7 +135,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([made?.cmd, made?.tickers.length], ['subscribe', 60])
   })
 
-  it('a server that merges subscriptions is understood, and its gap is as large', () => {
+  it('handles a server that merges subscriptions, with a gap of the merged size', () => {
     for (const ticker of names(500)) subscriptions.add(ticker)
     subscriptions.opened()
     const [first, second] = take()
@@ -145,7 +145,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(suspects.length, 500)
   })
 
-  it('a hole makes its own subscription suspect and asks for its snapshots', () => {
+  it('marks a subscription as suspect on a gap and requests its snapshots', () => {
     openWith(names(300))
     subscriptions.noteGap(2, 'test')
     subscriptions.flush()
@@ -154,7 +154,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(asked?.tickers.length, 50)
   })
 
-  it('snapshots are asked for at most once a second, and no wish is lost', () => {
+  it('requests snapshots at most once a second and loses no request', () => {
     openWith(names(3))
     for (let ms = 0; ms <= 3_000; ms += 100) {
       nowMs = ms
@@ -183,7 +183,7 @@ describe('Kalshi subscriptions', () => {
     )
   })
 
-  it('a snapshot that does not come is asked for again, five times', () => {
+  it('requests a missing snapshot again, five times', () => {
     openWith(names(2))
     subscriptions.want(['M0', 'elsewhere'])
     for (nowMs = 0; nowMs < 60_000; nowMs += 500) {
@@ -195,7 +195,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(asked[4]?.tickers, ['M0'])
   })
 
-  it('a lost subscription (25, 10, 7) is made anew', () => {
+  it('recreates a lost subscription (25, 10, 7)', () => {
     for (const code of [25, 10, 7]) {
       subscriptions.closed()
       openWith(names(2))
@@ -207,7 +207,7 @@ describe('Kalshi subscriptions', () => {
     }
   })
 
-  it('when the server is busy (27) the same is asked a second later', () => {
+  it('repeats a request a second later when the server is busy (27)', () => {
     subscriptions.add('A')
     subscriptions.opened()
     subscriptions.reply(error(take()[0]?.id ?? 0, 27))
@@ -219,7 +219,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual(take()[0]?.tickers, ['A'])
   })
 
-  it('one bad ticker among many is found by halving and given up alone', () => {
+  it('finds one bad ticker among many by halving and drops only it', () => {
     for (const ticker of names(100)) subscriptions.add(ticker)
     subscriptions.opened()
     let sid = 0
@@ -241,7 +241,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(subscriptions.marketCount, 99)
   })
 
-  it('a full subscription (26) hands its markets on', () => {
+  it('moves markets of a full subscription (26) to another', () => {
     openWith(names(2))
     subscriptions.add('N')
     subscriptions.flush()
@@ -249,7 +249,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([overflow, subscriptions.has('N')], [['N'], false])
   })
 
-  it('removed markets leave their subscription, the last one ends it', () => {
+  it('removes markets from their subscription and ends it with the last one', () => {
     openWith(names(2))
     subscriptions.remove(['M0'])
     const [removed] = take()
@@ -258,7 +258,7 @@ describe('Kalshi subscriptions', () => {
     assert.equal(take()[0]?.cmd, 'unsubscribe')
   })
 
-  it('a market removed while its subscription is under way is removed after it', () => {
+  it('removes a market after its pending subscription completes', () => {
     subscriptions.add('A')
     subscriptions.add('B')
     subscriptions.opened()
@@ -269,7 +269,7 @@ describe('Kalshi subscriptions', () => {
     assert.deepEqual([removed?.action, removed?.tickers], ['delete_markets', ['A']])
   })
 
-  it('a command that is not answered, or cannot be sent, is noticed', () => {
+  it('detects a command that is unanswered or cannot be sent', () => {
     subscriptions.add('A')
     isSendable = false
     subscriptions.opened()

@@ -112,7 +112,7 @@ const closeOpened = async () => {
 
 describe('Kalshi catalogue', () => {
   afterEach(closeOpened)
-  it('the crawl reads each event once, to the last page, without the long settled', async () => {
+  it('crawls each event once, to the last page, without long settled ones', async () => {
     const old = { settlement_ts: '2026-11-01T00:00:00Z', result: 'yes' }
     const { catalog, ends, paths } = await open((path, query) => {
       if (path === '/series') return SERIES
@@ -139,7 +139,7 @@ describe('Kalshi catalogue', () => {
     )
   })
 
-  it('a list whose cursor comes again or whose pages never end is not believed', async () => {
+  it('rejects a list whose cursor repeats or whose pages never end', async () => {
     let pagesRead = 0
     const { catalog } = await open((path) => {
       if (path === '/series') return SERIES
@@ -162,7 +162,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(endless.paths.length < 20)
   })
 
-  it('an empty list of series takes no tags away', async () => {
+  it('keeps tags when the list of series is empty', async () => {
     let series: object = SERIES
     const { catalog, clock, doubted } = await open((path) => {
       if (path === '/series') return series
@@ -183,7 +183,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(doubted('series', 'empty'), 1)
   })
 
-  it('a refresh asks for what was updated, with the filter that this needs', async () => {
+  it('refreshes updated markets with the required filter', async () => {
     const { catalog, paths } = await open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events') return { events: [event('S-1')] }
@@ -200,7 +200,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.includes('status=')))
   })
 
-  it('single markets come with their events, a hundred a request, unknown ones absent', async () => {
+  it('reads single markets with events, a hundred a request, and omits unknown ones', async () => {
     const { catalog, paths } = await open((path, query) => {
       if (path === '/series') return SERIES
       const tickers = (query.get('tickers') ?? '').split(',')
@@ -214,7 +214,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(paths.filter((path) => path.startsWith('/markets')).length, 2)
   })
 
-  it('a combination that is asked for is refused by name, and neither its event nor itself is asked for again', async () => {
+  it('refuses a requested combination by name, and requests neither it nor its event again', async () => {
     const combo = market('S-9-X', 'active', { mve_collection_ticker: 'KXMVE-R' })
     const { catalog, paths, combos } = await open((path, query) => {
       if (path === '/series') return SERIES
@@ -235,7 +235,7 @@ describe('Kalshi catalogue', () => {
     assert.ok(!paths.some((path) => path.startsWith('/events') && path.includes('S-9')))
   })
 
-  it('names every market that it was asked for and does not list as refused', async () => {
+  it('names every requested market that it does not list as refused', async () => {
     const scalar = market('S-1-B', 'active', { market_type: 'scalar' })
     const { catalog } = await open((path) => {
       if (path === '/series') return SERIES
@@ -246,7 +246,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(page.refused, ['S-1-B'])
   })
 
-  it('a field that a whole page lacks or has in another type is named, and so is a row of a status or structure that is not known', async () => {
+  it('names a field missing or mistyped on a complete page, and a row of unknown status or structure', async () => {
     const whole = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
@@ -295,7 +295,7 @@ describe('Kalshi catalogue', () => {
     assert.deepEqual(await found(page.slice(1)), { count: 2, named: [] })
   })
 
-  it('a market whose part of the exchange does not trade is listed closed, and the part is named', async () => {
+  it('lists a market of a halted exchange part as closed, and names the part', async () => {
     const status = (isTrading: boolean) => ({
       exchange_index_statuses: [
         { exchange_index: 0, exchange_active: true, trading_active: true },
@@ -330,7 +330,7 @@ describe('Kalshi catalogue', () => {
     ])
   })
 
-  it('an event that its list leaves out is asked for alone; without it the market is listed', async () => {
+  it('requests an event missing from its list separately, and lists the market without it', async () => {
     const { catalog, troubles } = await open((path) => {
       if (path === '/series') return SERIES
       if (path === '/events/S-1') return { event: event('S-1'), markets: [] }
@@ -346,7 +346,7 @@ describe('Kalshi catalogue', () => {
     assert.equal(troubles('event_missing'), 1)
   })
 
-  it('without the list of series, gone or of another form, markets are listed without tags and fees, and it is asked for again', async () => {
+  it('lists markets without tags and fees when the list of series is missing or malformed, and requests it again', async () => {
     const lists: unknown[] = [null, { rows: [] }, SERIES]
     const { catalog, paths, troubles } = await open((path) => {
       if (path === '/series') return lists.shift()
@@ -379,7 +379,7 @@ describe('Kalshi trades over REST', () => {
     ...more,
   })
 
-  it('a range is read whole, cut to the millisecond, oldest first', async () => {
+  it('reads a range completely, limited to the millisecond, oldest first', async () => {
     const { trades, paths, clock } = await open((_path, query) =>
       query.get('cursor') === null
         ? {
@@ -414,7 +414,7 @@ describe('Kalshi trades over REST', () => {
     assert.ok(paths[0]?.includes(`min_ts=${seconds}&max_ts=${seconds + 3}&ticker=T`), paths[0])
   })
 
-  it('a cursor that goes in circles proves nothing, and what came before is taken', async () => {
+  it('keeps earlier trades and proves no absence when a cursor repeats', async () => {
     const { trades, clock } = await open(() => ({
       trades: [trade('a', '2026-11-20T11:59:50Z')],
       cursor: 'stale',
@@ -428,7 +428,7 @@ describe('Kalshi trades over REST', () => {
     assert.equal(answer.trades.length, 1)
   })
 
-  it('of the whole venue an empty or a shorter answer is not taken for all', async () => {
+  it('does not take an empty or shorter answer of the complete venue as complete', async () => {
     const all = ['12:00:04', '12:00:03', '12:00:02', '12:00:01', '11:59:00'].map((at) =>
       trade(at, `2026-11-20T${at}Z`),
     )
@@ -456,7 +456,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('an answer without a list is an error, and no end of trading', async () => {
+  it('reports an answer without a list as an error, not as the end of trades', async () => {
     let answer: unknown = { error: 'none' }
     const { trades, catalog, clock } = await open(() => answer)
     const toMs = clock.nowMs()
@@ -472,7 +472,7 @@ describe('Kalshi trades over REST', () => {
     }
   })
 
-  it('what is older than the live tables is said to be lost', async () => {
+  it('reports data older than the live tables as lost', async () => {
     const { trades, clock } = await open((path) =>
       path === '/historical/cutoff'
         ? { trades_created_ts: '2026-08-20T00:00:00Z' }

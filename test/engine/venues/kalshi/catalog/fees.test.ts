@@ -99,7 +99,7 @@ const eventChange = (sinceMs: number, type: unknown, multiplier: unknown, event 
   scheduled_ts: at(sinceMs),
 })
 
-test('a series’ type and multiplier are the fees of its markets', async () => {
+test('reads a series’ type and multiplier as the fees of its markets', async () => {
   const venue = await opened()
   const { now, next, waivedUntilMs } = venue.of(QUADRATIC)
   assert.deepEqual([next, waivedUntilMs], [null, null])
@@ -130,7 +130,7 @@ test('a series’ type and multiplier are the fees of its markets', async () => 
   assert.equal(feeOf(waived.now, 'taker', HUNDRED), 1_640_000)
 })
 
-test('a flat, unknown or unreadable type has no curve, and no type no source', async () => {
+test('gives a flat, unknown or unreadable type no curve, and no type no source', async () => {
   const venue = await opened()
   assert.equal(venue.of({ fee_type: 'flat', fee_multiplier: 1 }).now.kind, 'flat')
   for (const row of [
@@ -151,7 +151,7 @@ test('a flat, unknown or unreadable type has no curve, and no type no source', a
   assert.equal(venue.of({}).now.source, null)
 })
 
-test('what an event overrides stands in its series’ place, each for itself', async () => {
+test('overrides each fee field of a series by its event’s', async () => {
   const venue = await opened()
   const shown = { fee_type_override: null, fee_multiplier_override: null }
   assert.equal(venue.of(QUADRATIC, shown).now.source, 'series.fee_type')
@@ -170,7 +170,7 @@ test('what an event overrides stands in its series’ place, each for itself', a
   assert.equal(venue.of(QUADRATIC, { ...shown, fee_type_override: 'cubic' }).now.kind, 'unknown')
 })
 
-test('while overrides were never read, only an event whose row shows them has known fees', async () => {
+test('knows fees only of events whose row shows overrides, until overrides are read', async () => {
   const venue = await opened({ eventPages: new Error('gone') })
   assert.equal(venue.of(QUADRATIC), FEES_UNKNOWN)
   assert.equal(venue.of(QUADRATIC, { fee_type_override: null }).now.kind, 'quadratic')
@@ -178,7 +178,7 @@ test('while overrides were never read, only an event whose row shows them has kn
   assert.deepEqual(venue.of(QUADRATIC).now.taker, feeCurve(70_000, 1, 500_000))
 })
 
-test('announced changes take effect at their time and are shown before', async () => {
+test('applies announced changes at their time and shows them before', async () => {
   const venue = await opened({
     seriesChanges: [
       seriesChange(NOON - HOUR_MS * 24, 'quadratic', 1),
@@ -200,7 +200,7 @@ test('announced changes take effect at their time and are shown before', async (
   assert.equal(later.next?.sinceMs, NOON + 2 * HOUR_MS)
 })
 
-test('changes of an event come on pages, begin and end an override', async () => {
+test('reads pages of event changes that begin and end an override', async () => {
   const venue = await opened({
     eventPages: [
       [eventChange(NOON - HOUR_MS, 'quadratic', 0), { event_ticker: 'S-9' }],
@@ -216,14 +216,14 @@ test('changes of an event come on pages, begin and end an override', async () =>
   assert.equal(same.of(QUADRATIC).next, null)
 })
 
-test('a copy from before a change does not undo it; the row of a later reading does', async () => {
+test('keeps a change over an older copy and takes the row of a later read', async () => {
   const venue = await opened({ seriesChanges: [seriesChange(NOON - 60_000, 'quadratic', 0.5)] })
   assert.equal(venue.of(QUADRATIC).now.taker?.multiplierMicros, 500_000)
   venue.clock.advance(HOUR_MS)
   assert.equal(venue.of(QUADRATIC).now.taker?.multiplierMicros, 1_000_000)
 })
 
-test('an empty, shorter or failed answer takes no change back, and stops nothing', async () => {
+test('undoes no change and stops nothing on an empty, shorter or failed answer', async () => {
   const eventPages = [
     [...Array(30).keys()].map((n) => eventChange(NOON - HOUR_MS, 'flat', 1, `S-${n}`)),
   ]
@@ -248,7 +248,7 @@ test('an empty, shorter or failed answer takes no change back, and stops nothing
   assert.equal(kind(), 'quadratic', 'a whole list that lacks one change counts')
 })
 
-test('an override that the socket tells holds at once, until a later reading says otherwise', async () => {
+test('applies an override from the socket at once, until a later read differs', async () => {
   const venue = await opened()
   const shown = { fee_type_override: null, fee_multiplier_override: null }
   venue.clock.advance(1_000)
@@ -266,7 +266,7 @@ test('an override that the socket tells holds at once, until a later reading say
 
 const FIELDS = `${RECORDED}/fixtures/kalshi-2026-autumn/series_fee_fields.json`
 
-test('every recorded series becomes a model', async (t) => {
+test('converts every recorded series to a model', async (t) => {
   if (!existsSync(FIELDS)) {
     t.diagnostic(`RECORDED DATA ABSENT: ${FIELDS} (set SHARED_DATA)`)
     t.skip(`RECORDED DATA ABSENT: ${FIELDS} (set SHARED_DATA)`)

@@ -7,7 +7,7 @@ import { StatusTimers } from '../../../../../engine/venues/kalshi/catalog/status
 import { MarketTerms } from '../../../../../engine/venues/kalshi/market-terms.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
-test('a part that halts closes its open markets, and one that trades again has them read again', () => {
+test('closes open markets of a halted part and reads them again when it resumes', () => {
   const clock = new ManualClock()
   const told: string[] = []
   const emit = (event: { kind: string; market?: string; status?: string }) =>

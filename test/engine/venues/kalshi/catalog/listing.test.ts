@@ -68,7 +68,7 @@ function reason(more: object): string {
 }
 
 describe('Kalshi listing', () => {
-  it('ids, slugs, links and texts', () => {
+  it('builds ids, slugs, links and texts', () => {
     const listing = market()
     assert.equal(listing.nativeId, 'KXNFLGAME-25AUG07CINPHI-CIN')
     assert.equal(listing.slug, 'kxnflgame-25aug07cinphi-cin')
@@ -83,7 +83,7 @@ describe('Kalshi listing', () => {
     assert.equal(listing.description, 'If …')
   })
 
-  it('the question is the event asked and the market answered, without repeating words', () => {
+  it('builds the question from event and market without repeated words', () => {
     assert.equal(market().question, 'Cincinnati at Philadelphia: Cincinnati')
     const asked = event({ title: 'Who will win?' })
     assert.equal(market({}, asked).question, 'Who will win? Cincinnati')
@@ -117,7 +117,7 @@ describe('Kalshi listing', () => {
     assert.equal(market(named, politics).otherPayout, 'venue')
   })
 
-  it('a game closes when it is expected to end, another market when it closes', () => {
+  it('closes a game at its expected end, another market at its close', () => {
     const endMs = Date.UTC(2025, 7, 8, 2)
     const closeMs = Date.UTC(2025, 7, 21, 23)
     assert.equal(market().closeAtMs, endMs)
@@ -129,7 +129,7 @@ describe('Kalshi listing', () => {
     assert.equal(market().createdAtMs, Date.UTC(2025, 7, 1, 12), 'year 1 stands for nothing')
   })
 
-  it('statuses', () => {
+  it('reads statuses', () => {
     const words = ['active', 'inactive', 'closed', 'determined', 'disputed', 'amended', 'finalized']
     const expected = ['open', 'closed', 'closed', 'closed', 'closed', 'closed', 'resolved']
     assert.deepEqual(
@@ -141,7 +141,7 @@ describe('Kalshi listing', () => {
     assert.equal(reason({ status: 'dreaming' }), 'market_status')
   })
 
-  it('the payout is the stated value, else the result, and the time of the settlement its own', () => {
+  it('takes the payout from the stated value, else the result, with the settlement’s own time', () => {
     const payout = (more: object) => market({ status: 'finalized', ...more }).settlementPrice
     assert.equal(payout({ result: 'yes' }), 1_000_000)
     assert.equal(payout({ result: 'no', settlement_value_dollars: '0.0000' }), 0)
@@ -166,7 +166,7 @@ describe('Kalshi listing', () => {
     assert.deepEqual(stated('finalized'), ['resolved', 'resolved', 1_000_000])
   })
 
-  it('empty sides, the finest tick, and the old integer fields', () => {
+  it('reads empty sides, the finest tick, and the old integer fields', () => {
     const bare = market({ yes_bid_dollars: '0.0000', yes_ask_dollars: '1.0000' })
     assert.deepEqual([bare.bestBid, bare.bestAsk], [null, null])
     assert.equal(bare.tickMicros, 1_000)
@@ -177,7 +177,7 @@ describe('Kalshi listing', () => {
     assert.deepEqual([bestBid, volumeTotal, tickMicros], [410_000, 1_000_000_000, 10_000])
   })
 
-  it('combinations and scalar markets are refused by name', () => {
+  it('refuses combinations and scalar markets by name', () => {
     assert.equal(reason({ ticker: 'KXMVENFL-X' }), 'combo')
     assert.equal(reason({ mve_collection_ticker: 'KXMVE' }), 'combo')
     assert.equal(reason({ market_type: 'scalar' }), 'not_binary')

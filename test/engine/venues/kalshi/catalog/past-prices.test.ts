@@ -68,7 +68,7 @@ async function openStub(
 
 const range = (close: string) => ({ close_dollars: close })
 
-test('a day comes by the minute in one request, as the venue tells it', async (t) => {
+test('reads a day by the minute in one request, as the venue returns it', async (t) => {
   const { world, first, venue } = await twoMarkets(t)
   const base = `http://127.0.0.1:${venue.port}/trade-api/v2`
   const { read } = openPastPrices(t, base)
@@ -92,7 +92,7 @@ test('a day comes by the minute in one request, as the venue tells it', async (t
   assert.ok(points.every(({ timeMs: atMs }) => atMs <= world.nowMs()))
 })
 
-test('a candle is its last trade, else the middle of a tight book, else the trade before', async (t) => {
+test('takes a candle’s last trade, else the middle of a tight book, else the previous trade', async (t) => {
   const candlesticks = [
     { price: range('0.30'), yes_bid: range('0.50'), yes_ask: range('0.52') },
     { price: {}, yes_bid: range('0.50'), yes_ask: range('0.53') },
@@ -120,7 +120,7 @@ test('a candle is its last trade, else the middle of a tight book, else the trad
   )
 })
 
-test('what was paid before the first candle stands at its begin', async (t) => {
+test('puts the price before the first candle at its start', async (t) => {
   const price = { close_dollars: '0.40', previous_dollars: '0.20' }
   const candlesticks = [{ end_period_ts: DAY_S + 600, price }]
   let asked = new URLSearchParams()
@@ -144,7 +144,7 @@ test('what was paid before the first candle stands at its begin', async (t) => {
   ])
 })
 
-test('candles that cannot be read are counted and left out', async (t) => {
+test('counts and skips unreadable candles', async (t) => {
   const good = { end_period_ts: DAY_S + 60, price: range('0.5') }
   const bad = [
     null,
@@ -163,7 +163,7 @@ test('candles that cannot be read are counted and left out', async (t) => {
   assert.deepEqual(reasons.map(rejections), [1, 2, 3, 1])
 })
 
-test('a market unknown to the live lists is looked for in the archive, if so old', async (t) => {
+test('searches the archive for an old market missing from the live lists', async (t) => {
   const cutoff = new Date(DAY_START_MS + 10 * DAY_MS).toISOString()
   let archived: unknown = null
   const { read, asked, clock } = await openStub(t, (path) => {
@@ -184,7 +184,7 @@ test('a market unknown to the live lists is looked for in the archive, if so old
   assert.deepEqual(asked.slice(-3), [live.replace('KXTEST', 'KXOTHER'), '/historical/cutoff', old])
 })
 
-test('every recorded candle is read, and its price is what it closed with', async (t) => {
+test('reads every recorded candle with its close price', async (t) => {
   const files = [
     'fixtures/kalshi/candlesticks_mlb.json',
     'fixtures/kalshi-golden/series_candlesticks_response.json',

@@ -24,14 +24,14 @@ function open() {
 }
 
 describe('Kalshi status timers', () => {
-  it('a market opens and closes on time, and each change is confirmed after it', () => {
+  it('opens and closes a market on time and confirms each change afterwards', () => {
     const { clock, told, timers, at } = open()
     timers.set('T', { status: 'closed', openAtMs: at(1_000), closeAtMs: at(60_000) })
     clock.advance(120_000)
     assert.deepEqual(told, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
   })
 
-  it('the same times again do not fire again, new times do', () => {
+  it('does not fire for repeated times, but for new ones', () => {
     const { clock, told, timers, at } = open()
     const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
     timers.set('T', times)
@@ -45,7 +45,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(told.slice(2), ['200000 T closed', '203000 T seen'])
   })
 
-  it('a moved close replaces the old one', () => {
+  it('replaces the old close with a moved one', () => {
     const { clock, told, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(10_000) })
     timers.correct('T', { closeAtMs: at(20_000) })
@@ -56,7 +56,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(told, ['20000 T closed', '23000 T seen'])
   })
 
-  it('a close long past is only confirmed, a status told by the venue not repeated', () => {
+  it('only confirms a close long past, and repeats no status from the venue', () => {
     const { clock, told, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
     timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })
@@ -65,7 +65,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(told, ['3000 OLD seen', '8000 TOLD seen'])
   })
 
-  it('removed markets and a stopped list tell nothing and leave no timer', () => {
+  it('reports nothing and leaves no timer for removed markets and a stopped list', () => {
     const { clock, told, timers, at } = open()
     timers.set('A', { status: 'open', openAtMs: null, closeAtMs: at(1_000) })
     timers.remove('A')
@@ -76,7 +76,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual([told, clock.timerCount], [[], 0])
   })
 
-  it('ten thousand closes come in order over one timer', () => {
+  it('fires ten thousand closes in order with one timer', () => {
     const { clock, told, timers, at } = open()
     const random = seededRandom('timers')
     const expected: string[] = []
@@ -92,7 +92,7 @@ describe('Kalshi status timers', () => {
     assert.deepEqual(closes.sort(), expected.sort())
   })
 
-  it('a calendar that jumps forward is noticed within half a minute', () => {
+  it('detects a wall clock that jumps forward within half a minute', () => {
     const { clock, told, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(3_600_000) })
     clock.jumpCalendar(3_700_000)

@@ -95,7 +95,7 @@ describe('Kalshi tickers', () => {
     assert.ok(named.includes('ws.silent ticker'))
   })
 
-  it('emits nothing of a market that is watched no more', async () => {
+  it('emits nothing of a market that is no longer followed', async () => {
     const bench = await startWatching()
     bench.venue.feed.unwatch([nativeMarketId('A')])
     bench.venue.feed.watch([watched('B')])

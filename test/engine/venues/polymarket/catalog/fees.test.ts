@@ -38,7 +38,7 @@ const SCHEDULE = { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 }
 const stated = (feeSchedule: unknown, more: object = {}) =>
   readFees({ feesEnabled: true, feeType: 'crypto_fees_v2', feeSchedule, ...more }).now
 
-test('a schedule is the takers’ curve, and makers pay nothing where it is theirs alone', () => {
+test('reads a schedule as the takers’ curve, with free makers where it is theirs alone', () => {
   const crypto = stated(SCHEDULE)
   assert.deepEqual(crypto, {
     kind: 'quadratic',
@@ -61,7 +61,7 @@ test('a schedule is the takers’ curve, and makers pay nothing where it is thei
   assert.deepEqual(stated({ ...SCHEDULE, more: 1 }), crypto, 'other keys change nothing')
 })
 
-test('none is what the row says to be none', () => {
+test('reads no fees where the row states none', () => {
   for (const [row, source] of [
     [{ feesEnabled: false, feeType: null }, 'gamma.feesEnabled'],
     [{ feesEnabled: false, feeType: null, feeSchedule: null }, 'gamma.feesEnabled'],
@@ -76,7 +76,7 @@ test('none is what the row says to be none', () => {
   }
 })
 
-test('what cannot be read, or contradicts itself, is unknown with its source', () => {
+test('treats an unreadable or contradictory statement as unknown with its source', () => {
   for (const row of [
     { feesEnabled: true },
     { feesEnabled: true, feeType: 'moon_fees_v9' },
@@ -101,7 +101,7 @@ test('what cannot be read, or contradicts itself, is unknown with its source', (
   }
 })
 
-test('a row without a statement, legacy fields or not, has none', () => {
+test('has no fees for a row without a statement, with or without legacy fields', () => {
   assert.equal(readFees({}), FEES_UNKNOWN)
   assert.equal(
     readFees({ makerBaseFee: 1000, takerBaseFee: 1000, feeSchedule: null }),
@@ -117,7 +117,7 @@ const OF_A_HUNDRED: Readonly<Record<string, number>> = {
   ...{ economics: 1.25, culture: 1.25, weather: 1.25, other: 1.25, geopolitics: 0 },
 }
 
-test('every documented category costs what the venue’s documents say', (t) => {
+test('charges every documented category as the venue’s documents', (t) => {
   const fill = { price: PRICE_HALF, size: sizeMicros(100_000_000) }
   const rates = { ...recordedRates(), ...INVENTED_RATES }
   for (const [category, rate] of Object.entries(rates)) {
@@ -147,7 +147,7 @@ function recordedRates(): Readonly<Record<string, unknown>> {
 
 const TEXTS = { rate: '0.07', exponent: '1', taker_only: true, rebate_rate: '0.2' }
 
-test('an announcement and the CLOB state what Gamma states, each in its own words', () => {
+test('reads the same fees from an announcement, the CLOB and Gamma', () => {
   const { source: _, ...gamma } = stated(SCHEDULE)
   const announced = (fee_schedule: unknown, fees_enabled: unknown = true) =>
     readNewMarketFees({ fees_enabled, fee_schedule }).now
@@ -215,7 +215,7 @@ const ROW = {
   ...{ outcomes: '["Yes", "No"]', positionIds: ['1', '2'], feesEnabled: true },
 }
 
-test('an open market whose fees Gamma does not say is asked for at the CLOB, once an hour', async () => {
+test('requests fees missing from Gamma at the CLOB once an hour for an open market', async () => {
   const { fees, asked, seen, pass, rateOf } = openFees()
   fees.start()
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)
@@ -236,7 +236,7 @@ test('an open market whose fees Gamma does not say is asked for at the CLOB, onc
   await fees.stop()
 })
 
-test('takes the least order from the CLOB where Gamma does not state it', async () => {
+test('takes the minimum order from the CLOB where Gamma does not state it', async () => {
   const { fees, world, pass, rateOf } = openFees()
   fees.start()
   const minOf = (row: object) => {
@@ -252,7 +252,7 @@ test('takes the least order from the CLOB where Gamma does not state it', async 
   await fees.stop()
 })
 
-test('a schedule that Gamma states and nobody can read stays unknown, whatever the CLOB says; what the others state so is named', async () => {
+test('keeps an unreadable Gamma schedule unknown, and names the same of other sources', async () => {
   const { fees, asked, world, pass, rateOf, drift } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -272,7 +272,7 @@ test('a schedule that Gamma states and nobody can read stays unknown, whatever t
   await fees.stop()
 })
 
-test('an announcement is no longer asked for, and no answer takes it back', async () => {
+test('keeps an announcement and no longer requests it', async () => {
   const { fees, world, asked, reasons, pass, rateOf } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
@@ -299,7 +299,7 @@ test('an announcement is no longer asked for, and no answer takes it back', asyn
   await fees.stop()
 })
 
-test('however many markets want it, a thousand wait and two a second are asked for', async () => {
+test('queues a thousand markets and requests two a second', async () => {
   const { fees, asked, world, pass, rateOf } = openFees()
   for (let number = 0; number < 1_100; number += 1) {
     rateOf({ nativeId: conditionId(`0x${String(number).padStart(64, '0')}`) })
@@ -311,7 +311,7 @@ test('however many markets want it, a thousand wait and two a second are asked f
   await fees.stop()
 })
 
-test('what a new market’s announcement says of its fees stands in its listing', async (t) => {
+test('includes announced fees of a new market in its listing', async (t) => {
   const stub = new PolymarketStub()
   const hosts = await stub.start()
   let seen = false

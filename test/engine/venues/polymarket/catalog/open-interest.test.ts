@@ -57,7 +57,7 @@ class World {
   }
 }
 
-test('asks for twenty markets a call, the most traded first, and for none again within five minutes', async () => {
+test('requests twenty markets a call, most traded first, and none again within five minutes', async () => {
   const world = new World()
   for (let number = 1; number <= 50; number += 1) {
     world.stated.set(number, number + 0.5)
@@ -80,7 +80,7 @@ test('asks for twenty markets a call, the most traded first, and for none again 
   await world.interest.stop()
 })
 
-test('keeps what is known when a market is not in the answer, or holds nothing at once', async () => {
+test('keeps the known value when a market is missing from the answer or suddenly empty', async () => {
   const world = new World()
   world.read(1)
   world.read(2)

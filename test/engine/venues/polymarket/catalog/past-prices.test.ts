@@ -48,7 +48,7 @@ async function openStub(t: TestContext, rest: StubRest) {
   return { stub, ...openPastPrices(t, hosts.clob) }
 }
 
-test('a day comes by the minute in one request, as the venue tells it', async (t) => {
+test('reads a day by the minute in one request, as the venue returns it', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   venue.world.addEvent(1)
@@ -65,7 +65,7 @@ test('a day comes by the minute in one request, as the venue tells it', async (t
   assert.equal(other.at(-1)?.price, complement(fairPrice(timeMs(DAY_START_MS + 60_000))))
 })
 
-test('the last price before the range comes first, and only that one', async (t) => {
+test('puts only the last price before the range first', async (t) => {
   const dayS = DAY_START_MS / 1_000
   const history = [-70, -10, 5, 65, 86_390, 86_400].map((s) => ({ t: dayS + s, p: 0.5 + s / 1e6 }))
   const { read } = await openStub(t, () => ({ history }))
@@ -75,7 +75,7 @@ test('the last price before the range comes first, and only that one', async (t)
   assert.equal(points[1]?.price, 500_005)
 })
 
-test('a longer range is asked in the steps that are wanted; it and a day, where these are empty, by twelve hours', async (t) => {
+test('requests a longer range in the required steps, and empty ones by twelve hours', async (t) => {
   const dayS = DAY_START_MS / 1_000
   const { stub, read } = await openStub(t, ({ query }) => {
     const isFine = query.get('fidelity') === '1'
@@ -99,7 +99,7 @@ test('a longer range is asked in the steps that are wanted; it and a day, where 
   )
 })
 
-test('rows that cannot be read are counted and left out, unknown tokens have no past', async (t) => {
+test('counts and skips unreadable rows, and has no past for unknown tokens', async (t) => {
   let answer: unknown = {}
   const { read, rejections } = await openStub(t, () => answer)
   const at = (s: number) => DAY_START_MS / 1_000 + s

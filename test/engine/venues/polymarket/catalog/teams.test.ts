@@ -28,7 +28,7 @@ async function openTeams(t: TestContext, rest: StubRest, gamma?: string) {
   return { stub, teams: () => venue.teams(signal), count }
 }
 
-test('the list of the simulated venue is read as it stands there', async (t) => {
+test('reads the simulated venue’s list unchanged', async (t) => {
   const venue = await startStubVenue()
   t.after(() => venue.stop())
   const { teams } = await openTeams(t, () => [], venue.gamma)
@@ -45,7 +45,7 @@ test('the list of the simulated venue is read as it stands there', async (t) => 
   )
 })
 
-test('pages are read to the end, whatever their length, and each row once', async (t) => {
+test('reads pages of any length to the end, each row once', async (t) => {
   const rows = Array.from({ length: 230 }, (_, id) => ({
     ...{ id, name: `Town ${id} Team`, league: 'NFL', abbreviation: `T${id}`, alias: 'Team' },
   }))
@@ -70,7 +70,7 @@ test('pages are read to the end, whatever their length, and each row once', asyn
   assert.ok(stub.requests.every(({ query }) => Number(query.get('limit')) <= 100))
 })
 
-test('unreadable rows are counted, and a server that ignores the offset ends', async (t) => {
+test('counts unreadable rows and ends when a server ignores the offset', async (t) => {
   const good = { id: 1, name: 'Chicago Bears', league: 'nfl', abbreviation: 'chi', alias: null }
   const bad = [null, 'x', {}, { id: 2, name: '', league: 'nfl' }, { id: 3, name: 'A', league: 7 }]
   const { teams, stub, count } = await openTeams(t, () => [good, ...bad])
@@ -82,7 +82,7 @@ test('unreadable rows are counted, and a server that ignores the offset ends', a
   assert.equal(count('venue_troubles_total', 'teams_repeat'), 1)
 })
 
-test('a place is the name without its nickname at the end, else not known', async (t) => {
+test('takes a team’s location as its name without the nickname, else unknown', async (t) => {
   const names = [
     ['Los Angeles Rams', 'Rams', 'Los Angeles'],
     ['los angeles rams', 'Rams', 'los angeles'],
@@ -98,7 +98,7 @@ test('a place is the name without its nickname at the end, else not known', asyn
   )
 })
 
-test('a venue that does not answer is an error, not an empty list', async (t) => {
+test('reports a silent venue as an error, not as an empty list', async (t) => {
   const { teams } = await openTeams(t, () => 404)
   await assert.rejects(teams())
 })

@@ -86,7 +86,7 @@ function open() {
   return { rows, ids, seen, ledger, read, stopping, clock }
 }
 
-test('trades are given in pieces of whole transactions, and the stream between them doubles none', async () => {
+test('emits trades in complete transactions, without repeats from the stream between', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
   let turns = 0
   await read(() => {
@@ -104,7 +104,7 @@ test('trades are given in pieces of whole transactions, and the stream between t
   assert.ok(seen.most <= 3, `${seen.most} in a turn`)
 })
 
-test('after stop nothing more is given', async () => {
+test('emits nothing after stop', async () => {
   const { ids, read, stopping } = open()
   await read(() => {
     if (ids.length >= 10) stopping.abort()

@@ -113,7 +113,7 @@ test('prices the rest of a row so that the dollars of all its trades are those o
   assert.equal(restPrice(rowOf(larger), larger.slice(0, 1)), null, 'by too much to tell')
 })
 
-test('reads the fills of a row from its makers, who sold its token or bought the other one', () => {
+test('reads the fills of a row from its makers, who sold its token or bought the other', () => {
   const fills = [fill(3, 0.5), fill(7, 0.51)]
   const row = rowOf(fills)
   const sold: TradeRow = { ...row, wallet: '0xbb', side: 'sell', ...fill(7, 0.51) }

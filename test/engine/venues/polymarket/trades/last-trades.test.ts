@@ -78,7 +78,7 @@ function open(takerSizes: ReadonlyMap<string, number> = new Map(), isStreamed = 
   return { clock, lastTrades, early, take, match, given, ids, troubles, drift }
 }
 
-test('last trades in memory are bounded by count and age: beyond, the oldest transaction is emitted', () => {
+test('bounds last trades by count and age and emits the oldest transaction beyond', () => {
   const { clock, take, ids } = open()
   for (let number = 0; number < LAST_TRADES_MAX; number += 1) take(`0x${number}`, 1)
   assert.deepEqual(ids(), [])
@@ -91,7 +91,7 @@ test('last trades in memory are bounded by count and age: beyond, the oldest tra
   assert.equal(ids().length, LAST_TRADES_MAX + 2)
 })
 
-test('further fills of one transaction than 256 are counted and left to the Data API', () => {
+test('counts fills beyond 256 of a transaction and leaves them to the Data API', () => {
   const { clock, take, ids, troubles } = open()
   for (let size = 1; size <= FILLS_MAX + 3; size += 1) take('0xa', size)
   clock.advance(601_000)
@@ -104,7 +104,7 @@ test('further fills of one transaction than 256 are counted and left to the Data
   )
 })
 
-test('the fills of a transaction have one numbering, however late one comes', () => {
+test('numbers the fills of a transaction once, however late one arrives', () => {
   const { clock, lastTrades, take, ids } = open()
   lastTrades.pause(false)
   take('0xa', 1)
@@ -121,7 +121,7 @@ test('the fills of a transaction have one numbering, however late one comes', ()
   lastTrades.stop()
 })
 
-test('a transaction whose row came is the ledger’s: no fill of it is told any more, or counts here', () => {
+test('ignores fills of a transaction whose row arrived', () => {
   const takerSizes = new Map<string, number>()
   const { clock, lastTrades, take, ids } = open(takerSizes)
   for (let size = 1; size <= 3; size += 1) take('0xa', size)
@@ -136,7 +136,7 @@ test('a transaction whose row came is the ledger’s: no fill of it is told any 
   assert.equal(ids().filter((id) => id.startsWith('0xa-')).length, 0)
 })
 
-test('rows of the stream whose sizes are another unit than those of their last prices are named', () => {
+test('names stream rows whose sizes have another unit than their last prices', () => {
   const hashes = ['0xa', '0xb', '0xc']
   const namesOf = (ratio: number) => {
     const { take, ids, drift } = open(new Map(hashes.map((hash) => [hash, 5_000_000 * ratio])))

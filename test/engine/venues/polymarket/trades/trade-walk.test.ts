@@ -126,7 +126,7 @@ function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: s
     })
 }
 
-test('a walk from the newest row gives every row of its range exactly once, oldest first', async () => {
+test('reads every row of a range once from the newest row, oldest first', async () => {
   const random = seededRandom('history')
   const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
   const { read, asked, cuts } = await openWalk(rows)
@@ -152,7 +152,7 @@ test('a walk from the newest row gives every row of its range exactly once, olde
   assert.deepEqual(idsOf(part.got).sort(), wanted.sort())
 })
 
-test('rows that come while pages are read move none: none is doubled and none lost', async () => {
+test('repeats and loses no row while new ones arrive between pages', async () => {
   const random = seededRandom('moving')
   const rows = makeRows(() => 20, 300, random)
   const { read, source, asked } = await openWalk(rows)
@@ -166,7 +166,7 @@ test('rows that come while pages are read move none: none is doubled and none lo
   assert.ok(asked.length > 5)
 })
 
-test('a venue that caps its pages lower than asked loses nothing either', async () => {
+test('loses nothing when a venue caps its pages below the requested size', async () => {
   const random = seededRandom('capped')
   const rows = makeRows(() => random.below(9), 200, random)
   rows.push(...makeRows((second) => (second === 100 ? 640 : 0), 101, random))
@@ -177,7 +177,7 @@ test('a venue that caps its pages lower than asked loses nothing either', async 
   assert.equal(newestMs, Math.max(...rows.map(({ timestamp }) => Number(timestamp))) * 1_000)
 })
 
-test('what is older than a walk may go is said, and all that is younger is read', async () => {
+test('reports data older than the limit of a read and reads all newer data', async () => {
   const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
   const { read, cuts, clock } = await openWalk(rows, 1)
   clock.advance(1_400_000)
@@ -188,7 +188,7 @@ test('what is older than a walk may go is said, and all that is younger is read'
   assert.equal(doubt, null)
 })
 
-test('rows that are no trades are counted, combinations are left out by name, and a page that goes back ends the walk', async () => {
+test('counts non-trades, skips combinations by name, and ends on a page that goes back', async () => {
   const [good] = makeRows(() => 1, 1, seededRandom('bad')).map(dataRow)
   assert.ok(good !== undefined)
   const { read, source, rejections } = await openWalk([])
@@ -215,7 +215,7 @@ test('rows that are no trades are counted, combinations are left out by name, an
   await assert.rejects(back.read(START_S, START_S + 2_999), { reason: 'endless' })
 })
 
-test('a walk for an older time begins where an earlier one was', async () => {
+test('starts a read for an older time where an earlier one was', async () => {
   const rows = makeRows(() => 20, 600, seededRandom('places'))
   const { read, asked } = await openWalk(rows)
   for (let from = START_S + 1; from < START_S + 600; from += 60) {
@@ -226,7 +226,7 @@ test('a walk for an older time begins where an earlier one was', async () => {
   assert.ok(asked.length <= 24 + 3 * 10, `${asked.length} pages of 12 in ten parts`)
 })
 
-test('what an answer lacks is proven absent up to its newest row, or by its age', async () => {
+test('proves absence up to the answer’s newest row, or by age', async () => {
   const rows = makeRows(() => 2, 200, seededRandom('proven'))
   const { read, clock } = await openWalk(rows)
   const newestMs = (START_S + 199) * 1_000
@@ -245,7 +245,7 @@ const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly un
 }
 
 for (const [reason, damage] of Object.entries(DAMAGES)) {
-  test(`of the whole venue no ${reason} page is taken for all that happened`, async () => {
+  test(`does not take a ${reason} page of the complete venue as complete`, async () => {
     const rows = makeRows(() => 2, 200, seededRandom(reason))
     const { read, source, doubted } = await openWalk(rows)
     source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
@@ -262,7 +262,7 @@ for (const [reason, damage] of Object.entries(DAMAGES)) {
   })
 }
 
-test('a quiet time is believed by the trade before it', async () => {
+test('accepts a quiet time by the trade before it', async () => {
   const rows = makeRows(
     (second) => (second === 0 || second === 900 ? 1 : 0),
     1_000,

@@ -65,7 +65,7 @@ const trade = (more: Wire = {}) =>
     ...more,
   })
 
-test('dollars of a fill are price times size of the unrounded price, and what usdcSize has beyond is the fee', () => {
+test('computes dollars as price times size and the rest of usdcSize as the fee', () => {
   const fill = eventOf(trade({ size: 714.285713, price: 0.860000001148, usdc_size: 614.285714 }))
   assert.equal(fill.usd, 614_285_714, 'a price rounded to 0.86 would give 614,285,713')
   assert.equal(fill.price, 860_000)
@@ -84,7 +84,7 @@ test('dollars of a fill are price times size of the unrounded price, and what us
   assert.deepEqual([usd, fee], [2_100_000_000_000, 0], 'the noise of an average price is no fee')
 })
 
-test('recorded fills: the fee is rate·p·(1−p)·s or nothing', { skip }, () => {
+test('computes the fee of recorded fills as rate·p·(1−p)·s or nothing', { skip }, () => {
   let feeCount = 0
   let fillCount = 0
   for (const row of [...recorded('activity'), ...recorded('em-activity_all')]) {
@@ -105,7 +105,7 @@ test('recorded fills: the fee is rate·p·(1−p)·s or nothing', { skip }, () =
   assert.deepEqual([fillCount, feeCount], [52, 10])
 })
 
-test('rows without a token are read, kinds new to us are income where they carry dollars, moved cash is none', () => {
+test('reads rows without a token, counts new kinds with dollars as income, and ignores moved cash', () => {
   const split = eventOf(wire('SPLIT'))
   assert.deepEqual(
     [split.kind, split.market, split.token, split.size, split.usd, split.price, split.role],
@@ -125,7 +125,7 @@ test('rows without a token are read, kinds new to us are income where they carry
   }
 })
 
-test('every recorded row is read; rewards have no market, redemptions one', {
+test('reads every recorded row; rewards have no market, redemptions one', {
   skip,
 }, () => {
   const kinds = new Map<string, number>()
@@ -143,7 +143,7 @@ test('every recorded row is read; rewards have no market, redemptions one', {
   assert.deepEqual(Object.fromEntries(kinds), { buy: 52, redeem: 17, income: 6 })
 })
 
-test('a row that cannot be read is refused with its reason and never throws', () => {
+test('refuses an unreadable row with its reason and never throws', () => {
   const refused = (row: Wire) => {
     const became = read(row)
     return became.kind === 'rejected' ? became.reason : became.kind
@@ -176,7 +176,7 @@ test('a row that cannot be read is refused with its reason and never throws', ()
   }
 })
 
-test('events stand by time, transaction and as told, and rows of one conversion are one event', () => {
+test('orders events by time, transaction and arrival, and merges rows of one conversion', () => {
   const told = [
     wire('CONVERSION', { condition_id: '0xA', transaction_hash: '0xbb', usdc_size: 20 }),
     wire('SPLIT', { transaction_hash: '0xbb' }),
@@ -206,7 +206,7 @@ test('events stand by time, transaction and as told, and rows of one conversion 
   assert.equal(events[4]?.market, '0xA')
 })
 
-test('a redemption names its token or leaves it empty, and an id of 62 digits is the one of 64', () => {
+test('reads a redemption with or without its token, and 62-digit ids as 64-digit ones', () => {
   const named = eventOf(wire('REDEEM', { token_id: '77', usdc_size: 0, size: 4 }))
   assert.deepEqual([named.kind, named.token, named.size, named.usd], ['redeem', '77', 4_000_000, 0])
   assert.equal(eventOf(wire('REDEEM', { size: 4, usdc_size: 4 })).token, null)
@@ -214,7 +214,7 @@ test('a redemption names its token or leaves it empty, and an id of 62 digits is
   assert.equal(eventOf(wire('SPLIT', { condition_id: id })).market, `${id.toLowerCase()}00`)
 })
 
-test('a migration is read by its new position, its new market or its old one, and else refused', () => {
+test('reads a migration by new position, new market or old one, else refuses it', () => {
   const id = `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`
   const token = String(BigInt(id) + 1n)
   const old = `0x${'5'.repeat(32)}${'ab'.repeat(16)}`
@@ -238,7 +238,7 @@ test('a migration is read by its new position, its new market or its old one, an
   assert.deepEqual(read(wire('MIGRATION', { token_id: token, size: -1 })), refused)
 })
 
-test('reads what was done with combos as events of their own', () => {
+test('reads combo actions as separate events', () => {
   const combo = '0x03449eec66c044cecb729af4169b45afbf0000000000000000000000000000'
   const of = (row: Parameters<typeof read>[0]) => {
     const { kind, size, usd, fee, token } = eventOf(row)

@@ -79,7 +79,7 @@ test('keeps combos out of every other figure and says what they paid', () => {
   assert.deepEqual([realized, volume, markets, tally.positionCount], [0, 0, 0, 0])
 })
 
-test('turns in as many contracts as a redemption without a token pays for, one outcome a row', () => {
+test('redeems as many contracts as a redemption without a token pays for, one outcome a row', () => {
   const bought = (token: string, size: number, price: number) =>
     row('TRADE', {
       ...{ token_id: token, side: 'BUY', price, size, usdc_size: price * size },

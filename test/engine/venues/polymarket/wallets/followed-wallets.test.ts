@@ -61,7 +61,7 @@ const frame = (type: string, more: object = {}) => ({
   },
 })
 
-test('each fill of a followed wallet is emitted once, from its own row; fills of other wallets are not', async (t) => {
+test('emits each fill of a followed wallet once, from its own row, and none of others', async (t) => {
   const { stub, feed, wallets, events, fills } = await open(t)
   feed.start()
   const rtds = () => stub.sockets.find(({ path }) => path === '/rtds')
@@ -108,7 +108,7 @@ test('each fill of a followed wallet is emitted once, from its own row; fills of
   assert.equal(fills().length, 2)
 })
 
-test('however many wallets are read, the stream’s back-fill is asked next', async (t) => {
+test('schedules the stream’s back-fill next, however many wallets are read', async (t) => {
   const { stub, clock, feed, wallets } = await open(t)
   const fill = { ...snakeRow(frame('trades').payload), type: 'TRADE', usdc_size: 1 }
   stub.rest = ({ path, query }) => {

@@ -51,7 +51,7 @@ function hostOf(answerOf: (path: string, status: unknown) => unknown): DataApi {
   return new DataApi({ client, drift: quietDrift() })
 }
 
-test('every recorded answer of the Data API v2 about wallets is read', {
+test('reads every recorded wallet answer of Data API v2', {
   skip,
 }, async (t) => {
   const counts = new Map<string, number>()

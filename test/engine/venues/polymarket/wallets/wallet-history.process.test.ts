@@ -91,7 +91,7 @@ function assertTrue(got: readonly WalletEvent[], wanted: readonly WalletEvent[],
 const seconds = (random: Random, count: number, most: number) =>
   Array.from({ length: count }, () => random.below(most))
 
-test('a row of a kind that is not documented is named, and counts as income all the same', async () => {
+test('names a row of an undocumented kind and counts it as income', async () => {
   const counts = Array.from({ length: 300 }, () => 2)
   const past = randomPast('kinds', counts)
   const kinds = new Set(past.rows.map(({ type }) => type))
@@ -101,7 +101,7 @@ test('a row of a kind that is not documented is named, and counts as income all 
   assertTrue(events, past.events)
 })
 
-test('a history is the true events in order, each second in one piece, whatever the length of a page and the order in a second', async () => {
+test('returns the true events in order with complete seconds, for any page length and order within a second', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('history', round)
     const past = randomPast(`history ${round}`, seconds(random, 1 + random.below(120), 8))
@@ -119,7 +119,7 @@ test('a history is the true events in order, each second in one piece, whatever 
   }
 })
 
-test('a reading from a second on begins with that second whole, and the bare minimum of requests', async () => {
+test('starts a sync at a complete second with the minimum of requests', async () => {
   const past = randomPast('later', [3, 3, 3, 3, 3], () => 1)
   const stub = new WalletStub(past)
   const { events } = await read(stub, { fromS: PAST_START_S + 2 })
@@ -135,7 +135,7 @@ test('a reading from a second on begins with that second whole, and the bare min
   assert.deepEqual((await read(stub)).events, [])
 })
 
-test('a fill among the takers is a taker’s, another a maker’s, and null when the list is cut short or fails', async () => {
+test('reads a fill as taker or maker, and as null when the list is truncated or fails', async () => {
   const past = randomPast('roles', seededSeconds('roles', 60, 6))
   const stub = new WalletStub(past)
   const roles = (events: readonly WalletEvent[]) => events.map(({ role }) => role)
@@ -182,7 +182,7 @@ function summedUp(rows: readonly Readonly<Record<string, unknown>>[]) {
   return [...sums.values()]
 }
 
-test('of a young range the edge cannot answer with a copy: each second of asking has another end', async () => {
+test('requests a recent range with a new `end` each second so that the edge cannot serve a copy', async () => {
   const past = randomPast('young roles', [2, 2, 2])
   const ends = new Set<string | null>()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -198,7 +198,7 @@ test('of a young range the edge cannot answer with a copy: each second of asking
   )
 })
 
-test('what is younger than a minute is told but not settled, and comes whole when read again', async () => {
+test('reports events under a minute old as unsettled, and completes them on the next read', async () => {
   const past = randomPast('young', Array(200).fill(1), () => 1)
   const stub = new WalletStub(past)
   const nowS = PAST_START_S + 180
@@ -212,7 +212,7 @@ test('what is younger than a minute is told but not settled, and comes whole whe
   assertTrue([...kept, ...second.events], past.events)
 })
 
-test('a second beyond a page comes whole by cursors; where a cursor is missing or refused for good the reading says where it ended', async () => {
+test('reads a second beyond a page by cursors, and reports where it ended when a cursor fails', async () => {
   for (const [round, cap] of [500, 499, 200].entries()) {
     const past = randomPast(`dense ${round}`, [3, 700, 2, 500, 0, 350, 4], () => 1)
     const stub = new WalletStub(past)
@@ -246,7 +246,7 @@ const noCursor: StubFault = ({ path }, rows, page) =>
 const refused: StubFault = ({ path, query }, rows) =>
   path === '/v2/activity' && query.has('cursor') ? 400 : rows
 
-test('an old answer, mixed rows or a moving order is asked for again or told as incomplete, never silently wrong', async () => {
+test('retries an old answer, mixed rows or a moving order, or reports it as incomplete', async () => {
   let completeCount = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     const random = seededRandom('faults', round)
@@ -313,7 +313,7 @@ function randomFault(random: Random): StubFault {
   }
 }
 
-test('an empty answer in any one place loses nothing', async () => {
+test('loses nothing on an empty answer in any position', async () => {
   for (const cap of [500, 100, 70]) {
     const past = randomPast(`empty ${cap}`, [...seededSeconds('empty', 70, 8), 150, 2, 90], () => 2)
     for (let place = 0, asked = 1; place < asked; place += 1) {
@@ -334,7 +334,7 @@ test('an empty answer in any one place loses nothing', async () => {
   }
 })
 
-test('a row that cannot be read is left out and the reading is incomplete', async () => {
+test('skips an unreadable row and marks the sync as incomplete', async () => {
   const past = randomPast('unread', Array(20).fill(2))
   const [spoilt, ...rest] = past.rows.filter(({ type }) => type === 'TRADE')
   assert.ok(spoilt !== undefined && rest.length > 0)
@@ -357,7 +357,7 @@ test('a row that cannot be read is left out and the reading is incomplete', asyn
   assert.ok(garbage.settledToMs <= 1_000, 'nothing is known')
 })
 
-test('a venue that never ends its pages is left after a bounded number of them', async () => {
+test('leaves a venue with endless pages after a bounded number', async () => {
   let asked = 0
   const [sample] = randomPast('endless', [1]).rows
   const client: Pick<HttpClient, 'getJson'> = {
@@ -374,7 +374,7 @@ test('a venue that never ends its pages is left after a bounded number of them',
   assert.ok(asked <= 10_010, `${asked}`)
 })
 
-test('an answer without the last event known, or of nothing from a wallet that did something, proves nothing', async () => {
+test('proves nothing by an answer without the last known event, or empty for an active wallet', async () => {
   const past = randomPast('proof', [1, 1, 1, 1])
   const stub = new WalletStub(past)
   const seconds = [...new Set(past.events.map((event) => event.timeMs / 1_000))]
@@ -403,7 +403,7 @@ test('an answer without the last event known, or of nothing from a wallet that d
   }
 })
 
-test('what is not sure of the last minute is told apart from what stays incomplete', async () => {
+test('separates uncertainty of the last minute from lasting incompleteness', async () => {
   const past = randomPast('sure', [1, 1, 1])
   const spoilt = past.rows.at(-1) ?? assert.fail()
   const lastMs = past.events.at(-1)?.timeMs ?? 0
@@ -441,7 +441,7 @@ async function overHttp(past: StubPast) {
   }
 }
 
-test('refusals, failures and pages of HTML are passed over; a venue that stays down rejects with FetchError', async () => {
+test('skips refusals, failures and HTML pages, and rejects with FetchError when the venue stays down', async () => {
   const past = randomPast('down', seededSeconds('down', 60, 20))
   const { stub, data, stop } = await overHttp(past)
   try {

@@ -35,7 +35,7 @@ async function setUp(t: TestContext) {
   return { clock, world, venue, market, other, ask, path }
 }
 
-test('minute candles of this run hold exactly its trades, the end included', async (t) => {
+test('builds minute candles of exactly this run’s trades, the end included', async (t) => {
   const { clock, world, market, ask, path } = await setUp(t)
   const random = seededRandom('candles')
   const startMs = world.nowMs()
@@ -85,7 +85,7 @@ test('minute candles of this run hold exactly its trades, the end included', asy
   assert.equal(seen, expected.size)
 })
 
-test('time before the run comes from the fair price, the same at every call', async (t) => {
+test('derives prices before the run from the fair price, the same on every call', async (t) => {
   const { world, market, ask, path } = await setUp(t)
   const range = { from: world.startedMs - 48 * HOUR_MS, to: world.startedMs, period: 60 }
   const candles = records((await ask(path, range)).body.candlesticks)
@@ -103,7 +103,7 @@ test('time before the run comes from the fair price, the same at every call', as
   }
 })
 
-test('days end at midnight in New York, and only trading hours have candles', async (t) => {
+test('ends days at midnight in New York and has candles in trading hours only', async (t) => {
   const { world, market, ask, path } = await setUp(t)
   const range = { from: 0, to: world.nowMs() + 10 * 24 * HOUR_MS, period: 1440 }
   const candles = records((await ask(path, range)).body.candlesticks)
@@ -118,7 +118,7 @@ test('days end at midnight in New York, and only trading hours have candles', as
   assert.ok(market.listing.openMs > Date.parse('2026-11-16T05:00:00Z'))
 })
 
-test('the three candle pages agree, refuse what is too much and name bad parameters', async (t) => {
+test('agrees between the three candle pages, refuses too much, and names bad parameters', async (t) => {
   const { world, market, other, ask, path } = await setUp(t)
   world.print(market, { cents: 45 })
   const range = { from: world.nowMs() - HOUR_MS, to: world.nowMs() + MINUTE_MS, period: 1 }
@@ -152,7 +152,7 @@ test('the three candle pages agree, refuse what is too much and name bad paramet
   assert.equal((await ask(wrongSeries, range)).status, 404)
 })
 
-test('include_latest_before_start carries the last price into an empty range', async (t) => {
+test('carries the last price into an empty range with include_latest_before_start', async (t) => {
   const { world, market, ask, path, clock } = await setUp(t)
   world.print(market, { cents: 33 })
   clock.advance(5 * 24 * HOUR_MS)
@@ -165,7 +165,7 @@ test('include_latest_before_start carries the last price into an empty range', a
   assert.deepEqual(candles[0]?.price, { previous_dollars: '0.3300' })
 })
 
-test('a candle has the recorded fields with their JSON types', async (t) => {
+test('builds a candle with the recorded fields and JSON types', async (t) => {
   const file = join(FIXTURES, 'kalshi/candlesticks_mlb.json')
   if (!existsSync(file)) {
     t.diagnostic(`${file} is missing`)

@@ -13,7 +13,7 @@ import { NOON, planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
 
 const HALTED_MS = 180_000
 
-test('under halt a part of the exchange says that it does not trade, for three minutes', async (t) => {
+test('reports a halted exchange part for three minutes under halt', async (t) => {
   const faults = new ScriptedFaults('halt')
   const { venue, clock } = await gameDay(t, faults)
   const trading = async () => {
@@ -31,7 +31,7 @@ test('under halt a part of the exchange says that it does not trade, for three m
   assert.deepEqual(new Set(await trading()), new Set([true]))
 })
 
-test('nothing happens in the markets of a halted part, and the others go on', () => {
+test('freezes markets of a halted part only', () => {
   const clock = new ManualClock(NOON)
   const faults = new ScriptedFaults('halt')
   const halts = new SimHalts({ faults, random: seededRandom('halts') })

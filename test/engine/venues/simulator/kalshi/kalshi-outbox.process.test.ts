@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { ScriptedFaults, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 
-test('a lost delta leaves a hole, a duplicate repeats its number, reorder swaps two', async (t) => {
+test('leaves a gap for a lost delta, repeats a duplicate’s number, and swaps two on reorder', async (t) => {
   const seqs = async (fault: 'lost_delta' | 'duplicate' | 'reorder' | 'silence') => {
     const faults = new ScriptedFaults(fault)
     const { venue, world, first, clock } = await twoMarkets(t, faults)
@@ -30,7 +30,7 @@ test('a lost delta leaves a hole, a duplicate repeats its number, reorder swaps 
   assert.deepEqual(await seqs('reorder'), [2, 4, 3, 5])
 })
 
-test('disconnect cuts the socket', async (t) => {
+test('cuts the socket on disconnect', async (t) => {
   const faults = new ScriptedFaults('disconnect')
   const { venue, clock } = await twoMarkets(t, faults)
   const client = await venue.connect()
@@ -40,7 +40,7 @@ test('disconnect cuts the socket', async (t) => {
   assert.equal((await closed)[0], 1006)
 })
 
-test('a client that does not read is cut off once 64 MiB wait for it', async (t) => {
+test('cuts a client off that does not read 64 MiB', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   for (let price = 1; price < 44; price += 1) world.setLevels(first, [['bid', price, price]])
   const client = await venue.connect()

@@ -12,7 +12,7 @@ import {
   signedHeaders,
 } from '../../../../support/clients/kalshi-client.ts'
 
-test('books are ascending bids of both legs; depth keeps the best', async (t) => {
+test('returns ascending bids of both legs; depth keeps the best', async (t) => {
   const { venue, det, cin } = await gameDay(t)
   const path = `/markets/${det.listing.nativeId}/orderbook`
   assert.deepEqual((await venue.get(path)).body.orderbook_fp, {
@@ -38,7 +38,7 @@ test('books are ascending bids of both legs; depth keeps the best', async (t) =>
   assert.equal((await venue.get('/markets/orderbooks')).status, 400)
 })
 
-test('status words of queries select their statuses, events by any child', async (t) => {
+test('selects statuses by query words, and events by any child', async (t) => {
   const { venue, world, det, cin, politics } = await gameDay(t)
   const closed = world.addMarket(politics, 'C')
   const determined = world.addMarket(politics, 'D')
@@ -64,7 +64,7 @@ test('status words of queries select their statuses, events by any child', async
   assert.deepEqual(words, ['active', 'active', 'closed', 'determined', 'initialized', 'finalized'])
 })
 
-test('filters select by event, series, tickers, combos and times', async (t) => {
+test('filters by event, series, tickers, combos and times', async (t) => {
   const { venue, world, det, cin, politics, combo } = await gameDay(t)
   const pres = world.addMarket(politics, 'A', { createdMs: timeMs(Date.UTC(2026, 0, 1)) })
   const mve = world.addMarket(combo, '1')
@@ -104,7 +104,7 @@ test('filters select by event, series, tickers, combos and times', async (t) => 
   assert.deepEqual(tickers, ['KXNFLGAME-26NOV22DETCIN', 'KXPRES-28'], 'combos are left out')
 })
 
-test('pages follow the cursor to an empty one, also while rows come and go', async (t) => {
+test('pages by cursor to an empty one, while rows come and go', async (t) => {
   const { venue, world, politics } = await gameDay(t)
   for (let index = 0; index < 25; index += 1) world.addMarket(politics, `M${index}`)
   const collect = async (path: string, name: string, change?: () => void) => {
@@ -139,7 +139,7 @@ test('pages follow the cursor to an empty one, also while rows come and go', asy
   assert.equal((await venue.get('/milestones')).status, 400, 'here the limit is required')
 })
 
-test('trades are filtered by market and by time, both ends included', async (t) => {
+test('filters trades by market and time, both ends included', async (t) => {
   const { venue, world, det, cin, clock } = await gameDay(t)
   const first = world.print(det, { side: 'sell', cents: 44 })
   clock.advance(10_000)
@@ -165,7 +165,7 @@ test('trades are filtered by market and by time, both ends included', async (t) 
   )
 })
 
-test('a milestone names every event of its game; teams are structured targets', async (t) => {
+test('names every event of a game in its milestone; teams are structured targets', async (t) => {
   const { venue, world, game } = await gameDay(t)
   const spread = world.addEvent('KXNFLSPREAD-26NOV22DETCIN', { topic: 'sports', game: game.game })
   world.addMarket(spread, 'DET7', { sportsMarketType: 'spreads' })
@@ -193,7 +193,7 @@ test('a milestone names every event of its game; teams are structured targets', 
   assert.equal(records(nested.body.milestones).length, 1)
 })
 
-test('unknown tickers and paths are 404, errors have a code and a message', async (t) => {
+test('answers 404 for unknown tickers and paths, with a code and a message', async (t) => {
   const { venue } = await gameDay(t)
   const paths = ['/markets/X', '/events/X', '/series/X', '/markets/X/orderbook', '/nothing']
   for (const path of [...paths, '/events/X/metadata', '/milestones/X', '/structured_targets/X']) {
@@ -203,7 +203,7 @@ test('unknown tickers and paths are 404, errors have a code and a message', asyn
   }
 })
 
-test('headers are not needed, but wrong ones are a 401; the query is not signed', async (t) => {
+test('allows missing headers, answers 401 for wrong ones, and does not sign the query', async (t) => {
   const { venue } = await gameDay(t)
   const path = '/trade-api/v2/markets'
   assert.equal((await venue.get('/markets')).status, 200)
@@ -220,7 +220,7 @@ test('headers are not needed, but wrong ones are a 401; the query is not signed'
   }
 })
 
-test('forty requests at once, then 429 without Retry-After; keys have their own bucket', async (t) => {
+test('answers 429 without Retry-After after forty requests, with separate buckets of keys', async (t) => {
   const { venue, clock } = await gameDay(t)
   const ask = (headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${venue.port}/trade-api/v2/exchange/status`, { headers })
@@ -235,7 +235,7 @@ test('forty requests at once, then 429 without Retry-After; keys have their own 
   assert.equal((await ask()).status, 200)
 })
 
-test('the REST faults answer 429 with and without Retry-After, and HTML', async (t) => {
+test('answers REST faults with 429, with or without Retry-After, and HTML', async (t) => {
   for (const [fault, status, retryAfter] of [
     ['rate_limit', 429, null],
     ['rate_limit_retry_after', 429, '1'],

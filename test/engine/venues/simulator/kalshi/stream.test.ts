@@ -7,7 +7,7 @@ import { hourOf, hourStart } from '../../../../../engine/venues/simulator/kalshi
 import { record, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
 import { cents } from '../../../../support/worlds/kalshi-world.ts'
 
-test('trades are numbered, tickers are not; both cover all markets by default', async (t) => {
+test('numbers trades but not tickers, both for all markets by default', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['trade', 'ticker'] })
@@ -63,7 +63,7 @@ test('trades are numbered, tickers are not; both cover all markets by default', 
   assert.deepEqual(tickers, ['1.00', '4.00'], 'a level behind the best is no news after the first')
 })
 
-test('send_initial_snapshot gives the ticker of each named market at once', async (t) => {
+test('sends the ticker of each named market at once with send_initial_snapshot', async (t) => {
   const { venue, second } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', {
@@ -101,7 +101,7 @@ test('sends the last price, volume and open interest in a ticker that REST answe
   }
 })
 
-test('lifecycle tells creation, tick, result and payout, but not opening and closing', async (t) => {
+test('streams creation, tick, result and payout, but not opening and closing', async (t) => {
   const { venue, world, first, clock } = await twoMarkets(t)
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'], market_ticker: 'ignored' })
@@ -144,7 +144,7 @@ test('lifecycle tells creation, tick, result and payout, but not opening and clo
   assert.deepEqual([determined.result, determined.settlement_value], ['yes', '1.0000'])
 })
 
-test('some markets change their price structure every hour, and say so on the stream and in their row', async (t) => {
+test('changes some price structures every hour, on the stream and in rows', async (t) => {
   const { world, venue, clock } = await twoMarkets(t)
   const event = world.addEvent('KXTURN-27', { number: 11 })
   const market = world.addMarket(event, 'X')
@@ -172,7 +172,7 @@ test('some markets change their price structure every hour, and say so on the st
   assert.deepEqual(await client.drain(), [], 'once')
 })
 
-test('a change that no subscription covers makes no message, and its book is not read', async (t) => {
+test('sends no message and reads no book for a change without a subscription', async (t) => {
   const { world, event, venue } = await twoMarkets(t)
   const market = world.addMarket(event, 'C')
   const client = await venue.connect()

@@ -23,7 +23,7 @@ async function refusal(port: number, headers: Record<string, string>): Promise<n
   return statusCode
 }
 
-test('the stream opens for a signed handshake and answers 401 to any other', async (t) => {
+test('opens the stream for a signed handshake and answers 401 to any other', async (t) => {
   const { venue, world } = await twoMarkets(t)
   const client = await venue.connect()
   client.socket.terminate()
@@ -38,7 +38,7 @@ test('the stream opens for a signed handshake and answers 401 to any other', asy
   assert.equal(world.listenerCount, 0)
 })
 
-test('a ping says heartbeat every 10 s; without pongs the socket is cut', async (t) => {
+test('pings with heartbeat every 10 s and cuts the socket without pongs', async (t) => {
   const { venue, clock } = await twoMarkets(t)
   const client = await venue.connect()
   const pinged = once(client.socket, 'ping')
@@ -59,7 +59,7 @@ test('a ping says heartbeat every 10 s; without pongs the socket is cut', async 
   assert.equal(client.socket.readyState, WebSocket.OPEN)
 })
 
-test('one subscribed answer per channel, each with its own sid, listed afterwards', async (t) => {
+test('answers subscribed once per channel with a separate sid, listed afterwards', async (t) => {
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const id = client.send('subscribe', {
@@ -84,7 +84,7 @@ test('one subscribed answer per channel, each with its own sid, listed afterward
   ])
 })
 
-test('every message of a sid takes the next number, answers and errors too', async (t) => {
+test('numbers every message of a sid consecutively, answers and errors too', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId
@@ -109,7 +109,7 @@ test('every message of a sid takes the next number, answers and errors too', asy
   assert.deepEqual(await client.drain(), [])
 })
 
-test('the numbers of a sid have no hole and markets share them', async (t) => {
+test('numbers messages of a sid without gaps, shared between markets', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
@@ -126,7 +126,7 @@ test('the numbers of a sid have no hole and markets share them', async (t) => {
   assert.equal(seq, 21, 'the first change came before the subscription')
 })
 
-test('a snapshot has ascending bids of both legs and no key for an empty side', async (t) => {
+test('writes a snapshot with ascending bids of both legs and no key for an empty side', async (t) => {
   const { venue, first, second, world } = await twoMarkets(t)
   const client = await venue.connect()
   const tickers = [first.listing.nativeId, second.listing.nativeId]
@@ -168,7 +168,7 @@ test('a snapshot has ascending bids of both legs and no key for an empty side', 
   })
 })
 
-test('use_yes_price prices the No side on the Yes leg', async (t) => {
+test('prices the No side on the Yes leg with use_yes_price', async (t) => {
   const { venue, world, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
@@ -187,7 +187,7 @@ test('use_yes_price prices the No side on the Yes leg', async (t) => {
   assert.deepEqual([delta.price_dollars, delta.side, delta.delta_fp], ['0.4600', 'no', '1.00'])
 })
 
-test('snapshots and deltas rebuild the book, also of a market that opens later', async (t) => {
+test('rebuilds the book by snapshots and deltas, also of a market that opens later', async (t) => {
   const { venue, world, first, second } = await twoMarkets(t)
   second.status = 'unopened'
   for (const { price } of second.book.asks) {
@@ -231,7 +231,7 @@ test('snapshots and deltas rebuild the book, also of a market that opens later',
   }
 })
 
-test('each malformed command has its own error code', async (t) => {
+test('answers each malformed command with its own error code', async (t) => {
   const { venue, first } = await twoMarkets(t)
   const client = await venue.connect()
   const ticker = first.listing.nativeId
@@ -288,7 +288,7 @@ test('each malformed command has its own error code', async (t) => {
   })
 })
 
-test('a second subscribe to a channel adds to its sid and is answered ok', async (t) => {
+test('adds to the sid on a second subscribe and answers ok', async (t) => {
   const { venue, first, second } = await twoMarkets(t)
   const client = await venue.connect()
   const a = first.listing.nativeId

@@ -29,7 +29,7 @@ function recipe(book: Readonly<Record<string, unknown>>): string {
     .digest('hex')
 }
 
-test('books run from worst to best, mirror each other, and hash by the recipe', async () => {
+test('orders books from worst to best, mirrored, and hashes them by the recipe', async () => {
   const book = record((await get(`/book?token_id=${yes}`)).body)
   const other = record((await get(`/book?token_id=${no}`)).body)
   assert.deepEqual(Object.keys(book), [
@@ -67,7 +67,7 @@ test('books run from worst to best, mirror each other, and hash by the recipe', 
   assert.equal(book.last_trade_price, '')
 })
 
-test('without trading there is no book, in the words of the venue', async () => {
+test('has no book without trading, with the venue’s message', async () => {
   marketAt(venue.world, 2).status = 'closed'
   for (const token of ['123', marketAt(venue.world, 2).listing.tokens[0]]) {
     const answer = await get(`/book?token_id=${token}`)
@@ -83,7 +83,7 @@ test('without trading there is no book, in the words of the venue', async () => 
   )
 })
 
-test('prices of one token and of many agree with the book', async () => {
+test('agrees between the book and prices of one or many tokens', async () => {
   assert.deepEqual((await get(`/midpoint?token_id=${yes}`)).body, { mid: '0.41' })
   assert.deepEqual((await get(`/price?token_id=${yes}&side=BUY`)).body, { price: '0.4' })
   assert.deepEqual((await get(`/price?token_id=${no}&side=SELL`)).body, { price: '0.6' })
@@ -109,7 +109,7 @@ test('prices of one token and of many agree with the book', async () => {
   assert.equal((await ask(`${venue.clob}/books`, { token_id: yes })).status, 400)
 })
 
-test('a batch leaves out what never traded, since clients accept BUY and SELL only', async () => {
+test('omits never traded markets from a batch', async () => {
   const market = marketAt(venue.world, 0)
   const both = [{ token_id: yes }, { token_id: no }]
   assert.deepEqual((await ask(`${venue.clob}/last-trades-prices`, both)).body, [])
@@ -120,7 +120,7 @@ test('a batch leaves out what never traded, since clients accept BUY and SELL on
   ])
 })
 
-test('an empty side has no midpoint, price or spread', async () => {
+test('has no midpoint, price or spread with an empty side', async () => {
   const market = marketAt(venue.world, 1)
   venue.world.setLevels(market, ['bid', 0.4, 0], ['bid', 0.39, 0])
   const token = market.listing.tokens[0]
@@ -130,7 +130,7 @@ test('an empty side has no midpoint, price or spread', async () => {
   assert.deepEqual(record((await get(`/book?token_id=${token}`)).body).bids, [])
 })
 
-test('market lists begin at MA== and end with LTE=', async () => {
+test('begins market lists at MA== and ends them with LTE=', async () => {
   venue.world.addEvent(2_100)
   for (const path of ['/markets', '/simplified-markets', '/sampling-markets']) {
     const seen = new Set<unknown>()
@@ -149,7 +149,7 @@ test('market lists begin at MA== and end with LTE=', async () => {
   assert.equal((await get('/markets?next_cursor=!!')).status, 400)
 })
 
-test('a market by condition id and by token', async () => {
+test('returns a market by condition id and by token', async () => {
   const { nativeId } = marketAt(venue.world, 0).listing
   assert.equal(record((await get(`/markets/${nativeId}`)).body).condition_id, nativeId)
   assert.equal(record((await get(`/markets-by-token/${no}`)).body).condition_id, nativeId)
@@ -159,7 +159,7 @@ test('a market by condition id and by token', async () => {
   assert.equal((await get('/time')).text, String(venue.clock.nowMs() / 1000))
 })
 
-test('history is one point a step: trades where there are any, the fair price elsewhere', async () => {
+test('returns one history point a step: trades if any, else the fair price', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const trade = venue.world.trade(marketAt(venue.world, 0), { price: price(0.42) })
   const range = `startTs=${nowS - 7_200}&endTs=${nowS}&fidelity=60`
@@ -176,7 +176,7 @@ test('history is one point a step: trades where there are any, the fair price el
   assert.deepEqual((await history(no)).at(-1), [nowS, 0.58])
 })
 
-test('history refuses more than 15 days by times and takes intervals', async () => {
+test('refuses history of more than 15 days by times and accepts intervals', async () => {
   const nowS = venue.clock.nowMs() / 1000
   const long = await get(
     `/prices-history?market=${yes}&startTs=${nowS - 16 * 86_400}&endTs=${nowS}`,

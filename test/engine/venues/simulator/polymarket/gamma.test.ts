@@ -49,7 +49,7 @@ test('accepts the close as an order of events, whose closed ones state it', asyn
   for (const event of records(record(body).events)) assert.match(String(event.closedTime), /Z$/)
 })
 
-test('keyset pages give every row once and end without a cursor', async () => {
+test('returns every row once over keyset pages and ends without a cursor', async () => {
   const active = venue.world.markets('a').filter((market) => market.status !== 'unopened')
   const ids = active.map((market) => String(market.listing.number))
   for (const limit of [1, 9, 27, 100]) {
@@ -66,7 +66,7 @@ test('keyset pages give every row once and end without a cursor', async () => {
   assert.equal((await crawl('/events/keyset?limit=2', 'events')).length, 7)
 })
 
-test('a new market between two pages is neither skipped nor shown twice', async () => {
+test('neither skips nor repeats a new market between two pages', async () => {
   const first = record((await ask(`${venue.gamma}/events/keyset?limit=6`)).body)
   const added = venue.world.addEvent(1)
   const cursor = String(first.next_cursor)
@@ -82,7 +82,7 @@ test('a new market between two pages is neither skipped nor shown twice', async 
   assert.equal(records(first.events).length + records(second.events).length, 8)
 })
 
-test('`cursor` is ignored, `offset` refused on keysets, limits cut', async () => {
+test('ignores `cursor`, refuses `offset` on keysets, and caps limits', async () => {
   const plain = await ask(`${venue.gamma}/markets/keyset?limit=3`)
   const next = String(record(plain.body).next_cursor)
   const same = await ask(`${venue.gamma}/markets/keyset?limit=3&cursor=${next}`)
@@ -99,7 +99,7 @@ test('`cursor` is ignored, `offset` refused on keysets, limits cut', async () =>
   )
 })
 
-test('list parameters select by id, words, state, tag, size and time', async () => {
+test('selects lists by id, words, state, tag, size and time', async () => {
   const market = marketAt(venue.world, 7)
   const [yes, no] = market.listing.tokens
   const only = (row: string) => [row]
@@ -130,7 +130,7 @@ test('list parameters select by id, words, state, tag, size and time', async () 
   assert.equal((await ask(`${venue.gamma}/markets?closed=perhaps`)).status, 422)
 })
 
-test('one market or event by id and by slug; 404 and 422 otherwise', async () => {
+test('returns one market or event by id and slug, else 404 or 422', async () => {
   const get = async (path: string) => ask(`${venue.gamma}${path}`)
   assert.equal(record((await get('/markets/9007')).body).slug, 'market-7')
   const bySlug = record((await get('/markets/slug/market-7?include_tag=true')).body)
@@ -148,7 +148,7 @@ test('one market or event by id and by slug; 404 and 422 otherwise', async () =>
   assert.equal((await get('/markets/abc')).status, 422)
 })
 
-test('tags, sports, teams, search, status and the state of the simulator answer', async () => {
+test('answers tags, sports, teams, search, status and the simulator state', async () => {
   const tags = await rows('/tags')
   assert.ok(tags.some((tag) => tag.slug === 'bitcoin' && tag.id === '235'))
   const tag = record((await ask(`${venue.gamma}/tags/slug/politics`)).body)

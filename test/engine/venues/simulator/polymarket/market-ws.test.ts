@@ -38,11 +38,11 @@ async function kinds(reader: FrameReader): Promise<readonly unknown[]> {
   return (await reader.drain()).map((frame) => record(JSON.parse(frame)).event_type)
 }
 
-describe('the market channel', () => {
+describe('market channel', () => {
   beforeEach(() => start())
   afterEach(() => venue.stop())
 
-  test('the first frame answers with all books in one array, equal to REST', async () => {
+  test('answers the first frame with all books in one array, equal to REST', async () => {
     const reader = await venue.market()
     reader.send({ assets_ids: [yes, no], type: 'market' })
     const books = records(await reader.nextJson())
@@ -57,7 +57,7 @@ describe('the market channel', () => {
     assert.deepEqual({ ...rest, event_type: 'book' }, books[0])
   })
 
-  test('known assets are answered NO NEW ASSETS, and unsubscribing forgets them', async () => {
+  test('answers known assets with NO NEW ASSETS and removes them on unsubscribe', async () => {
     const reader = await follow([yes])
     reader.send({ assets_ids: [yes], operation: 'subscribe' })
     assert.equal(await reader.next(), 'NO NEW ASSETS')
@@ -77,7 +77,7 @@ describe('the market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('a change names both tokens, mirrored, with the best prices after it', async () => {
+  test('names both tokens of a change, mirrored, with the best prices after it', async () => {
     const reader = await follow([no])
     venue.world.setLevels(market, ['bid', 0.41, 7.25], ['ask', 0.42, 0])
     const message = record(await reader.nextJson())
@@ -100,7 +100,7 @@ describe('the market channel', () => {
     ])
   })
 
-  test('an empty side has empty text for its best price', async () => {
+  test('writes empty text as best price of an empty side', async () => {
     const reader = await follow([yes])
     venue.world.setLevels(market, ['ask', 0.42, 0], ['ask', 0.45, 0])
     const [first, second] = records(record(await reader.nextJson()).price_changes)
@@ -108,7 +108,7 @@ describe('the market channel', () => {
     assert.deepEqual([second?.best_bid, second?.best_ask], ['', '0.6'])
   })
 
-  test('equal books have equal hashes, other books and the other token other ones', async () => {
+  test('hashes equal books equally, and other books and the other token differently', async () => {
     const reader = await follow([yes])
     const hashes = async (amount: number) => {
       venue.world.setLevels(market, ['bid', 0.38, amount])
@@ -124,7 +124,7 @@ describe('the market channel', () => {
     assert.equal(seen?.hash, four[0])
   })
 
-  test('a trade sends the books of both tokens and the price of the one traded', async () => {
+  test('sends the books of both tokens and the traded price on a trade', async () => {
     const reader = await follow([yes, no])
     const trade = venue.world.trade(market, { contracts: 30 })
     const [first, second, last] = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -153,7 +153,7 @@ describe('the market channel', () => {
     assert.deepEqual(await kinds(other), ['book'])
   })
 
-  test('a new tick is told for both tokens, without a book', async () => {
+  test('reports a new tick for both tokens, without a book', async () => {
     const reader = await follow([yes, no])
     venue.world.changeTick(market, 0.001)
     const messages = (await reader.drain()).map((frame) => record(JSON.parse(frame)))
@@ -171,7 +171,7 @@ describe('the market channel', () => {
     )
   })
 
-  test('best prices, new and resolved markets need the custom flag', async () => {
+  test('requires the custom flag for best prices, new and resolved markets', async () => {
     const plain = await follow([yes])
     const custom = await follow([yes], { custom_feature_enabled: true })
     const flaggedLate = await follow([yes])
@@ -193,7 +193,7 @@ describe('the market channel', () => {
     }
   })
 
-  test('a void market resolves without a winner', async () => {
+  test('resolves a void market without a winner', async () => {
     venue.world.addEvent(1, {}, { payout: PRICE_HALF })
     const half = marketAt(venue.world, 2)
     const reader = await follow([half.listing.tokens[0]], { custom_feature_enabled: true })
@@ -203,7 +203,7 @@ describe('the market channel', () => {
     assert.equal('winning_outcome' in message, false)
   })
 
-  test('PING is answered PONG, and no frame however broken ends the channel', async () => {
+  test('answers PING with PONG and survives any broken frame', async () => {
     const reader = await venue.market()
     const broken = ['', '{', 'null', '[]', '7', '{"assets_ids":7}', '{"operation":"dance"}']
     for (const text of [...broken, '{"type":"user","assets_ids":[]}']) reader.send(text)
@@ -217,7 +217,7 @@ describe('the market channel', () => {
     )
   })
 
-  test('without readers a change is not rendered', async () => {
+  test('does not render a change without readers', async () => {
     const reader = await follow([yes])
     reader.close()
     await reader.closed
@@ -229,7 +229,7 @@ describe('the market channel', () => {
     assert.equal(looks, 0)
   })
 
-  test('lost_delta leaves a change out, duplicate sends a message twice', async () => {
+  test('skips a change on lost_delta and repeats a message on duplicate', async () => {
     await venue.stop()
     await start(['lost_delta'])
     const lossy = await follow([yes])
@@ -249,7 +249,7 @@ describe('the market channel', () => {
     assert.equal(others.length, 0)
   })
 
-  test('who subscribed before a market opened gets its book when it opens', async () => {
+  test('sends the book when a subscribed market opens', async () => {
     venue.world.setStatus(market, 'unopened', 'closed')
     const reader = await venue.market()
     reader.send({ assets_ids: [no], type: 'market', custom_feature_enabled: true })
@@ -261,7 +261,7 @@ describe('the market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('a token subscribed before its market was known is read from the opening on', async () => {
+  test('sends a token subscribed before its market existed from the opening on', async () => {
     const unknown = `7${'4'.padStart(76, '0')}`
     const reader = await follow([unknown, yes])
     venue.world.addEvent(1)
@@ -278,7 +278,7 @@ describe('the market channel', () => {
     assert.deepEqual(await reader.drain(), [])
   })
 
-  test('silence loses data for 20 s on an open socket; disconnect cuts it', async () => {
+  test('loses data for 20 s on an open socket on silence, and cuts it on disconnect', async () => {
     await venue.stop()
     await start(['silence'])
     const reader = await follow([yes])
@@ -301,7 +301,7 @@ describe('the market channel', () => {
     await cut.closed
   })
 
-  test('a client that applies every message has the books of the world, 300 seeded steps', async () => {
+  test('gives a client that applies every message the world’s books, over 300 seeded steps', async () => {
     const random = seededRandom('polymarket market channel')
     const reader = await follow([yes, no])
     const books = new Map<string, Map<string, string>>()

@@ -29,7 +29,7 @@ const body = async (url: string) => record((await ask(url)).body)
 const listed = async (id: string) =>
   records((await ask(`${venue.gamma}/markets?condition_ids=${id}`)).body)
 
-test('Gamma lists each market in the words of its protocol', async () => {
+test('lists each market in Gamma in its protocol’s terms', async () => {
   const [one] = await listed(old.listing.nativeId)
   assert.deepEqual([one?.version, one?.conditionId], ['v1', old.listing.nativeId])
   assert.deepEqual(JSON.parse(String(one?.clobTokenIds)), old.listing.tokens)
@@ -50,7 +50,7 @@ test('Gamma lists each market in the words of its protocol', async () => {
   assert.deepEqual(words, ['inactive', 'active', 'active', 'active', 'resolved'])
 })
 
-test('the CLOB knows a market of protocol v2 by its padded id alone', async () => {
+test('finds a protocol v2 market at the CLOB by its padded id only', async () => {
   const terms = await body(`${venue.clob}/clob-markets/${PADDED}`)
   assert.deepEqual([terms.c, terms.v, terms.mts, terms.mos], [PADDED, 'v2', 0.01, 5])
   assert.deepEqual(terms.t, [
@@ -72,7 +72,7 @@ test('the CLOB knows a market of protocol v2 by its padded id alone', async () =
   )
 })
 
-test('the streams and the Data API name padded ids and position ids', async () => {
+test('names padded ids and position ids on streams and the Data API', async () => {
   const reader = await venue.market()
   const tokens = [POSITIONS[0], old.listing.tokens[0]]
   reader.send({ assets_ids: tokens, type: 'market', custom_feature_enabled: true })

@@ -48,7 +48,7 @@ function tradedWorld() {
   return { world, nowMs: clock.nowMs(), market: marketAt(world, 0) }
 }
 
-test('a Gamma market has every key of the recorded one, in its JSON type', (t) => {
+test('writes a Gamma market with every recorded key and JSON type', (t) => {
   const recorded = fixture(t, 'gamma_market.json')
   if (recorded === null) return
   const { market, nowMs } = tradedWorld()
@@ -63,7 +63,7 @@ test('a Gamma market has every key of the recorded one, in its JSON type', (t) =
   assert.deepEqual(differences(ourSeries ?? {}, theirSeries ?? {}), [])
 })
 
-test('a Gamma event has every key of the recorded one, in its JSON type', (t) => {
+test('writes a Gamma event with every recorded key and JSON type', (t) => {
   const recorded = fixture(t, 'gamma_event.json')
   if (recorded === null) return
   const [theirs] = records(recorded)
@@ -79,7 +79,7 @@ test('a Gamma event has every key of the recorded one, in its JSON type', (t) =>
   assert.deepEqual(found, [])
 })
 
-test('lists are JSON text, an empty side is a missing key, volumes are text on markets', () => {
+test('writes lists as JSON text, omits the key of an empty side, and market volumes as text', () => {
   const { world, market, nowMs } = tradedWorld()
   const parts = { nowMs, hasEvent: false, hasTags: true }
   const row = gammaMarket(market, parts)
@@ -99,7 +99,7 @@ test('lists are JSON text, an empty side is a missing key, volumes are text on m
   assert.equal('lastTradePrice' in gammaMarket(marketAt(world, 1), parts), false)
 })
 
-test('closed, determined and resolved markets show what the venue shows', () => {
+test('writes closed, determined and resolved markets like the venue', () => {
   const { market, nowMs } = tradedWorld()
   const shown = (payout?: number) => {
     const listing = {
@@ -170,7 +170,7 @@ test('shows a planned end days before the close of some events without a counter
   assert.deepEqual([...new Set(daysLate)].sort(), [0, 5])
 })
 
-test('a game shows its teams and its ids, as text on markets and a number on events', () => {
+test('writes teams and ids of a game, as text on markets and a number on events', () => {
   const clock = new ManualClock()
   const world = new StubWorld(clock)
   const game: SimGame = {
@@ -206,7 +206,7 @@ test('a game shows its teams and its ids, as text on markets and a number on eve
   assert.equal(gammaEvent(event, timeMs(game.startMs + 1)).live, true)
 })
 
-test('a CLOB market has the keys of the recorded one and names the winner once final', (t) => {
+test('writes a CLOB market with the recorded keys and the winner once final', (t) => {
   const { market } = tradedWorld()
   assert.deepEqual(winners(clobMarket(market)), [false, false])
   market.status = 'resolved'

@@ -35,10 +35,10 @@ async function payloads(reader: FrameReader) {
   return frames.map((frame) => ({ type: frame.type, ...record(frame.payload) }))
 }
 
-describe('the real-time data stream', () => {
+describe('real-time data stream', () => {
   afterEach(() => venue.stop())
 
-  test('every wallet of a trade has a row, and the match one more', async () => {
+  test('sends a row for every wallet of a trade and one for the match', async () => {
     const reader = await start()
     subscribe(reader, subscription('*', ''))
     await reader.drain()
@@ -72,7 +72,7 @@ describe('the real-time data stream', () => {
     assert.deepEqual([row?.eventSlug, row?.slug], ['nfl-chi-det-2026-11-20', 'market-0'])
   })
 
-  test('one filter a topic: the next subscribe replaces it, and it matches parts', async () => {
+  test('replaces the one filter of a topic on subscribe, and matches parts', async () => {
     const reader = await start()
     subscribe(reader, subscription('orders_matched', '{"event_slug":"chi-det"}'))
     const slugs = async () => {
@@ -90,7 +90,7 @@ describe('the real-time data stream', () => {
     assert.deepEqual(await slugs(), [])
   })
 
-  test('ping frames are sent, missing pongs forgiven, text pings and junk tolerated', async () => {
+  test('sends ping frames, tolerates missing pongs, text pings and invalid frames', async () => {
     await start()
     const mute = await venue.rtds({ autoPong: false })
     subscribe(mute, subscription('orders_matched'))
@@ -110,7 +110,7 @@ describe('the real-time data stream', () => {
     )
   })
 
-  test('duplicate sends a row twice; reorder swaps two rows of one second only', async () => {
+  test('repeats a row on duplicate, and swaps two rows of one second only on reorder', async () => {
     const reader = await start(['duplicate'])
     subscribe(reader, subscription('orders_matched'))
     await reader.drain()
@@ -140,7 +140,7 @@ describe('the real-time data stream', () => {
     assert.deepEqual(await sizes(), [4, 5])
   })
 
-  test('the stream and the Data API show the same rows', async () => {
+  test('shows the same rows on the stream and the Data API', async () => {
     const reader = await start()
     subscribe(reader, subscription('*'))
     await reader.drain()
@@ -174,7 +174,7 @@ describe('the real-time data stream', () => {
     }
   })
 
-  test('the fills of an order are one match and a row each; the stream may fall silent while its socket lives, for a while or for good', async () => {
+  test('sends an order’s fills as one match and a row each, and may go silent on a live socket', async () => {
     const reader = await start(['rtds_silent'])
     subscribe(reader, subscription('*'))
     await reader.drain()

@@ -20,7 +20,7 @@ import { ask, FrameReader, record, records } from '../../../../support/clients/v
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { SetChance, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 
-test('a reader that falls 64 MiB behind is cut off', async () => {
+test('cuts a reader off that is 64 MiB behind', async () => {
   const clock = new ManualClock()
   const faults = new Faults([], new SetChance())
   const members: SimSocket[] = []
@@ -52,7 +52,7 @@ test('a reader that falls 64 MiB behind is cut off', async () => {
   await server.stop()
 })
 
-test('requests beyond the rate of the venue are refused until time has passed', async () => {
+test('refuses requests beyond the venue’s rate until time has passed', async () => {
   const venue = await startStubVenue({ isRateLimited: true })
   try {
     const statuses = async (count: number) => {
@@ -72,7 +72,7 @@ test('requests beyond the rate of the venue are refused until time has passed', 
   }
 })
 
-test('stop closes every socket, timer and listener; a taken port leaves none open', async () => {
+test('closes every socket, timer and listener on stop, and leaves none open on a taken port', async () => {
   const venue = await startStubVenue()
   const [market, rtds] = [await venue.market(), await venue.rtds()]
   const { world, clock } = venue
@@ -98,7 +98,7 @@ test('stop closes every socket, timer and listener; a taken port leaves none ope
   await assert.rejects(fetch(`${venue.gamma}/status`))
 })
 
-test('over the real world, lists are whole and a client keeps the books right', async () => {
+test('lists the real world completely and keeps a client’s books correct', async () => {
   const clock = new ManualClock()
   const quiet = new Faults([], seededRandom(1))
   const world = new SimulatedWorld({

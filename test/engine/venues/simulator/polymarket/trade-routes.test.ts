@@ -40,7 +40,7 @@ const V2_KEYS = TRADE_ROW_KEYS.map((key) =>
   key === 'asset' ? 'token_id' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
-test('trades come newest first, in seconds, one row a taker unless asked otherwise', async () => {
+test('returns trades newest first, in seconds, one row a taker unless requested otherwise', async () => {
   const all = await rows('')
   assert.equal(all.length, 60)
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('trades come newest first, in seconds, one row a taker unless asked otherwi
   )
 })
 
-test('trades are selected by market, event, wallet, side and size, and by time of one wallet alone', async () => {
+test('selects trades by market, event, wallet, side and size, and by time for one wallet', async () => {
   const [first, , third] = [0, 1, 2].map((index) => marketAt(venue.world, index))
   assert.ok(first !== undefined && third !== undefined)
   const two = await rows(`condition=${first.listing.nativeId},${third.listing.nativeId}`)
@@ -95,7 +95,7 @@ test('trades are selected by market, event, wallet, side and size, and by time o
   assert.equal((await rows(`start=${second}&end=${second}`)).length, 60, 'no times without a user')
 })
 
-test('parameters out of bounds are refused with an error text', async () => {
+test('refuses parameters out of bounds with an error text', async () => {
   const many = Array.from({ length: 21 }, (_, at) => `0x${String(at).padStart(64, '0')}`).join(',')
   const bad = {
     'limit=1001': 'limit',
@@ -121,7 +121,7 @@ test('parameters out of bounds are refused with an error text', async () => {
   assert.deepEqual([posted.status, record(posted.body).code], [405, 'method_not_allowed'])
 })
 
-test('the pages of a list hold each row once, while new trades arrive', async () => {
+test('pages each row of a list once while new trades arrive', async () => {
   for (const takerOnly of ['true', 'false']) {
     const whole = await rows(`taker_only=${takerOnly}&limit=1000`)
     const pages: unknown[] = []
@@ -140,7 +140,7 @@ test('the pages of a list hold each row once, while new trades arrive', async ()
   }
 })
 
-test('the fills of an order are one row at their average price', async (t) => {
+test('merges an order’s fills to one row at the average price', async (t) => {
   const alone = await startStubVenue()
   t.after(() => alone.stop())
   alone.world.addEvent(1)
@@ -157,7 +157,7 @@ test('the fills of an order are one row at their average price', async (t) => {
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=300')
 })
 
-test('open interest is given in dollars for markets asked for and for all', async () => {
+test('returns open interest in dollars for given or all markets', async () => {
   const market = marketAt(venue.world, 1)
   const { nativeId } = market.listing
   const [one, ...none] = records((await of(`oi?condition=${nativeId},0x${'9'.repeat(64)}`)).data)
@@ -168,7 +168,7 @@ test('open interest is given in dollars for markets asked for and for all', asyn
   assert.equal((await ask(`${venue.data}/v2/oi?condition=cows`)).status, 400)
 })
 
-test('volume, holders, results and freshness are told as the venue tells them', async () => {
+test('returns volume, holders, results and freshness like the venue', async () => {
   const { nativeId } = marketAt(venue.world, 0).listing
   const volume = record((await of('live-volume?event_id=500')).data)
   assert.ok(records(volume.conditions).length > 0)

@@ -71,7 +71,7 @@ const isOpen = ({ holding, outcomeIndex }: (typeof positions)[number]) =>
 
 const SENTINELS = new Set(['token_id', 'outcome_index'])
 
-test('activity rows have the keys and JSON types of the recorded ones, kind by kind', (t) => {
+test('writes activity rows with the recorded keys and JSON types of each kind', (t) => {
   const v1 = ['activity.json', 'em-activity.json', 'em-activity_all.json']
   const theirs = recorded(t, { v2: ['activity.json'], v1 })
   if (theirs.length === 0) return
@@ -105,7 +105,7 @@ test('activity rows have the keys and JSON types of the recorded ones, kind by k
   assert.ok(redeemed.some(({ token_id, usdc_size }) => token_id !== '' && usdc_size === 0))
 })
 
-test('position rows have the keys and JSON types of the recorded ones', (t) => {
+test('writes position rows with the recorded keys and JSON types', (t) => {
   const [open] = recorded(t, { v2: ['positions.json'] })
   const [closed] = recorded(t, { v2: ['positions_closed.json'] })
   if (open === undefined || closed === undefined) return
@@ -114,7 +114,7 @@ test('position rows have the keys and JSON types of the recorded ones', (t) => {
   }
 })
 
-test('the relations found in recorded rows hold in ours', () => {
+test('keeps the relations found in recorded rows', () => {
   const open = positions.filter(isOpen).map(positionRow)
   const closed = positions.filter((at) => !isOpen(at)).map(positionRow)
   assert.ok(open.length > 20 && closed.length > 20)

@@ -25,7 +25,7 @@ const judge = new Intl.DateTimeFormat('en-CA', {
   minute: '2-digit',
 })
 
-test('New York’s clock agrees with Node’s own, summer time’s ends included', () => {
+test('agrees with Node’s New York time, daylight saving changes included', () => {
   const random = seededRandom('eastern')
   const times = Array.from({ length: 2000 }, () => Date.UTC(2008, 0, 1) + random.below(1e9) * 1000)
   for (const turn of ['2026-03-08T07:00:00Z', '2026-11-01T06:00:00Z', '2027-03-14T07:00:00Z']) {
@@ -45,7 +45,7 @@ test('New York’s clock agrees with Node’s own, summer time’s ends included
   }
 })
 
-test('stamps follow Kalshi’s grammar, and the repeated hour gets its own', () => {
+test('writes timestamps in Kalshi’s grammar, with a distinct repeated hour', () => {
   const at = easternTime(Date.parse('2026-07-28T20:15:00Z'))
   assert.deepEqual(
     [stampMonth(at), stampDay(at), stampHour(at), stampMinute(at)],

@@ -14,7 +14,7 @@ import type {
 const SIZE = { seed: 1, marketsPerVenue: 2000 }
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 
-test('families have shares that sum to 1 and variants with keys of their own', () => {
+test('has family shares that sum to 1 and variants with distinct keys', () => {
   const shares = FAMILIES.reduce((sum, { share }) => sum + share, 0)
   assert.ok(Math.abs(shares - 1) < 1e-9, `${shares}`)
   const keys = new Set<string>()
@@ -30,7 +30,7 @@ test('families have shares that sum to 1 and variants with keys of their own', (
   assert.deepEqual(last?.variant(90_000, SIZE)?.counts, { a: 1, b: 1 })
 })
 
-test('a variant drafts as many markets as it says, of the questions it says', () => {
+test('drafts the stated number and kind of markets for a variant', () => {
   for (const variant of variants()) {
     for (const venue of ['a', 'b'] as const) {
       const markets = ask(variant, 'same', venue).flatMap((event) => event.markets)
@@ -41,7 +41,7 @@ test('a variant drafts as many markets as it says, of the questions it says', ()
   }
 })
 
-test('every trap of every variant changes what it names', () => {
+test('changes what each decoy of a variant names', () => {
   let checked = 0
   for (const variant of variants()) {
     const plain = ask(variant, 'same', 'b')

@@ -9,7 +9,7 @@ import {
   teamsOf,
 } from '../../../../../engine/venues/simulator/questions/teams.ts'
 
-test('leagues are complete and codes are unique within each', () => {
+test('has complete leagues with unique codes', () => {
   const counts = { nfl: 32, nba: 30, mlb: 30, nhl: 32 }
   for (const [league, count] of Object.entries(counts)) {
     assert.equal(teamsOf(league).length, count)
@@ -27,7 +27,7 @@ test('leagues are complete and codes are unique within each', () => {
   }
 })
 
-test('no two games of a league spell the same ticker', () => {
+test('spells no two games of a league with the same ticker', () => {
   for (const league of ['nfl', 'nba', 'mlb', 'nhl', 'cfb', 'cbb', 'atp']) {
     const seen = new Set<string>()
     const codes = teamsOf(league).map((team) => team.kalshiCode)
@@ -41,7 +41,7 @@ test('no two games of a league spell the same ticker', () => {
   }
 })
 
-test('codes differ between the venues where the real ones do', () => {
+test('has different codes at the venues where the real ones differ', () => {
   const real = { jax: 'JAC', la: 'LA', ari: 'AZ', mon: 'MTL', cal: 'CGY', las: 'VGK', utah: 'UTA' }
   for (const [polymarketCode, kalshiCode] of Object.entries(real)) {
     const found = allTeams().some(
@@ -51,7 +51,7 @@ test('codes differ between the venues where the real ones do', () => {
   }
 })
 
-test('two teams of one city get a letter at venue b', () => {
+test('adds a letter to two teams of one city at venue b', () => {
   const placeOf = (league: string, code: string): string => {
     const team = teamsOf(league).find((each) => each.kalshiCode === code)
     return team === undefined ? '' : kalshiLocation(league, team)
@@ -63,7 +63,7 @@ test('two teams of one city get a letter at venue b', () => {
   assert.equal(placeOf('mlb', 'ATH'), "A's")
 })
 
-test('slugs are made as Polymarket’s are', () => {
+test('builds slugs like Polymarket', () => {
   assert.equal(
     slugOf('Will the highest temperature in London be between 67-68°F on August 23?'),
     'will-the-highest-temperature-in-london-be-between-67-68f-on-august-23',

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { ActivityTree } from '../../../../../engine/venues/simulator/world/activity-tree.ts'
 
-test('markets are drawn in proportion to their activity, one that was removed never', () => {
+test('draws markets in proportion to their activity, never a removed one', () => {
   const random = seededRandom('tree')
   const tree = new ActivityTree<number>()
   const slots = new Map<number, number>()
@@ -30,7 +30,7 @@ test('markets are drawn in proportion to their activity, one that was removed ne
   }
 })
 
-test('an empty tree draws null', () => {
+test('draws null from an empty tree', () => {
   const tree = new ActivityTree<string>()
   assert.equal(tree.draw(seededRandom(1)), null)
   tree.remove(tree.add('one', 1))

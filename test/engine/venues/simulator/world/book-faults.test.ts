@@ -42,7 +42,7 @@ function makeFaulty(fault: SimFault, index = 0) {
   return { market, before, told, run, strike }
 }
 
-test('an empty book is told level by level and comes back after ten seconds', () => {
+test('empties a book level by level and restores it after ten seconds', () => {
   const { market, before, told, run, strike } = makeFaulty('empty_book')
   strike()
   assert.deepEqual([market.book.bids, market.book.asks], [[], []])
@@ -61,7 +61,7 @@ test('an empty book is told level by level and comes back after ten seconds', ()
   )
 })
 
-test('a one-sided book loses one side only, and gets it back', () => {
+test('empties one side of a book only and restores it', () => {
   const { market, before, run, strike } = makeFaulty('one_sided')
   strike()
   const { bids, asks } = market.book
@@ -72,7 +72,7 @@ test('a one-sided book loses one side only, and gets it back', () => {
   assert.deepEqual(market.book.asks, before.asks)
 })
 
-test('a tick change is told before the quotes that move to the new tick', () => {
+test('reports a tick change before the quotes that move to it', () => {
   const { market, told, strike } = makeFaulty('tick_size')
   const oldTick = market.tickMicros
   strike()
@@ -83,7 +83,7 @@ test('a tick change is told before the quotes that move to the new tick', () => 
   }
 })
 
-test('a coarser tick merges quotes outwards, and what is told is what was done', () => {
+test('merges quotes outwards on a coarser tick, and reports exactly that', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
     const { market, before, told, strike } = makeFaulty('tick_size', index)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { DueList } from '../../../../../engine/venues/simulator/world/due-list.ts'
 
-test('what is due comes out by time, and in order of entry at one time', () => {
+test('returns due items by time, then in order of entry', () => {
   const random = seededRandom('due')
   const list = new DueList<number>()
   const added: { dueMs: number; item: number }[] = []

@@ -18,7 +18,7 @@ const fairOf = (sketch: MarketSketch, seed = 1) =>
 const moments = (count: number, stepMs: number) =>
   Array.from({ length: count }, (_, index) => timeMs(NOON - DAY_MS + index * stepMs))
 
-test('a fair price depends on nothing but seed, listing and time', () => {
+test('derives a fair price from seed, listing and time only', () => {
   const first = fairOf({ prior: 0.4, moverKey: 'x' })
   const again = fairOf({ prior: 0.4, moverKey: 'x' })
   const other = fairOf({ prior: 0.4, moverKey: 'x' }, 2)
@@ -34,7 +34,7 @@ test('a fair price depends on nothing but seed, listing and time', () => {
   )
 })
 
-test('prices wander: minute by minute a little, over days a lot, and sometimes jump', () => {
+test('moves prices a little by the minute, more over days, with occasional jumps', () => {
   const moves: number[] = []
   let low = MICROS
   let high = 0
@@ -55,7 +55,7 @@ test('prices wander: minute by minute a little, over days a lot, and sometimes j
   assert.ok(low > 30_000 && high < 970_000 && high - low > 300_000, `${low}..${high}`)
 })
 
-test('markets of one mover move together, an inverted one the other way', () => {
+test('moves markets of one driver together, and an inverted one oppositely', () => {
   const yes = fairOf({ prior: 0.4, moverKey: 'x' })
   const twin = fairOf({ venue: 'b', prior: 0.4, moverKey: 'x' })
   const no = fairOf({ venue: 'b', prior: 0.6, moverKey: 'x', isInverted: true })
@@ -65,7 +65,7 @@ test('markets of one mover move together, an inverted one the other way', () => 
   }
 })
 
-test('the outcomes of an exclusive event share a dollar at every moment, those of others do not', () => {
+test('keeps outcomes of an exclusive event at one dollar in total, but not of others', () => {
   const markets = [0.6, 0.25, 0.1, 0.015, 0.015].map((prior, index) =>
     planMarket(index, { venue: 'a', prior, listing: { payout: index === 2 ? PRICE_ONE : ZERO } }),
   )
@@ -86,7 +86,7 @@ test('the outcomes of an exclusive event share a dollar at every moment, those o
   }
 })
 
-test('a market closes near its payout and is exactly that once determined', () => {
+test('closes a market near its payout, and at exactly it once determined', () => {
   for (const payout of [priceMicros(0), PRICE_HALF, PRICE_ONE]) {
     const planned = planMarket(0, { prior: 0.3, listing: { payout } })
     const fair = new FairPrice({ seed: 1, planned })

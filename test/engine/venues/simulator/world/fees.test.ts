@@ -24,7 +24,7 @@ function gammaFees(market: SimMarket, nowMs: ReturnType<StubWorld['nowMs']>) {
   return readFees(gammaMarket(market, { nowMs, hasEvent: false, hasTags: false })).now
 }
 
-test('each category has its schedule, geopolitics none, totals of games a rate of zero', () => {
+test('has a schedule per category, none for geopolitics, and rate zero for game totals', () => {
   const world = new StubWorld(new ManualClock())
   for (const [topic, rate] of RATES) {
     const event = world.addEvent(1, { topic, number: 7 })
@@ -48,7 +48,7 @@ test('each category has its schedule, geopolitics none, totals of games a rate o
   ])
 })
 
-test('the CLOB and the announcement of a market say the same as Gamma', async () => {
+test('returns the same fees from the CLOB, the announcement and Gamma', async () => {
   const venue = await startStubVenue()
   try {
     venue.world.addEvent(1, { topic: 'politics', number: 7 })

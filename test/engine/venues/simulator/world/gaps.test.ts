@@ -71,7 +71,7 @@ function leftInEvent(world: SimulatedWorld, { markets }: SimGap) {
   return left
 }
 
-test('the plan follows from seed, start and clock: at its rate, a real one first, none unless asked for', () => {
+test('derives the plan from seed, start and clock: at its rate, a real gap first, none by default', () => {
   const plan = (perMinute: number, seed?: number) => {
     const { world, run } = makeWorld(perMinute, seed)
     run(60_000)
@@ -89,7 +89,7 @@ test('the plan follows from seed, start and clock: at its rate, a real one first
   }
 })
 
-test('a real gap leaves more than the fees, others less, or a few contracts, or a pair that differs; after it there is none', () => {
+test('leaves more than the fees in a real gap, and less, few contracts or a differing pair in others', () => {
   const { world, run } = makeWorld(20)
   const seen = new Map<string, number>()
   const lost: WorldChange[] = []

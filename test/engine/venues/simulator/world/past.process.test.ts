@@ -106,7 +106,7 @@ function added(ledger: SimWalletLedger): {
 const countOf = (ledgers: readonly SimWalletLedger[], kind: string): number =>
   ledgers.reduce((sum, { events }) => sum + events.filter((each) => each.kind === kind).length, 0)
 
-test('a new world has a past: wallets that won, lost, redeemed, merged, split and converted, and it adds up', async (t) => {
+test('starts a new world with a consistent past of wallets', async (t) => {
   const { wallets, world } = await start(t)
   const ledgers = wallets.all()
   for (const kind of ['TRADE', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERSION', 'REWARD']) {
@@ -141,7 +141,7 @@ test('a new world has a past: wallets that won, lost, redeemed, merged, split an
   }
 })
 
-test('the past follows from seed and start, and changes no market that is listed', async (t) => {
+test('derives the past from seed and start without changing listed markets', async (t) => {
   const [one, other, without] = [await start(t), await start(t), await start(t, false)]
   const rows = ({ wallets }: Simulator) =>
     wallets.all().map(({ wallet, eoa, cash, events }) => ({
@@ -157,7 +157,7 @@ test('the past follows from seed and start, and changes no market that is listed
   }
 })
 
-test('first charts are full, and the venues tell the past over their own routes', async (t) => {
+test('fills first charts and serves the past on the venues’ routes', async (t) => {
   const { urls, world, wallets } = await start(t)
   const nowS = NOW / 1_000
   const old = (market: SimMarket) =>

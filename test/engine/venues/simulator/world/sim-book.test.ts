@@ -7,7 +7,7 @@ import { MICROS, priceMicros, SIZE_ZERO, sizeMicros } from '../../../../../engin
 import { seedBook } from '../../../../../engine/venues/simulator/world/quotes.ts'
 import { LiveBook } from '../../../../../engine/venues/simulator/world/sim-book.ts'
 
-test('a book lists both sides best first and answers for each level, as a map would', () => {
+test('lists both sides of a book best first and answers for each level like a map', () => {
   const random = seededRandom('sim-book')
   const book = new LiveBook()
   const twin = { bid: new Map<number, number>(), ask: new Map<number, number>() }
@@ -35,7 +35,7 @@ test('a book lists both sides best first and answers for each level, as a map wo
   assert.equal(book.priceAt('bid', 1), book.bids[1]?.price)
 })
 
-test('a level that would cross, or lies at 0 or 1, is refused', () => {
+test('refuses a level that would cross or lies at 0 or 1', () => {
   const book = new LiveBook()
   book.set('bid', priceMicros(400_000), sizeMicros(1))
   book.set('ask', priceMicros(410_000), sizeMicros(1))
@@ -45,7 +45,7 @@ test('a level that would cross, or lies at 0 or 1, is refused', () => {
   assert.throws(() => book.set('ask', priceMicros(MICROS), sizeMicros(1)), /between/)
 })
 
-test('a seeded book lies on its tick around the fair price at every fair price', () => {
+test('seeds a book on its tick around every fair price', () => {
   for (const tick of [priceMicros(10_000), priceMicros(1_000)]) {
     for (let fair = 1_000; fair < MICROS; fair += 7_000) {
       for (const spread of [1, 2, 3, 4]) {

@@ -9,7 +9,7 @@ import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/wor
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { planMany, planOf } from '../../../../support/worlds/sim-plan.ts'
 
-test('a full tape drops its oldest tenth and says how many of each market went', () => {
+test('drops the oldest tenth of a full tape and reports the number per market', () => {
   const clock = new ManualClock()
   const world = new SimulatedWorld({
     seed: 1,

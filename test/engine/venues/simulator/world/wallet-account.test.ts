@@ -44,7 +44,7 @@ function operation(holding: WalletHolding, usd: number): WalletOperation {
   })
 }
 
-test('a conversion realises nothing and hands its cost on to what it gives', () => {
+test('realises nothing on a conversion and passes its cost on', () => {
   const { account, holdings } = makeAccount(4)
   const [first, second, third, fourth] = holdings
   assert.ok(first && second && third && fourth)
@@ -63,7 +63,7 @@ test('a conversion realises nothing and hands its cost on to what it gives', () 
   assert.equal(account.events.length, 2)
 })
 
-test('a ledger throws on what would leave less than nothing', () => {
+test('throws when a balance would fall below zero', () => {
   const { holdings } = makeAccount(1)
   const position = holdings[0]?.positions[0]
   assert.ok(position !== undefined)

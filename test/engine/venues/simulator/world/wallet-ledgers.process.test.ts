@@ -172,7 +172,7 @@ const cashOf = ({ kind, usd, fill }: SimWalletEvent): number => {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-test('every balance is what the wallet’s events add up to, and none is ever negative', () => {
+test('keeps every balance equal to the sum of events and never negative', () => {
   assert.ok(ledgers.all().length > 500)
   for (const ledger of ledgers.all()) {
     const twin = balances(ledger)
@@ -190,7 +190,7 @@ test('every balance is what the wallet’s events add up to, and none is ever ne
   }
 })
 
-test('whatever the order of a second’s transactions, no balance is ever negative', () => {
+test('keeps balances non-negative in any order of a second’s transactions', () => {
   let moved = 0
   for (const sign of [1, -1]) {
     for (const ledger of ledgers.all()) {
@@ -210,7 +210,7 @@ test('whatever the order of a second’s transactions, no balance is ever negati
   assert.ok(moved > 1_000, `${moved}`)
 })
 
-test('of each market as many tokens are held as were made and not burnt', () => {
+test('holds as many tokens of each market as were minted and not burnt', () => {
   const made = new Map<SimMarket, [number, number]>()
   for (const market of world.markets('a')) made.set(market, [0, 0])
   for (const ledger of ledgers.all()) {
@@ -236,7 +236,7 @@ test('of each market as many tokens are held as were made and not burnt', () => 
   assert.equal(sum(held), outstanding)
 })
 
-test('the same seed, start and clock give the same ledgers, with hashes of their own', () => {
+test('builds the same ledgers from the same seed, start and clock, with distinct hashes', () => {
   const again = runWorld(SHORT)
   const endMs = again.world.nowMs()
   const seen = (all: WalletLedgers) =>
@@ -260,7 +260,7 @@ test('the same seed, start and clock give the same ledgers, with hashes of their
   assert.equal(new Set(addresses).size, addresses.length)
 })
 
-test('a wallet’s cash is the sum of its events’ payments, and the cash and holdings of all wallets sum to zero', () => {
+test('keeps cash equal to the sum of payments, and all cash and holdings at zero in total', () => {
   let dust = 0
   let worth = 0
   for (const ledger of ledgers.all()) {
@@ -281,7 +281,7 @@ test('a wallet’s cash is the sum of its events’ payments, and the cash and h
   assert.ok(worth > 0)
 })
 
-test('takers pay the fee of their market’s schedule, buying and selling; makers pay none', () => {
+test('charges takers their schedule’s fee on buys and sells, and makers none', () => {
   const fills = eventsOf('TRADE').map(([, event]) => event)
   for (const { fill, fee, market } of fills) {
     assert.ok(fill !== null && market !== null)
@@ -295,7 +295,7 @@ test('takers pay the fee of their market’s schedule, buying and selling; maker
   }
 })
 
-test('averages run as the venue says: sales leave them, splits count a half', () => {
+test('averages like the venue: sales leave it unchanged, splits count a half', () => {
   let compared = 0
   for (const ledger of ledgers.all()) {
     const isConverter = ledger.events.some(
@@ -330,7 +330,7 @@ test('averages run as the venue says: sales leave them, splits count a half', ()
   assert.ok(compared > 300, `${compared}`)
 })
 
-test('who sells without having splits just before, in the same transaction; holders of both sides sometimes merge', () => {
+test('splits just before a sale without holdings, and merges some holdings of both sides', () => {
   let splits = 0
   for (const { events } of ledgers.all()) {
     events.forEach((event, index) => {
@@ -351,7 +351,7 @@ test('who sells without having splits just before, in the same transaction; hold
   assert.ok([...eventsOf('REWARD')].every(([, { market, usd }]) => market === null && usd > 0))
 })
 
-test('after the resolution most winners redeem at the payout, some losers for nothing, some never', () => {
+test('lets most winners redeem at the payout, some losers for nothing, some never', () => {
   const redeems = eventsOf('REDEEM')
   for (const [, { atMs, market, size, usd, txHash }] of redeems) {
     assert.ok(market !== null && atMs >= market.listing.resolveMs + 5_000)
@@ -376,7 +376,7 @@ test('after the resolution most winners redeem at the payout, some losers for no
   assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
 })
 
-test('a conversion has a row for each No given, one hash, and the dollars on the first', () => {
+test('writes a row for each converted No with one hash and the dollars on the first', () => {
   const byHash = new Map<string, SimWalletEvent[]>()
   for (const [, event] of eventsOf('CONVERSION')) {
     const rows = byHash.get(event.txHash) ?? []
@@ -395,7 +395,7 @@ test('a conversion has a row for each No given, one hash, and the dollars on the
   }
 })
 
-test('beyond the bound the oldest events go, and every wallet knows how many', () => {
+test('drops the oldest events beyond the bound and counts them by wallet', () => {
   const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
   const large = runWorld(SHORT).ledgers
   const kept = sum(small.all().map(({ events }) => events.length))
@@ -413,7 +413,7 @@ test('beyond the bound the oldest events go, and every wallet knows how many', (
   }
 })
 
-test('a migration moves a side of a market to its market of protocol v2 at its cost, and is redeemed there', () => {
+test('migrates a side of a market to protocol v2 at its cost, where it is redeemed', () => {
   const moved = eventsOf('MIGRATION')
   assert.ok(moved.length > 10, `${moved.length}`)
   for (const [, { market, outcomeIndex, size, usd }] of moved) {

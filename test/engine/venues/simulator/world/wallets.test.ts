@@ -10,7 +10,7 @@ import { NOON } from '../../../../support/worlds/sim-plan.ts'
 
 const idsOf = (startedMs: number) => new RunIds({ seed: 1, startedMs: timeMs(startedMs) })
 
-test('ids have the venues’ forms and none is made twice', () => {
+test('creates ids in the venues’ forms, none twice', () => {
   const ids = idsOf(NOON)
   const seen = new Set<string>()
   for (let count = 0; count < 20_000; count += 1) {
@@ -24,7 +24,7 @@ test('ids have the venues’ forms and none is made twice', () => {
   assert.notEqual(ids.txHash(5), idsOf(NOON + 1).txHash(5))
 })
 
-test('a few wallets trade most, and a maker is never its own taker', () => {
+test('concentrates trades in a few wallets, without a maker trading with itself', () => {
   const pool = new WalletPool({ ids: idsOf(NOON), random: seededRandom('wallets') })
   const picks = new Map<string, number>()
   for (let pick = 0; pick < 20_000; pick += 1) {

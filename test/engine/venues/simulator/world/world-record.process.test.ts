@@ -133,7 +133,7 @@ function pastOf(answer: unknown): unknown {
   return JSON.parse(text)
 }
 
-test('after a restart of either kind the venues answer the same past', async (t) => {
+test('serves the same past after a restart of either kind', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   let simulator = await start(clock, folder)
@@ -170,7 +170,7 @@ test('after a restart of either kind the venues answer the same past', async (t)
   }
 })
 
-test('what a change told is on disk when it is told, and a torn end costs nothing before it', async (t) => {
+test('stores a change before it is published, and loses nothing before a partial end', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -192,7 +192,7 @@ test('what a change told is on disk when it is told, and a torn end costs nothin
   assert.deepEqual(ledgersOf(third.wallets), ledgersOf(second.wallets))
 })
 
-test('runs share wallets and nothing else: no id comes twice, even when the clock is set back', async (t) => {
+test('shares only wallets between runs, without repeated ids, even when the clock is set back', async (t) => {
   const folder = tempFolder(t)
   const ids = new Set<string>()
   let count = 0
@@ -214,7 +214,7 @@ test('runs share wallets and nothing else: no id comes twice, even when the cloc
   assert.equal(ids.size, count)
 })
 
-test('the record is bounded: full parts go, oldest first, from memory as from disk', (t) => {
+test('bounds the record by removing full parts, oldest first, from memory and disk', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const open = () => {
@@ -263,7 +263,7 @@ test('the record is bounded: full parts go, oldest first, from memory as from di
   assert.ok(most < 4_000_000, `${most} bytes`)
 })
 
-test('a record that cannot be read is let go, and the world begins anew', async (t) => {
+test('drops an unreadable record and starts a new world', async (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
@@ -279,7 +279,7 @@ test('a record that cannot be read is let go, and the world begins anew', async 
   assert.ok(second.world.trades('a').length > 0)
 })
 
-test('what wallets did in markets that are listed no more comes back too, after days without a run', (t) => {
+test('restores wallet activity in unlisted markets too, after days without a run', (t) => {
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 60 })

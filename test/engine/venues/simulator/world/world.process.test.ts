@@ -97,7 +97,7 @@ function watchTwins(world: SimulatedWorld): Map<SimMarket, TwinBook> {
   return twins
 }
 
-test('over ten thousand actions a naive twin fed with the changes equals every book', () => {
+test('equals a naive reference built from the changes over ten thousand actions', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   const twins = watchTwins(world)
   let changes = 0
@@ -109,7 +109,7 @@ test('over ten thousand actions a naive twin fed with the changes equals every b
   for (const [market, twin] of twins) twin.assertEquals(market.book)
 })
 
-test('quotes lie on the market’s tick and stay around the fair price', () => {
+test('keeps quotes on the market’s tick and near the fair price', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
   run(5_000)
   for (const market of [...world.markets('a'), ...world.markets('b')]) {
@@ -125,7 +125,7 @@ test('quotes lie on the market’s tick and stay around the fair price', () => {
   }
 })
 
-test('trades are about an eighth of the actions, with makers, takers and whales', () => {
+test('makes trades an eighth of the actions, with makers, takers and whales', () => {
   const { world, run } = makeWorld({ rate: 10_000 })
   let actions = 0
   const orders = new Set<string>()
@@ -159,7 +159,7 @@ test('trades are about an eighth of the actions, with makers, takers and whales'
   }
 })
 
-test('ids of trades never repeat; the fills of one order share market and transaction', () => {
+test('never repeats trade ids; fills of one order share market and transaction', () => {
   const { world, run } = makeWorld({ rate: 10_000 })
   run(5_000)
   const trades = [...world.trades('a'), ...world.trades('b')]
@@ -174,7 +174,7 @@ test('ids of trades never repeat; the fills of one order share market and transa
   }
 })
 
-test('the rate of messages is held within ten percent, from 1 to 20,000 a second', () => {
+test('keeps the message rate within ten percent, from 1 to 20,000 a second', () => {
   for (const [rate, ms] of [
     [1, 600_000],
     [50, 60_000],
@@ -191,7 +191,7 @@ test('the rate of messages is held within ten percent, from 1 to 20,000 a second
   }
 })
 
-test('a step after a long pause does no more than a quarter second of work', () => {
+test('does at most a quarter second of work in a step after a long pause', () => {
   const { world, clock } = makeWorld({ rate: 1_000 })
   let messages = 0
   world.onChange((change) => {
@@ -202,7 +202,7 @@ test('a step after a long pause does no more than a quarter second of work', () 
   assert.ok(messages >= 250 && messages < 400, `${messages} messages`)
 })
 
-test('trades, transactions and wallets of two runs have nothing in common', () => {
+test('shares no trades, transactions or wallets between two runs', () => {
   const idsOfRun = (startMs: number) => {
     const clock = new ManualClock(startMs)
     const world = new SimulatedWorld({
@@ -230,7 +230,7 @@ test('trades, transactions and wallets of two runs have nothing in common', () =
   assert.ok(idsOfRun(NOON + 1).every((id) => !first.has(id)))
 })
 
-test('the same seed, start and clock tell the same changes', () => {
+test('publishes the same changes for the same seed, start and clock', () => {
   const told = (seed: number): string[] => {
     const { world, run } = makeWorld({ seed, faults: ['empty_book', 'tick_size', 'one_sided'] })
     const lines: string[] = []
@@ -248,7 +248,7 @@ test('the same seed, start and clock tell the same changes', () => {
   assert.notDeepEqual(told(2), first)
 })
 
-test('a book does not depend on when it is first looked at', () => {
+test('builds a book independent of its first read', () => {
   const early = makeWorld({ rate: 1 })
   const book = early.world.markets('a')[3]?.book
   const late = makeWorld({ rate: 1, plan: planOf(planMany(60)) })
@@ -256,7 +256,7 @@ test('a book does not depend on when it is first looked at', () => {
   assert.deepEqual(late.world.markets('a')[3]?.book.bids, book?.bids)
 })
 
-test('a market is created, opened, closed, determined and resolved in order', () => {
+test('creates, opens, closes, determines and resolves a market in order', () => {
   const at = (minutes: number) => timeMs(NOON + minutes * MINUTE_MS)
   const young = planMarket(100, {
     listing: {
@@ -295,7 +295,7 @@ test('a market is created, opened, closed, determined and resolved in order', ()
   assert.equal(world.marketOfToken(young.listing.tokens[0]), null)
 })
 
-test('a clock that jumps over several moments still tells each', () => {
+test('reports every step when the clock jumps over several', () => {
   const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
   const told: string[] = []
   world.onChange(({ kind }) => told.push(kind))
@@ -304,7 +304,7 @@ test('a clock that jumps over several moments still tells each', () => {
   assert.deepEqual(told, ['closed', 'determined', 'resolved'])
 })
 
-test('a paused world tells nothing, and goes on without catching up', () => {
+test('reports nothing while paused and continues without catching up', () => {
   const { world, run } = makeWorld()
   let changes = 0
   world.onChange(() => {
@@ -318,7 +318,7 @@ test('a paused world tells nothing, and goes on without catching up', () => {
   assert.ok(changes > 0 && changes < 200, `${changes} changes`)
 })
 
-test('figures begin with the market’s age and grow by what is traded', () => {
+test('starts figures at the market’s age and grows them by trades', () => {
   const { world, run } = makeWorld({ rate: 2_000 })
   const before = world.markets('b').map((market) => market.volumeTotalContracts)
   assert.ok(before.every((volume) => volume > 0))
@@ -333,7 +333,7 @@ test('figures begin with the market’s age and grow by what is traded', () => {
   })
 })
 
-test('books of one question, and of one exclusive event, never offer more than they are worth together', () => {
+test('never offers more than their joint value in books of one question or exclusive event', () => {
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
   const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
   let [pairs, events] = [0, 0]
