@@ -34,7 +34,7 @@ import {
   type Row,
   ratioRow,
   record,
-  timeInTurns,
+  timeInRotation,
   timesRow,
   withLmdb,
 } from './harness.ts'
@@ -130,14 +130,14 @@ interface Writers {
   readonly missed: (view: MarketView) => string
 }
 
-const NOTHING_KEPT = { countMax: 0, bytesMax: 2 ** 30 }
-const NO_ANSWERS_KEPT = { prices: NOTHING_KEPT, books: NOTHING_KEPT }
+const NOTHING_CACHED = { countMax: 0, bytesMax: 2 ** 30 }
+const NO_ANSWERS_CACHED = { prices: NOTHING_CACHED, books: NOTHING_CACHED }
 
 function writers(): Readonly<Record<'price' | 'book' | 'market', Writers>> {
   const hot = new MarketAnswerCache({ epoch: EPOCH })
-  const cold = new MarketAnswerCache({ epoch: EPOCH }, NO_ANSWERS_KEPT)
+  const cold = new MarketAnswerCache({ epoch: EPOCH }, NO_ANSWERS_CACHED)
   const matches = new Matches()
-  const [records, others] = [new MarketRecords(matches), new MarketRecords(matches, NOTHING_KEPT)]
+  const [records, others] = [new MarketRecords(matches), new MarketRecords(matches, NOTHING_CACHED)]
   return {
     price: {
       anew: (view) => fillPrice(priceTemplate(view), NOW_MS),
@@ -164,10 +164,13 @@ function timeKind(
   answerCount: number,
   texts: string[],
 ): Row[] {
-  const { anew, kept, missed } = writers()[kind]
+  const { anew, kept: stored, missed } = writers()[kind]
   for (const view of markets) {
-    const [one, two, three] = [anew(view), missed(view), kept(view)]
-    check(one === two && two === three && three === kept(view), `${kind} of ${view.ref.id} differs`)
+    const [one, two, three] = [anew(view), missed(view), stored(view)]
+    check(
+      one === two && two === three && three === stored(view),
+      `${kind} of ${view.ref.id} differs`,
+    )
     texts.push(one)
   }
   const contestant = (write: (view: MarketView) => string) => {
@@ -181,8 +184,8 @@ function timeKind(
     }
     return { times, batch }
   }
-  const [ours, plain, cold] = [contestant(kept), contestant(anew), contestant(missed)]
-  timeInTurns([ours, plain, cold], { operationCount: answerCount, batchCount: BATCH })
+  const [ours, plain, cold] = [contestant(stored), contestant(anew), contestant(missed)]
+  timeInRotation([ours, plain, cold], { operationCount: answerCount, batchCount: BATCH })
   return [
     timesRow(`${kind}: kept`, ours.times),
     timesRow(`${kind}: written anew`, plain.times),
@@ -227,7 +230,7 @@ function timeLists(
     emit({ ...about, ...times, changes: [changed], top: null })
   }
   const [same, changed] = [newTimes(), newTimes()]
-  timeInTurns(
+  timeInRotation(
     [
       { times: same, batch: () => void list() },
       {
@@ -257,7 +260,7 @@ function timeLists(
 
 /** Pages of records none of which is kept, in one piece and in slices. */
 async function timePages(markets: readonly MarketView[], pageCount: number): Promise<Row[]> {
-  const [whole, piece, total] = [newTimes(), newTimes(), newTimes()]
+  const [complete, piece, total] = [newTimes(), newTimes(), newTimes()]
   const matches = new Matches()
   for (let page = 0; page < pageCount; page += 1) {
     const views = Array.from({ length: PAGE }, (_, index) => {
@@ -267,20 +270,20 @@ async function timePages(markets: readonly MarketView[], pageCount: number): Pro
     })
     // A record is written for each, also where a small load repeats its markets.
     const cold = () => {
-      const records = new MarketRecords(matches, NOTHING_KEPT)
+      const records = new MarketRecords(matches, NOTHING_CACHED)
       return (view: MarketView) => records.text(view, NOW_MS)
     }
     const startedMs = systemClock.monotonicMs()
     const texts = views.map(cold())
-    const wholeMs = systemClock.monotonicMs()
-    record(whole, wholeMs - startedMs)
+    const totalMs = systemClock.monotonicMs()
+    record(complete, totalMs - startedMs)
     const sliced = mapInSlices(systemClock, views, cold())
-    record(piece, systemClock.monotonicMs() - wholeMs)
+    record(piece, systemClock.monotonicMs() - totalMs)
     check((await sliced).join() === texts.join(), 'a page in slices is the page')
-    record(total, systemClock.monotonicMs() - wholeMs)
+    record(total, systemClock.monotonicMs() - totalMs)
   }
   return [
-    timesRow(`page of ${PAGE}, none kept: in one piece`, whole),
+    timesRow(`page of ${PAGE}, none kept: in one piece`, complete),
     timesRow(`page of ${PAGE}, none kept: first slice`, piece),
     timesRow(`page of ${PAGE}, none kept: in slices, to the end`, total),
   ]

@@ -28,7 +28,7 @@ import type { SimMarket, SimVenue } from '../engine/venues/simulator/model.ts'
 import { arbitrageMessage } from '../http/ws/channels/arbitrage.ts'
 import { JsonEncoder } from '../http/ws/encode/json.ts'
 import { openMemoryStorage } from '../test/support/twins/memory.ts'
-import { judgement } from '../test/support/twins/word-judge.ts'
+import { pairScore } from '../test/support/twins/word-judge.ts'
 import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import { planMarket, planOf } from '../test/support/worlds/sim-plan.ts'
 import {
@@ -129,7 +129,7 @@ function rowsOf(
 async function compete(
   sides: Readonly<Record<SideName, Side>>,
   plan: { load: SimLoad; rounds: number; perRound: number; perSecond: number },
-  { say }: BenchSetting,
+  { say: logLine }: BenchSetting,
 ): Promise<Costs> {
   const { load, rounds, perRound, perSecond } = plan
   const costs: Record<SideName, number[]> = { with: [], without: [] }
@@ -147,7 +147,7 @@ async function compete(
       const { user, system } = process.cpuUsage(before)
       if (round > 0) costs[name].push((user + system) / part.length)
     }
-    say(`round ${round + 1} of ${rounds}`)
+    logLine(`round ${round + 1} of ${rounds}`)
   }
   const share = ((processorWaitMs() ?? 0) - waitedMs) / (systemClock.monotonicMs() - startedMs)
   return { ...costs, waitedShare: share }
@@ -157,7 +157,7 @@ async function compete(
 async function drive(side: Side, frames: SimLoad['frames'], perMs: number): Promise<void> {
   const startMs = ownMs()
   let at = 0
-  const turn = () => {
+  const tick = () => {
     side.beginTurn(processorWaitMs() ?? 0)
     const dueMs = systemClock.monotonicMs() - side.waitedMs - startMs
     for (; at < frames.length && at / perMs <= dueMs; at += 1) {
@@ -165,7 +165,7 @@ async function drive(side: Side, frames: SimLoad['frames'], perMs: number): Prom
       if (frame !== undefined) side.take(frame, startMs + at / perMs)
     }
   }
-  const stop = systemClock.every(1, turn)
+  const stop = systemClock.every(1, tick)
   while (at < frames.length) await pause(5)
   stop()
   await pause(20)
@@ -174,8 +174,8 @@ async function drive(side: Side, frames: SimLoad['frames'], perMs: number): Prom
 /** So many questions, each on both venues. */
 function pairsOf(count: number) {
   const one = (index: number, venue: SimVenue) => {
-    const place = 2 * index + (venue === 'a' ? 0 : 1)
-    const other = planMarket(venue === 'a' ? place + 1 : place - 1).listing.nativeId
+    const position = 2 * index + (venue === 'a' ? 0 : 1)
+    const other = planMarket(venue === 'a' ? position + 1 : position - 1).listing.nativeId
     const sketch = {
       ...{ venue, prior: 0.1 + 0.8 * ((index * 0.37) % 1), moverKey: `pair ${index}` },
       listing: {
@@ -183,7 +183,7 @@ function pairsOf(count: number) {
         activity: 4 / (1 + (index % 10)),
       },
     }
-    return planMarket(place, sketch)
+    return planMarket(position, sketch)
   }
   const indices = Array.from({ length: count }, (_, index) => index)
   return planOf(indices.flatMap((index) => [one(index, 'a'), one(index, 'b')]))
@@ -254,7 +254,7 @@ class Side {
     publisher.watch({ name: 'bench', onUpdate: (update) => this.#note(update) })
     const matches = new Matches({ clock: systemClock })
     this.#pairs = pairsIn(load)
-    for (const { a, b } of this.#pairs) matches.put(this.#view(a), this.#view(b), judgement(95))
+    for (const { a, b } of this.#pairs) matches.put(this.#view(a), this.#view(b), pairScore(95))
     this.#arbitrage = hasOpportunities
       ? new Arbitrage({
           ...{ clock: this.#lookingClock(), publisher, metrics, catalog, matches },
@@ -352,8 +352,8 @@ class Side {
     for (const { a, b } of this.#pairs) {
       const truly = profits(a, b)
       const found = this.#arbitrage.ofMarket(this.#view(a).ref.number).map(({ profit }) => profit)
-      const said = `${a.listing.nativeId} has ${found.join()}, truly ${truly.join()}`
-      check(found.toSorted().join() === truly.toSorted().join(), said)
+      const reported = `${a.listing.nativeId} has ${found.join()}, truly ${truly.join()}`
+      check(found.toSorted().join() === truly.toSorted().join(), reported)
       open += found.length
     }
     check(open > 0 && this.openedCount > 0, 'opportunities were found')
@@ -362,9 +362,9 @@ class Side {
 }
 
 function pairsIn({ markets }: SimLoad): readonly Pair[] {
-  const known = new Map(markets.map((market) => [market.listing.nativeId, market]))
+  const existing = new Map(markets.map((market) => [market.listing.nativeId, market]))
   return markets.flatMap((a) => {
-    const b = known.get(a.listing.pair?.otherNativeId ?? '')
+    const b = existing.get(a.listing.pair?.otherNativeId ?? '')
     return a.listing.venue === 'a' && b !== undefined ? [{ a, b }] : []
   })
 }

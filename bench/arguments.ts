@@ -99,14 +99,14 @@ export function readRequest(args: readonly string[]): BenchRequest {
 }
 
 /** Throws UsageError when a name is not among those of the benches. */
-export function assertKnown(asked: readonly string[], known: readonly string[]): void {
-  const unknown = asked.filter((name) => !known.includes(name))
+export function assertKnown(requested: readonly string[], existing: readonly string[]): void {
+  const unknown = requested.filter((name) => !existing.includes(name))
   if (unknown.length === 0) return
-  throw new UsageError(`no bench is called ${unknown.join(', ')}; there are ${known.join(', ')}`)
+  throw new UsageError(`no bench is called ${unknown.join(', ')}; there are ${existing.join(', ')}`)
 }
 
 function targetNames(names: readonly string[]): readonly TargetName[] {
-  const other = names.find((name) => !TARGET_NAMES.some((known) => known === name))
+  const other = names.find((name) => !TARGET_NAMES.some((existing) => existing === name))
   if (other !== undefined) {
     throw new UsageError(`${other} cannot be aimed with --url; ${TARGET_NAMES.join(', ')} can`)
   }

@@ -166,7 +166,7 @@ export class BookAges {
   #takeUpdate(message: StreamMessage): void {
     const id = message.market_id ?? ''
     const { seq = 0, timestamp_ms: venueMs = 0, received_ms: receivedMs = 0 } = message
-    const toldMs = message.published_ms ?? systemClock.nowMs()
+    const publishedMs = message.published_ms ?? systemClock.nowMs()
     const market = this.#followed(id)
     market.recent[seq % RECENT] = { seq, venueMs, receivedMs }
     if (market.waiting.length > 0) {
@@ -176,9 +176,9 @@ export class BookAges {
     }
     if (!this.isCounting) return
     this.counts.updates += 1
-    const ageMs = Math.max(0, toldMs - venueMs)
+    const ageMs = Math.max(0, publishedMs - venueMs)
     record(this.told, ageMs)
-    record(this.within, Math.max(0, toldMs - receivedMs))
+    record(this.within, Math.max(0, publishedMs - receivedMs))
     const platform = [...this.#states.keys()].find((name) => id.startsWith(name))
     if (this.#states.get(platform ?? '') === 'live') record(this.toldLive, ageMs)
   }

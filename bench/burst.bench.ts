@@ -26,8 +26,8 @@ const BURSTS = 5
 /** From the beginning of one burst to the next. */
 const BURST_EVERY_MS = 6_000
 const AGE_MS_MAX = 2_000
-const TOLD_TRIES_MAX = 200
-const LOOK_MS = 50
+const PUBLISH_TRIES_MAX = 200
+const POLL_MS = 50
 
 export const bench: Bench = {
   name: 'burst',
@@ -36,7 +36,7 @@ export const bench: Bench = {
   run: (setting) => inFolder((folder) => burst(setting, join(folder, 'data'))),
 }
 
-async function burst({ isSmall, say }: BenchSetting, dataDir: string) {
+async function burst({ isSmall, say: logLine }: BenchSetting, dataDir: string) {
   const marketsPerVenue = isSmall ? 20 : 200
   const messagesPerSecond = isSmall ? 100 : 500
   const messages = isSmall ? 500 : MESSAGES
@@ -54,7 +54,7 @@ async function burst({ isSmall, say }: BenchSetting, dataDir: string) {
     for (let count = 1; count <= bursts; count += 1) {
       await service.burst(messages)
       await pause(isSmall ? 1_500 : BURST_EVERY_MS)
-      say(
+      logLine(
         `burst ${count} of ${bursts}: the latest ${latestMs(ages)} ms, ${ages.counts.updates} updates`,
       )
     }
@@ -67,10 +67,10 @@ async function burst({ isSmall, say }: BenchSetting, dataDir: string) {
     const memory = service.memoryBytes()
     await service.stop()
     const checked = `${lines.length} books equal the simulator's own, ${due.length} trades told, no gap`
-    const { told, within, counts, resyncs } = ages
+    const { told: published, within, counts, resyncs } = ages
     return {
       rows: [
-        timesRow('updates told: from the venue’s time', told),
+        timesRow('updates told: from the venue’s time', published),
         timesRow('updates told: from arrival', within),
         aimedRow(
           'the latest update, from the venue’s time',
@@ -90,13 +90,13 @@ async function burst({ isSmall, say }: BenchSetting, dataDir: string) {
   }
 }
 
-const latestMs = ({ told }: BookAges): number => Math.round(told.maxValue / 1e6)
+const latestMs = ({ told: published }: BookAges): number => Math.round(published.maxValue / 1e6)
 
 /** How many of these trades were not told, asked again while messages are still on their way. */
 async function untold(ages: BookAges, due: readonly string[]): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const missing = due.filter((key) => !ages.trades.has(key)).length
-    if (missing === 0 || tries === TOLD_TRIES_MAX) return missing
-    await pause(LOOK_MS)
+    if (missing === 0 || tries === PUBLISH_TRIES_MAX) return missing
+    await pause(POLL_MS)
   }
 }

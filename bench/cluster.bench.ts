@@ -157,7 +157,7 @@ interface Run {
 async function compareStreams(
   folder: string,
   size: Size,
-  { say }: BenchSetting,
+  { say: logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
   const { runs, runSeconds, warmUpFrames, perSecond, spreadPerSecond, spreadRuns } = size
   const runFrames = Math.ceil(perSecond * runSeconds)
@@ -173,7 +173,7 @@ async function compareStreams(
         const measured = await field.run(side, { perSecond, from, to })
         if (run > 0) done[side].push(measured)
       }
-      say(`${perSecond} a second: ${run === 0 ? 'warm' : `run ${run} of ${runs}`}`)
+      logLine(`${perSecond} a second: ${run === 0 ? 'warm' : `run ${run} of ${runs}`}`)
     }
     const spread: Spread[] = []
     let from = warmUpFrames + runFrames * runs
@@ -190,7 +190,7 @@ async function compareStreams(
     // have no subscribers: on two cores these fill the machine, frames come several in a turn, and a delivery costs less.
     for (let run = 1; run <= spreadRuns; run += 1) {
       spread.push({ alone: await first(1), beside: await first(GATEWAYS) })
-      say(`one and ${GATEWAYS} gateways: run ${run} of ${spreadRuns}`)
+      logLine(`one and ${GATEWAYS} gateways: run ${run} of ${spreadRuns}`)
     }
     await field.finish(from)
     return { rows: streamRows(size, done, spread), lines: await field.checkedBooks() }
@@ -314,8 +314,8 @@ class Field {
       for (const side of SIDES) {
         const dataDir = join(folder, side)
         mkdirSync(dataDir)
-        const place = { kind: 'open', venuePort, dataDir, marketsPerVenue } as const
-        await field.#open(side, place)
+        const position = { kind: 'open', venuePort, dataDir, marketsPerVenue } as const
+        await field.#open(side, position)
       }
       await field.keepGateways(1)
       return field
@@ -326,10 +326,10 @@ class Field {
   }
 
   /** Connected to the venue; every book is there before the subscribers come. */
-  async #open(side: SideName, place: ServerCommand & { kind: 'open' }): Promise<void> {
+  async #open(side: SideName, position: ServerCommand & { kind: 'open' }): Promise<void> {
     const server = this.#servers[side]
     const nats = side === 'engine' ? { nats: natsEnv('engine', this.#nats) } : {}
-    const { port, apiKey } = await server.ask({ ...place, ...nats }, 'listening')
+    const { port, apiKey } = await server.ask({ ...position, ...nats }, 'listening')
     await this.#venue.ask({ kind: 'snapshots', side }, 'sent')
     for (let before = -1; ; ) {
       const { frameCount } = await server.ask({ kind: 'look' }, 'looked')
@@ -349,9 +349,9 @@ class Field {
       const child: GatewayChild = new Child('cluster/gateway.ts')
       const load: Load | null = this.#gateways.length === 0 ? new Child('end-to-end/load.ts') : null
       this.#gateways.push({ child, load })
-      const place = { nats: natsEnv('gateway', this.#nats), jwtSecret: SECRET }
+      const position = { nats: natsEnv('gateway', this.#nats), jwtSecret: SECRET }
       const name = `g${this.#gateways.length}`
-      const { port } = await child.ask({ kind: 'open', ...place, name }, 'listening')
+      const { port } = await child.ask({ kind: 'open', ...position, name }, 'listening')
       const who = { port, apiKey: this.#apiKey, subscriberCount: SUBSCRIBERS }
       await load?.ask({ kind: 'connect', ...who }, 'connected')
     }
@@ -361,12 +361,12 @@ class Field {
     const server = this.#servers[side]
     const gateways = side === 'engine' ? this.#gateways : []
     const loads = side === 'all' ? [this.#load] : gateways.flatMap(({ load }) => load ?? [])
-    const looks = () =>
+    const checks = () =>
       Promise.all(gateways.map(({ child }) => child.ask({ kind: 'look' }, 'looked')))
     const nats = () => processorSecondsOf(this.#nats.child.pid ?? 0) * 1e6
     const [before, gatewaysBefore, natsBefore] = [
       await server.ask({ kind: 'look' }, 'looked'),
-      await looks(),
+      await checks(),
       nats(),
     ]
     const plan = { ...part, startMs: sharedMs() + START_AFTER_MS }
@@ -377,7 +377,7 @@ class Field {
     )
     const [after, gatewaysAfter] = [
       await this.#arrived(server, before.frameCount, part),
-      await looks(),
+      await checks(),
     ]
     const frameCount = part.to - part.from
     const deliveries = gatewaysAfter.flatMap(({ processorMicros, faultCount }, index) => {
@@ -446,18 +446,18 @@ async function endGateway({ child, load }: Gateway): Promise<void> {
 async function compareGateways(
   folder: string,
   { markets, revocations, quota }: Size,
-  { say }: BenchSetting,
+  { say: logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; checked: string }> {
   const dataDir = join(folder, 'engine')
   mkdirSync(dataDir)
-  say(`${markets} markets: filling a folder`)
+  logLine(`${markets} markets: filling a folder`)
   await fillFolder(dataDir, { marketCount: markets, status: 'closed' })
   const nats = await startNats(join(folder, 'nats'), 0, systemClock)
   const engine: Child<EngineCommand, EngineReport> = new Child('cluster/engine.ts')
   const gateways: TestProcess[] = []
   try {
-    const place = { nats: natsEnv('engine', nats), dataDir }
-    const opened = await engine.ask({ kind: 'open', ...place }, 'leading')
+    const position = { nats: natsEnv('engine', nats), dataDir }
+    const opened = await engine.ask({ kind: 'open', ...position }, 'leading')
     check(opened.marketCount === markets, `${opened.marketCount} of ${markets} markets`)
     const ready = newTimes()
     const processorSeconds: number[] = []
@@ -477,9 +477,9 @@ async function compareGateways(
       urls.push(url)
     }
     const [readyMs, seconds] = [ready.getValueAtPercentile(50) / 1e6, median(processorSeconds)]
-    say(`${markets} markets: gateways ready after ${readyMs.toFixed(0)} ms`)
+    logLine(`${markets} markets: gateways ready after ${readyMs.toFixed(0)} ms`)
     const dead = await revoke(engine, urls, revocations)
-    say('revocations done')
+    logLine('revocations done')
     const allowed = await press(engine, urls, quota)
     const name = `${markets} markets`
     const rows = [
@@ -550,16 +550,16 @@ async function press(
   requestsPerMinute: number,
 ): Promise<number> {
   const { key } = await engine.ask({ kind: 'account', requestsPerMinute }, 'key')
-  const known = urls.map((url) => untilStatus(url, key, 404))
-  await Promise.all(known)
+  const existing = urls.map((url) => untilStatus(url, key, 404))
+  await Promise.all(existing)
   let allowed = urls.length
   let refused = 0
   const ask = async (url: string): Promise<void> => {
     // All shares are given out once nothing was let through for so long.
-    for (let inVain = 0; inVain < 30; ) {
+    for (let withoutResult = 0; withoutResult < 30; ) {
       const status = await statusOf(url, key)
-      if (status === 404) [allowed, inVain] = [allowed + 1, 0]
-      else if (status === 429) [refused, inVain] = [refused + 1, inVain + 1]
+      if (status === 404) [allowed, withoutResult] = [allowed + 1, 0]
+      else if (status === 429) [refused, withoutResult] = [refused + 1, withoutResult + 1]
       else throw new Error(`a gateway answered ${status}`)
       if (status === 429) await pause(REFUSED_MS)
     }

@@ -73,13 +73,13 @@ export const bench: Bench = {
   },
 }
 
-function sizeOf({ isSmall, say }: BenchSetting): Size {
+function sizeOf({ isSmall, say: logLine }: BenchSetting): Size {
   if (isSmall) {
     return { clientCount: 40, loadCount: 1, marketCount: 10, perSecond: 200, awayMs: 50 }
   }
   const files = openFilesMax()
   const clientCount = Math.max(1, Math.min(CLIENTS, files - FILES_BESIDE))
-  if (clientCount < CLIENTS) say(shortage(files, clientCount))
+  if (clientCount < CLIENTS) logLine(shortage(files, clientCount))
   return { clientCount, loadCount: LOADS, marketCount: 100, perSecond: 25, awayMs: AWAY_MS }
 }
 
@@ -105,10 +105,10 @@ interface Field {
 async function compete(
   { server, next, loads, dataDir }: Field,
   { clientCount, marketCount, perSecond, awayMs }: Size,
-  { say }: BenchSetting,
+  { say: logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; messageCount: number }> {
   const opening = { kind: 'open', dataDir, marketCount } as const
-  const { kind: _, ...place } = await server.ask({ ...opening, known: null }, 'listening')
+  const { kind: _, ...location } = await server.ask({ ...opening, known: null }, 'listening')
   await server.ask({ kind: 'publish', perSecond }, 'publishing')
   const all = <Answer>(ask: (load: Load, index: number) => Promise<Answer>) =>
     Promise.all(loads.map(ask))
@@ -117,7 +117,7 @@ async function compete(
     all((load, index) => {
       const [firstClient = 0, end = 0] = edges.slice(index)
       const who = { clientCount: end - firstClient, firstClient }
-      return load.ask({ kind: 'connect', ...place, ...who }, 'connected')
+      return load.ask({ kind: 'connect', ...location, ...who }, 'connected')
     })
   const phase = async <Answer>(
     of: Server,
@@ -125,7 +125,7 @@ async function compete(
     work: () => Promise<readonly Answer[]>,
   ) => {
     const done = await timed(of, work)
-    say(`${clientCount} clients ${what} after ${done.seconds.toFixed(1)} s`)
+    logLine(`${clientCount} clients ${what} after ${done.seconds.toFixed(1)} s`)
     check(done.streamCount === clientCount, `${done.streamCount} streams are open`)
     await pause(awayMs)
     return done
@@ -149,7 +149,7 @@ async function compete(
   await server.end()
   const waiting = connect()
   await pause(awayMs)
-  await next.ask({ ...opening, known: place }, 'listening')
+  await next.ask({ ...opening, known: location }, 'listening')
   await next.ask({ kind: 'publish', perSecond }, 'publishing')
   const started = await phase(next, 'that had waited were served', () => waiting)
   const snapshots = sum(came.answers.map(({ snapshotCount }) => snapshotCount))

@@ -41,7 +41,7 @@ import {
   newTimes,
   type Row,
   ratioRow,
-  timeInTurns,
+  timeInRotation,
   timesRow,
 } from './harness.ts'
 import { listingOf, type SimLoad, simLoad } from './sim-load.ts'
@@ -174,11 +174,11 @@ function compare(
         byteCount -= read(plain(objects[index]))
       }
     }
-    const turns = [
+    const ticks = [
       { times: times[0], batch: ours },
       { times: times[1], batch: theirs },
     ]
-    timeInTurns(turns, { operationCount: updates.length, batchCount: BATCH })
+    timeInRotation(ticks, { operationCount: updates.length, batchCount: BATCH })
     check(byteCount === 0, `${kind}: both wrote the same number of bytes`)
     return [
       timesRow(`${kind}: ${form}encoder`, times[0]),
@@ -210,7 +210,7 @@ function timeHub(updates: readonly DataUpdate[], catalog: Catalog): Row[] {
         if (update !== undefined) hub.onUpdate(update)
       }
     }
-    timeInTurns([{ times, batch }], { operationCount: updates.length, batchCount: BATCH })
+    timeInRotation([{ times, batch }], { operationCount: updates.length, batchCount: BATCH })
     hub.stop()
     check(topics.count === subscriberCount * updates.length, 'each update was published once')
     const who = subscriberCount === 0 ? 'nobody subscribed' : 'subscribers to everything'
@@ -240,7 +240,7 @@ class CountingTopics implements Topics {
   }
 }
 
-const SILENT_SOCKET: Omit<Socket, 'cork'> = {
+const QUIET_SOCKET: Omit<Socket, 'cork'> = {
   send: () => 1,
   subscribe: () => true,
   unsubscribe: () => true,
@@ -256,14 +256,15 @@ function listenToAll(hub: Hub): void {
   const caller = accounts.callerOfKey('bench-key')
   if (caller === null) throw new Error('the account that was just made is gone')
   const ws: Socket = {
-    ...SILENT_SOCKET,
+    ...QUIET_SOCKET,
     cork() {
       throw new Error('no command is carried out here')
     },
   }
   const session = new Session({ id: 'c_bench', caller, encoder: hub.encoder('j'), ws, hub })
   hub.add(session)
-  for (const lane of ['orderbook', 'trades', 'prices:0'] as const) session.subscribe(lane, '*')
+  for (const variant of ['orderbook', 'trades', 'prices:0'] as const)
+    session.subscribe(variant, '*')
 }
 
 function openHub(topics: Topics, catalog: Catalog): Hub {

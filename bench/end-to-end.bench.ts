@@ -86,7 +86,7 @@ interface Run {
 async function compete(
   perSecond: number,
   dataDir: string,
-  { isSmall, seconds, say }: BenchSetting,
+  { isSmall, seconds, say: logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
   const marketsPerVenue = isSmall ? 20 : 100
   const runs = isSmall ? 1 : RUNS
@@ -110,7 +110,9 @@ async function compete(
         const measured = await field.run(side, { perSecond: rate, from, to })
         if (!isWarmUp) done[side].push(measured)
       }
-      say(isWarmUp ? `${perSecond} a second: warm` : `${perSecond} a second: run ${run} of ${runs}`)
+      logLine(
+        isWarmUp ? `${perSecond} a second: warm` : `${perSecond} a second: run ${run} of ${runs}`,
+      )
     }
     return { rows: rowsOf(perSecond, done), lines: await field.checkedBooks() }
   } finally {
@@ -167,16 +169,16 @@ class Field {
   }
 
   /** Both connected to the venue; every book is there before the subscribers come. */
-  async open(place: Omit<Extract<ServerCommand, { kind: 'open' }>, 'kind'>): Promise<void> {
-    await Promise.all(SIDES.map((name) => this.#open(name, place)))
+  async open(position: Omit<Extract<ServerCommand, { kind: 'open' }>, 'kind'>): Promise<void> {
+    await Promise.all(SIDES.map((name) => this.#open(name, position)))
   }
 
   async #open(
     name: SideName,
-    place: Omit<Extract<ServerCommand, { kind: 'open' }>, 'kind'>,
+    position: Omit<Extract<ServerCommand, { kind: 'open' }>, 'kind'>,
   ): Promise<void> {
     const { server, load } = this.#sides[name]
-    const { port, apiKey } = await server.ask({ kind: 'open', ...place }, 'listening')
+    const { port, apiKey } = await server.ask({ kind: 'open', ...position }, 'listening')
     if (name === 'ours') {
       await this.venue.ask({ kind: 'snapshots', side: name }, 'sent')
       await this.#arrived(server)

@@ -45,7 +45,7 @@ const BARE_SHARE_MIN = 0.9
 /** The same of batches, beside a publisher of constant frames that are as long. */
 const BATCHED_SHARE_MIN = 0.75
 /** What a turn of 2 ms brings at 32,000 venue messages a second. */
-const BATCHED_PER_TURN = 64
+const BATCHED_PER_ROUND = 64
 const BATCHED_SUBSCRIBERS = 1_000
 /** To one subscriber before the others come, so that the compiler has seen all of it before anything is measured.
  * With a fifth of it and rounds of 0.3 s compiling was part of every figure. */
@@ -79,11 +79,11 @@ export const bench: Bench = {
     const size = setting.isSmall ? SMALL : largeSize(process.env.BENCH_SUBSCRIBERS, setting.seconds)
     const rows: Row[] = []
     const lines: string[] = []
-    const measure = async (kind: Kind, perTurns: readonly number[]): Promise<void> => {
+    const measure = async (kind: Kind, perRounds: readonly number[]): Promise<void> => {
       const field = await Field.open(kind, setting)
       try {
-        for (const perTurn of perTurns) {
-          const measured = await compete(field, perTurn, size, setting)
+        for (const perRound of perRounds) {
+          const measured = await compete(field, perRound, size, setting)
           rows.push(...measured.rows)
           lines.push(...measured.lines)
         }
@@ -95,7 +95,7 @@ export const bench: Bench = {
       for (const encoding of size.encodings) {
         await measure({ subscriberCount, encoding, isBatched: false }, size.perTurns)
         if (subscriberCount !== BATCHED_SUBSCRIBERS && !setting.isSmall) continue
-        await measure({ subscriberCount, encoding, isBatched: true }, [BATCHED_PER_TURN])
+        await measure({ subscriberCount, encoding, isBatched: true }, [BATCHED_PER_ROUND])
       }
     }
     const checked = `${lines.length} runs in which every subscriber got every message, in order`
@@ -103,11 +103,12 @@ export const bench: Bench = {
   },
 }
 
-function largeSize(asked: string | undefined, seconds: number | null): Size {
-  const subscriberCounts = asked === undefined ? [100, 1_000, 10_000] : asked.split(',').map(Number)
+function largeSize(requested: string | undefined, seconds: number | null): Size {
+  const subscriberCounts =
+    requested === undefined ? [100, 1_000, 10_000] : requested.split(',').map(Number)
   check(
     subscriberCounts.every((count) => Number.isSafeInteger(count) && count > 0),
-    `BENCH_SUBSCRIBERS is ${asked}; it accepts numbers separated by commas`,
+    `BENCH_SUBSCRIBERS is ${requested}; it accepts numbers separated by commas`,
   )
   return {
     subscriberCounts,
@@ -130,35 +131,39 @@ interface Round {
 /** All three in turns, the first round of each not counted. */
 async function compete(
   field: Field,
-  perTurn: number,
+  perRound: number,
   { roundCount, roundMs }: Size,
-  { isSmall, say }: BenchSetting,
+  { isSmall, say: logLine }: BenchSetting,
 ): Promise<{ rows: readonly Row[]; lines: readonly string[] }> {
   const { subscriberCount, encoding, isBatched } = field.kind
   const { contestants } = field
   const intervalMs = Math.max((1_000 * subscriberCount) / WRITES_PER_SECOND, 2)
-  const turnCount = Math.max(Math.round(roundMs / intervalMs), 2)
+  const tickCount = Math.max(Math.round(roundMs / intervalMs), 2)
   const rounds: Record<Contestant, Round[]> = { ours: [], bare: [], ws: [] }
   const lines: string[] = []
   // A round of so many lasts several seconds whatever is asked for.
   const countedRounds = subscriberCount < MANY_SUBSCRIBERS ? roundCount : Math.min(roundCount, 3)
   for (let round = isSmall ? 1 : 0; round <= countedRounds; round += 1) {
     // The first contestant of one round is the last of the next.
-    for (let place = 0; place < contestants.length; place += 1) {
-      const contestant = contestants[(place + round) % contestants.length] ?? 'ours'
-      const done = await field.run(contestant, { turnCount, perTurn, intervalMs })
+    for (let position = 0; position < contestants.length; position += 1) {
+      const contestant = contestants[(position + round) % contestants.length] ?? 'ours'
+      const done = await field.run(contestant, {
+        turnCount: tickCount,
+        perTurn: perRound,
+        intervalMs,
+      })
       check(
-        done.deliveryCount === turnCount * perTurn * subscriberCount,
+        done.deliveryCount === tickCount * perRound * subscriberCount,
         `${contestant}: ${done.deliveryCount} deliveries`,
       )
       if (round > 0) rounds[contestant].push(done)
       lines.push(`${contestant} ${encoding} ${done.deliveryCount} ${done.comparedCount}`)
     }
   }
-  const turns = perTurn === 1 ? 'one a turn' : `${perTurn} a turn`
-  const title = `${subscriberCount} × ${encoding}, ${turns}${isBatched ? ', batched' : ''}`
+  const ticks = perRound === 1 ? 'one a turn' : `${perRound} a turn`
+  const title = `${subscriberCount} × ${encoding}, ${ticks}${isBatched ? ', batched' : ''}`
   const rows = rowsOf(title, rounds, field)
-  for (const row of rows) if (row.kind === 'figure') say(`${row.what}: ${row.value}`)
+  for (const row of rows) if (row.kind === 'figure') logLine(`${row.what}: ${row.value}`)
   return { rows, lines }
 }
 

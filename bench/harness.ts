@@ -109,7 +109,7 @@ export interface Contestant {
  * whatever else the machine does falls on all alike. Each comes first in its turn: the first finds
  * the operations out of the processor's caches. Records each batch's time per operation.
  */
-export function timeInTurns(
+export function timeInRotation(
   contestants: readonly Contestant[],
   size: {
     readonly operationCount: number
@@ -123,8 +123,8 @@ export function timeInTurns(
   for (let from = 0; from < operationCount; from += batchCount) {
     const count = Math.min(batchCount, operationCount - from)
     const first = (from / batchCount) % contestants.length
-    for (let turn = 0; turn < contestants.length; turn += 1) {
-      const contestant = contestants[(first + turn) % contestants.length]
+    for (let tick = 0; tick < contestants.length; tick += 1) {
+      const contestant = contestants[(first + tick) % contestants.length]
       if (contestant === undefined) continue
       const { times, batch, beforeBatch, afterBatch } = contestant
       beforeBatch?.(from, count)

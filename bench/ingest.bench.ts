@@ -25,7 +25,7 @@ import { Limit, Ours, type Side } from './ingest/sides.ts'
 import { listingOf } from './sim-load.ts'
 import { median } from './times.ts'
 
-const FRAMES_PER_TURN = 64
+const FRAMES_PER_ROUND = 64
 /** The subscriber is looked after once so many messages more were sent. */
 const WINDOW = 1_500
 /** Compared with the limit's rate, by processor time a frame. */
@@ -70,7 +70,7 @@ async function compete(
   { frames }: IngestLoad,
   sides: { readonly ours: Side; readonly limit: Side },
   rounds: number,
-  { say }: BenchSetting,
+  { say: logLine }: BenchSetting,
 ): Promise<readonly Row[]> {
   const costs: Record<keyof typeof sides, { cost: Cost; count: number }[]> = { ours: [], limit: [] }
   const parts = rounds + 1
@@ -81,7 +81,7 @@ async function compete(
       const cost = await drive(sides[name], from ?? 0, to ?? 0)
       if (part > 0) costs[name].push({ cost, count: (to ?? 0) - (from ?? 0) })
     }
-    say(`part ${part + 1} of ${parts}`)
+    logLine(`part ${part + 1} of ${parts}`)
   }
   const micros = (name: keyof typeof sides, kind: keyof Cost) =>
     costs[name].map(({ cost, count }) => (1_000 * cost[kind]) / count)
@@ -109,12 +109,12 @@ async function compete(
 async function drive(side: Side, from: number, to: number): Promise<Cost> {
   const startedMs = systemClock.monotonicMs()
   const before = { processMs: processMs(), threadMs: threadMs() }
-  let looked = side.sentCount
-  for (let at = from; at < to; at += FRAMES_PER_TURN) {
-    side.take(at, Math.min(at + FRAMES_PER_TURN, to))
-    if (side.sentCount - looked >= WINDOW) {
-      await side.reader.ask({ kind: 'await', total: looked }, 'there')
-      looked = side.sentCount
+  let sampled = side.sentCount
+  for (let at = from; at < to; at += FRAMES_PER_ROUND) {
+    side.take(at, Math.min(at + FRAMES_PER_ROUND, to))
+    if (side.sentCount - sampled >= WINDOW) {
+      await side.reader.ask({ kind: 'await', total: sampled }, 'there')
+      sampled = side.sentCount
     } else await nextTurn()
   }
   await side.settle()

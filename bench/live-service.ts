@@ -292,8 +292,8 @@ export async function equalLines(
     for (;;) {
       const found = await rebuilt(id)
       if (found !== null && truthLine(id, found) === line) break
-      const said = found === null ? 'stale' : truthLine(id, found)
-      check(systemClock.monotonicMs() < endsAtMs, `${said}\nand truly\n${line}`)
+      const reported = found === null ? 'stale' : truthLine(id, found)
+      check(systemClock.monotonicMs() < endsAtMs, `${reported}\nand truly\n${line}`)
       await pause(POLL_MS)
     }
     lines.push(line)

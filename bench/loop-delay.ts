@@ -83,8 +83,8 @@ export class LoopLoad {
       const { venue, nativeId, outcomes } = summary
       const [id, platform] = [NAMES.marketId(venue, nativeId), NAMES.platform(venue)]
       const ref = { id, number, venue, platform, nativeId }
-      const cell = system.spawn(new MarketActor(ref, summary, parts))
-      for (const outcome of outcomes) this.#cells.set(outcome.id, cell)
+      const actorRef = system.spawn(new MarketActor(ref, summary, parts))
+      for (const outcome of outcomes) this.#cells.set(outcome.id, actorRef)
     }
     const emit = (event: VenueEvent) => this.#route(event)
     this.#take = { a: venuePath('a', load, emit), b: venuePath('b', load, emit) }
@@ -105,7 +105,7 @@ export class LoopLoad {
     const count = forMs * FRAMES_PER_MS
     let planned = 0
     let waitedMs = processorWaitMs()
-    const turn = () => {
+    const tick = () => {
       const elapsedMs = systemClock.monotonicMs() - startMs
       const nowWaitedMs = processorWaitMs()
       // Those of one moment first, so that none waits for the work of another.
@@ -122,10 +122,10 @@ export class LoopLoad {
         this.#take[frame.venue](frame.text)
       }
     }
-    const stop = systemClock.every(1, turn)
+    const stop = systemClock.every(1, tick)
     await pause(forMs)
     stop()
-    turn()
+    tick()
   }
 
   /** How many frames went through; throws when the load came to its end before. */

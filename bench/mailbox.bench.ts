@@ -17,7 +17,7 @@ import {
   hashOf,
   newTimes,
   record,
-  timeInTurns,
+  timeInRotation,
   timesRow,
 } from './harness.ts'
 
@@ -97,18 +97,18 @@ function open(times: Histogram | null) {
     mustHold: () => false,
   })
   const actors = Array.from({ length: ACTORS }, () => new NotingActor(times))
-  const cells = actors.map((actor) => system.spawn(actor))
-  return { system, actors, cells }
+  const actorRefs = actors.map((actor) => system.spawn(actor))
+  return { system, actors, cells: actorRefs }
 }
 
 function finish(
   what: string,
   times: Histogram,
   actors: readonly NotingActor[],
-  told: number,
+  published: number,
 ): Case {
   const received = actors.reduce((sum, actor) => sum + actor.received, 0)
-  check(received === told, `${what}: ${received} turns for ${told} messages`)
+  check(received === published, `${what}: ${received} turns for ${published} messages`)
   check(
     actors.every(({ isInOrder }) => isInOrder),
     `${what}: a message came out of order`,
@@ -117,31 +117,31 @@ function finish(
 }
 
 /** Message `index` goes to the actors in turn, numbered per actor. */
-function tell(cells: readonly ActorRef<Note>[], index: number, plannedAtMs: number): void {
-  cells[index % ACTORS]?.send({ number: Math.floor(index / ACTORS), plannedAtMs })
+function tell(actorRefs: readonly ActorRef<Note>[], index: number, plannedAtMs: number): void {
+  actorRefs[index % ACTORS]?.send({ number: Math.floor(index / ACTORS), plannedAtMs })
 }
 
 function timeIdle({ isSmall }: BenchSetting): Case {
   const times = newTimes()
-  const { actors, cells } = open(null)
+  const { actors, cells: actorRefs } = open(null)
   const operationCount = isSmall ? 5_000 : 1_000_000
   const batch = (from: number, count: number) => {
-    for (let index = from; index < from + count; index += 1) tell(cells, index, 0)
+    for (let index = from; index < from + count; index += 1) tell(actorRefs, index, 0)
   }
-  timeInTurns([{ times, batch }], { operationCount, batchCount: BATCH })
+  timeInRotation([{ times, batch }], { operationCount, batchCount: BATCH })
   return finish('idle: tell with its turn', times, actors, operationCount)
 }
 
 /** Messages sent within a turn, as those of one large frame are: all wait for its end. */
 async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
   const times = newTimes()
-  const { system, actors, cells } = open(times)
+  const { system, actors, cells: actorRefs } = open(times)
   const [burstCount, size] = isSmall ? [2, 2_000] : [50, 20_000]
   check(size / ACTORS < mailboxMessagesMax, 'a burst fits into the mailboxes')
   const teller = system.spawn<Note>({
     name: 'teller',
     receive({ number, plannedAtMs }): ReceiveResult {
-      for (let step = 0; step < size; step += 1) tell(cells, number * size + step, plannedAtMs)
+      for (let step = 0; step < size; step += 1) tell(actorRefs, number * size + step, plannedAtMs)
     },
     restart: () => check(false, 'the teller threw'),
     onOverflow: () => check(false, 'the teller had too much to do'),
@@ -156,13 +156,14 @@ async function timeBursts({ isSmall }: BenchSetting): Promise<Case> {
 /** Each message has its planned moment; those whose moment has passed are sent in one go. */
 async function timeSteady(perSecond: number, durationMs: number): Promise<Case> {
   const times = newTimes()
-  const { actors, cells } = open(times)
+  const { actors, cells: actorRefs } = open(times)
   const total = Math.floor((perSecond * durationMs) / 1_000)
   const startedMs = systemClock.monotonicMs()
-  for (let told = 0; told < total; ) {
+  for (let published = 0; published < total; ) {
     const elapsedMs = systemClock.monotonicMs() - startedMs
     const due = Math.min(total, 1 + Math.floor((elapsedMs * perSecond) / 1_000))
-    for (; told < due; told += 1) tell(cells, told, startedMs + (told * 1_000) / perSecond)
+    for (; published < due; published += 1)
+      tell(actorRefs, published, startedMs + (published * 1_000) / perSecond)
     await nextTurn()
   }
   await allReceived(actors, total)

@@ -15,7 +15,7 @@ import {
   newTimes,
   type Row,
   ratioRow,
-  timeInTurns,
+  timeInRotation,
   timesRow,
 } from './harness.ts'
 import { bookLine, type SimFrame, type SimLoad, simLoad } from './sim-load.ts'
@@ -73,9 +73,9 @@ function timeVenue(
   const take = venuePath(venue, load, emit)
   for (const { text } of load.snapshots.filter(isOfVenue)) take(text)
   eventCount = 0
-  const whole = newTimes()
+  const complete = newTimes()
   const alone = newTimes()
-  const wholeBatch = (from: number, count: number) => {
+  const fullBatch = (from: number, count: number) => {
     for (let index = from; index < from + count; index += 1) take(frames[index]?.text ?? '')
   }
   const aloneBatch = (from: number, count: number) => {
@@ -85,18 +85,18 @@ function timeVenue(
       charCount += text.length
     }
   }
-  timeInTurns(
+  timeInRotation(
     [
-      { times: whole, batch: wholeBatch, afterBatch: () => books.flush() },
+      { times: complete, batch: fullBatch, afterBatch: () => books.flush() },
       { times: alone, batch: aloneBatch },
     ],
     { operationCount: frames.length, batchCount: BATCH },
   )
   check(parsedCount === frames.length && eventCount > 0, `${name}: not every frame was read`)
   return [
-    timesRow(`${name}: parse and map a frame`, whole),
+    timesRow(`${name}: parse and map a frame`, complete),
     timesRow(`${name}: JSON.parse alone`, alone),
-    ratioRow(`${name}: parse and map / JSON.parse`, whole, alone),
+    ratioRow(`${name}: parse and map / JSON.parse`, complete, alone),
     figureRow(
       `${name}: load`,
       `${frames.length} frames of ${Math.round(charCount / frames.length)} characters on average, ${eventCount} events`,

@@ -29,7 +29,7 @@ import {
   type Row,
   ratioRow,
   record,
-  timeInTurns,
+  timeInRotation,
   timesRow,
 } from './harness.ts'
 import { timeMatcher } from './matching/load.ts'
@@ -46,21 +46,21 @@ export const bench: Bench = {
     'How long until a new market has its partner, and two whole venues; is the loop free meanwhile?',
   excludes: 'the thread and its queue, the catalogue, storage, but beside the loop’s load',
   async run(setting) {
-    const { isSmall, say } = setting
+    const { isSmall, say: logLine } = setting
     const size = { seed: SEED, marketsPerVenue: setting.markets ?? (isSmall ? 120 : 20_000) }
     const world = matchingWorld(size)
     const { a, b, planted } = world
-    say(`${a.markets.length} markets of venue a, ${b.markets.length} of venue b`)
+    logLine(`${a.markets.length} markets of venue a, ${b.markets.length} of venue b`)
     const rows = timeReading(world, setting)
-    const whole = timeWhole(world)
-    rows.push(...whole.rows)
-    const pairs = whole.matches.markets.map((pair) => `${pair.a.key} ${pair.b.key}`)
+    const complete = timeWhole(world)
+    rows.push(...complete.rows)
+    const pairs = complete.matches.markets.map((pair) => `${pair.a.key} ${pair.b.key}`)
     if (setting.markets !== null) {
       const checked = `no trap is matched; ${planted.size} planted in all`
       return { rows, state: { hash: hashOf(pairs.sort()), checked, isRepeatable: true } }
     }
     const late = newcomers(world, isSmall ? 12 : 200)
-    say(`${late.length} of venue b come late`)
+    logLine(`${late.length} of venue b come late`)
     const { rows: single, found } = timeNewcomers(world, late)
     rows.push(...single)
     checkFound(found, late, world)
@@ -80,7 +80,7 @@ function timeReading({ a, b }: MatchingWorld, { isSmall }: BenchSetting): Row[] 
       if (understandMarket(market).key === market.key) readCount += 1
     }
   }
-  timeInTurns([{ times, batch }], { operationCount: markets.length, batchCount: READ_BATCH })
+  timeInRotation([{ times, batch }], { operationCount: markets.length, batchCount: READ_BATCH })
   check(readCount === markets.length, 'every market is read')
   return [timesRow('reading one market', times)]
 }
@@ -97,7 +97,7 @@ function timeWhole({ a, b, planted }: MatchingWorld): { rows: Row[]; matches: Co
   const matches = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
   const tookMs = systemClock.monotonicMs() - startedMs
   const { user, system } = process.cpuUsage(startedCpu)
-  const high = matches.markets.filter(({ pairScore: judged }) => judged.score >= MATCH_SCORE)
+  const high = matches.markets.filter(({ pairScore: validated }) => validated.score >= MATCH_SCORE)
   const partners = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
   let [same, found, trapped] = [0, 0, 0]
   for (const [key, { other, kind }] of planted) {
@@ -172,9 +172,9 @@ function timeNewcomers(
     // The first one files every event, as the service does at its start.
     if (index > 0) record(ours, foundMs - startedMs)
     if (index > 0) record(theirs, searchedMs - foundMs)
-    for (const { a: number, pairScore: judged } of pairs) {
-      if (judged.score < MATCH_SCORE) continue
-      found.set(market.key, { a: filed[number - 1]?.key ?? '', score: judged.score })
+    for (const { a: number, pairScore: validated } of pairs) {
+      if (validated.score < MATCH_SCORE) continue
+      found.set(market.key, { a: filed[number - 1]?.key ?? '', score: validated.score })
     }
     if (hits[0] === partnerOf.get(market.key)) hitCount += 1
   }

@@ -24,7 +24,7 @@ const REST_RATE = 50
 const RATE = 3_000
 const SECONDS = 600
 const REST_SECONDS = 60
-const LOOK_EVERY_S = 20
+const SAMPLE_EVERY_S = 20
 const REST_MIB_MAX = 220
 const LOADED_MB_MAX = 420
 const PAUSE_MS_MAX = 10
@@ -43,7 +43,7 @@ export const bench: Bench = {
     const loaded = await watch(setting, {
       ...{ marketsPerVenue, rate: RATE, seconds: isSmall ? 0 : (seconds ?? SECONDS) },
     })
-    const most = (bytes: (look: Look) => number) => mb(Math.max(...loaded.looks.map(bytes)))
+    const most = (bytes: (poll: MemorySample) => number) => mb(Math.max(...loaded.looks.map(bytes)))
     const last = rest.looks.at(-1)?.resident ?? Number.NaN
     const rows: Row[] = [
       aimedRow('resident at rest', Math.round(last / 2 ** 20), { atMost: REST_MIB_MAX }, 'MiB'),
@@ -67,7 +67,7 @@ interface Load {
 }
 
 /** What is seen at one time. */
-interface Look {
+interface MemorySample {
   readonly afterS: number
   readonly resident: number
   readonly files: number
@@ -80,7 +80,7 @@ interface Look {
   }
 }
 
-function watch({ say }: BenchSetting, load: Load) {
+function watch({ say: logLine }: BenchSetting, load: Load) {
   return inFolder(async (folder) => {
     const service = await LiveService.start({
       dataDir: join(folder, 'data'),
@@ -89,27 +89,27 @@ function watch({ say }: BenchSetting, load: Load) {
     })
     try {
       await service.catalogsLoaded()
-      const looks: Look[] = []
-      for (let afterS = 0; ; afterS += LOOK_EVERY_S) {
-        const look = await lookAt(service, afterS)
-        looks.push(look)
-        say(`${load.rate} a second: ${lookText(look)}`)
-        if (afterS + LOOK_EVERY_S > load.seconds) break
-        await pause(LOOK_EVERY_S * 1_000)
+      const checks: MemorySample[] = []
+      for (let afterS = 0; ; afterS += SAMPLE_EVERY_S) {
+        const poll = await lookAt(service, afterS)
+        checks.push(poll)
+        logLine(`${load.rate} a second: ${sampleText(poll)}`)
+        if (afterS + SAMPLE_EVERY_S > load.seconds) break
+        await pause(SAMPLE_EVERY_S * 1_000)
       }
       await service.pauseWorld()
       await service.booksLive(0)
       const truth = new Map<string, TruthBook>([...(await service.truthBooks())].slice(0, SAMPLE))
       const lines = await equalLines(truth, (id) => service.book(id))
       await service.stop()
-      return { looks, lines }
+      return { looks: checks, lines }
     } finally {
       await service.kill()
     }
   })
 }
 
-async function lookAt(service: LiveService, afterS: number): Promise<Look> {
+async function lookAt(service: LiveService, afterS: number): Promise<MemorySample> {
   const text = await (await fetch(`${service.api}/metrics`)).text()
   const read = (name: string) => {
     const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)
@@ -126,25 +126,25 @@ async function lookAt(service: LiveService, afterS: number): Promise<Look> {
 
 const mb = (bytes: number) => Math.round(bytes / 1e6)
 
-const resident = (look: Look) => look.resident
+const resident = (poll: MemorySample) => poll.resident
 const ANONYMOUS = 'without pages of files'
-const anonymous = (look: Look) => look.resident - look.files
+const anonymous = (poll: MemorySample) => poll.resident - poll.files
 
-const lookText = ({ afterS, resident, files, heap, full }: Look) =>
+const sampleText = ({ afterS, resident, files, heap, full }: MemorySample) =>
   `${afterS} s: ${mb(resident)} MB resident, ${mb(files)} of it files, heap ${mb(heap)}; ${full.count} full collections of ${full.sumMs.toFixed(0)} ms`
 
 /** Every tenth part of the time. */
-function overTime(looks: readonly Look[]): string {
-  const step = Math.max(1, Math.floor(looks.length / 10))
-  const some = looks.filter((_, index) => index % step === 0)
-  const texts = some.map((look) => {
-    return `${look.afterS} s ${mb(look.resident)} (${mb(anonymous(look))}) MB`
+function overTime(checks: readonly MemorySample[]): string {
+  const step = Math.max(1, Math.floor(checks.length / 10))
+  const some = checks.filter((_, index) => index % step === 0)
+  const texts = some.map((poll) => {
+    return `${poll.afterS} s ${mb(poll.resident)} (${mb(anonymous(poll))}) MB`
   })
   return texts.join(', ')
 }
 
-function fullText(looks: readonly Look[]): string {
-  const [first, last] = [looks[0], looks.at(-1)]
+function fullText(checks: readonly MemorySample[]): string {
+  const [first, last] = [checks[0], checks.at(-1)]
   if (first === undefined || last === undefined) return 'none'
   const count = last.full.count - first.full.count
   const sumMs = last.full.sumMs - first.full.sumMs
@@ -152,8 +152,8 @@ function fullText(looks: readonly Look[]): string {
 }
 
 /** The bound of the histogram under which all of them are: those of the start, which fills the heap, are no part of it. */
-function longestFull(looks: readonly Look[]): number {
-  const [first, last] = [looks[0]?.full, looks.at(-1)?.full]
+function longestFull(checks: readonly MemorySample[]): number {
+  const [first, last] = [checks[0]?.full, checks.at(-1)?.full]
   if (first === undefined || last === undefined) return Number.NaN
   const bounds = [...last.within].find(([bound, count]) => {
     return count - (first.within.get(bound) ?? 0) === last.count - first.count

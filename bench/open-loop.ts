@@ -112,8 +112,8 @@ class PlannedRun {
   }
 
   #timesOf(route: string): Histogram {
-    const known = this.times.get(route)
-    if (known !== undefined) return known
+    const existing = this.times.get(route)
+    if (existing !== undefined) return existing
     const times = newTimes()
     this.times.set(route, times)
     return times

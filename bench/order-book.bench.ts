@@ -23,7 +23,7 @@ import {
   newTimes,
   type Row,
   ratioRow,
-  timeInTurns,
+  timeInRotation,
   timesRow,
 } from './harness.ts'
 import { MapBook, TreeBook } from './order-book/peers.ts'
@@ -172,7 +172,7 @@ function race(
     ...{ fast: newTimes(), naive: newTimes(), map: newTimes() },
     ...{ tree: newTimes(), blind: newTimes() },
   }
-  timeInTurns(
+  timeInRotation(
     kinds.map((kind) => ({ times: times[kind], batch: loops[kind], beforeBatch })),
     size,
   )

@@ -43,7 +43,7 @@ interface BookPage {
   readonly orderbooks: Parameters<BookAges['noteAnswers']>[0]
 }
 
-async function overload({ isSmall, seconds, say }: BenchSetting, dataDir: string) {
+async function overload({ isSmall, seconds, say: logLine }: BenchSetting, dataDir: string) {
   const marketsPerVenue = isSmall ? 20 : 200
   const messagesPerSecond = isSmall ? 200 : 12_000
   const forMs = isSmall ? 1_000 : (seconds ?? SECONDS) * 1_000
@@ -53,12 +53,12 @@ async function overload({ isSmall, seconds, say }: BenchSetting, dataDir: string
   try {
     await service.catalogsLoaded()
     const ids = await openMarketIds(service)
-    say(`${ids.length} open markets`)
+    logLine(`${ids.length} open markets`)
     await ages.follow()
-    say('all books are followed')
+    logLine('all books are followed')
     if (!isSmall) for (let loop = 0; loop < BUSY_LOOPS; loop += 1) loops.push(busyLoop())
     ages.isCounting = true
-    const states = await poll(service, ages, { ids, forMs, say })
+    const states = await poll(service, ages, { ids, forMs, say: logLine })
     ages.isCounting = false
     const memory = service.memoryBytes()
     for (const loop of loops) loop.kill('SIGKILL')
@@ -116,11 +116,15 @@ interface States {
 async function poll(
   service: LiveService,
   ages: BookAges,
-  { ids, forMs, say }: { ids: readonly string[]; forMs: number; say: (line: string) => void },
+  {
+    ids,
+    forMs,
+    say: logLine,
+  }: { ids: readonly string[]; forMs: number; say: (line: string) => void },
 ): Promise<States> {
   const states: States = { ok: 0, degraded: 0 }
   const startedMs = systemClock.monotonicMs()
-  let toldAtMs = startedMs
+  let publishedAtMs = startedMs
   for (let from = 0; ; from += BOOKS_PER_REQUEST) {
     const nowMs = systemClock.monotonicMs()
     if (nowMs - startedMs >= forMs) return states
@@ -131,9 +135,9 @@ async function poll(
     ages.noteAnswers(page.orderbooks)
     const { status } = await readAgain<{ status: keyof States }>(service, '/health')
     states[status] += 1
-    if (nowMs - toldAtMs >= 5_000) {
-      toldAtMs = nowMs
-      say(progressOf(ages, states))
+    if (nowMs - publishedAtMs >= 5_000) {
+      publishedAtMs = nowMs
+      logLine(progressOf(ages, states))
     }
     await pause(POLL_EVERY_MS)
   }
@@ -141,19 +145,22 @@ async function poll(
 
 const ms = (nanos: number) => Math.round(nanos / 1e6)
 
-function progressOf({ served, toldLive, within, counts, resyncs }: BookAges, states: States) {
+function progressOf(
+  { served, toldLive: publishedLive, within, counts, resyncs }: BookAges,
+  states: States,
+) {
   const shares = `${counts.stale} of ${counts.answers} answers stale, ${states.degraded} of ${states.ok + states.degraded} looks degraded`
-  return `oldest served live ${ms(served.maxValue)} ms, told live ${ms(toldLive.maxValue)} ms, within us ${ms(within.maxValue)} ms (p50 ${ms(within.getValueAtPercentile(50))}); ${counts.updates} updates; ${shares}; resyncs ${JSON.stringify([...resyncs])}`
+  return `oldest served live ${ms(served.maxValue)} ms, told live ${ms(publishedLive.maxValue)} ms, within us ${ms(within.maxValue)} ms (p50 ${ms(within.getValueAtPercentile(50))}); ${counts.updates} updates; ${shares}; resyncs ${JSON.stringify([...resyncs])}`
 }
 
 function rowsOf(ages: BookAges, states: States): Row[] {
-  const { served, toldLive, told, within, counts, resyncs } = ages
-  const share = (part: number, whole: number) =>
-    `${((100 * part) / Math.max(whole, 1)).toFixed(1)} %`
+  const { served, toldLive: publishedLive, told: published, within, counts, resyncs } = ages
+  const share = (part: number, complete: number) =>
+    `${((100 * part) / Math.max(complete, 1)).toFixed(1)} %`
   const times: readonly (readonly [what: string, times: Histogram])[] = [
     ['books served as live: since the venue sent what they lack', served],
-    ['updates told while status is live: from the venue’s time', toldLive],
-    ['updates told: from the venue’s time', told],
+    ['updates told while status is live: from the venue’s time', publishedLive],
+    ['updates told: from the venue’s time', published],
     ['updates told: from arrival', within],
   ]
   return [
@@ -165,7 +172,12 @@ function rowsOf(ages: BookAges, states: States): Row[] {
       { atMost: AGE_MS_MAX },
       'ms',
     ),
-    aimedRow('oldest update told while live', ms(toldLive.maxValue), { atMost: AGE_MS_MAX }, 'ms'),
+    aimedRow(
+      'oldest update told while live',
+      ms(publishedLive.maxValue),
+      { atMost: AGE_MS_MAX },
+      'ms',
+    ),
     figureRow('books that said stale', share(counts.stale, counts.answers)),
     figureRow('looks that said degraded', share(states.degraded, states.ok + states.degraded)),
     figureRow('updates', String(counts.updates)),

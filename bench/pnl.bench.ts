@@ -32,7 +32,7 @@ import {
   timesRow,
 } from './harness.ts'
 import { fill, START_MS, type WalletLoad, walletLoad } from './pnl/load.ts'
-import { timeOwner } from './pnl/owner.ts'
+import { timeWalletsActor } from './pnl/owner.ts'
 
 const SEED = 9
 
@@ -45,17 +45,17 @@ export const bench: Bench = {
     const thread = openWalletThread()
     try {
       const cold = await timeCold(thread, load, setting)
-      const tally = PnlState.unpack(cold.packed)
-      if (tally === null) throw new Error('the tally does not open')
+      const pnlState = PnlState.unpack(cold.packed)
+      if (pnlState === null) throw new Error('the tally does not open')
       return {
         rows: [
-          figureRow('the wallet', `${load.fillCount} fills, ${tally.positionCount} positions`),
+          figureRow('the wallet', `${load.fillCount} fills, ${pnlState.positionCount} positions`),
           ...cold.rows,
-          ...timeWarm(tally.copy(), load, setting),
+          ...timeWarm(pnlState.copy(), load, setting),
           ...timeOnLoop(cold.packed, setting),
-          ...(await timeOwner(load, thread, setting)),
+          ...(await timeWalletsActor(load, thread, setting)),
         ],
-        state: endState(tally, load),
+        state: endState(pnlState, load),
       }
     } finally {
       await thread.close()
@@ -63,14 +63,18 @@ export const bench: Bench = {
   },
 }
 
-async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: BenchSetting) {
+async function timeCold(
+  thread: WalletPort,
+  load: WalletLoad,
+  { isSmall, say: logLine }: BenchSetting,
+) {
   const times = newTimes()
-  const placeTimes = newTimes()
+  const locationTimes = newTimes()
   const naiveTimes = newTimes()
   let packed = new Uint8Array(0)
   let ledgerBytes = 0
   for (let round = 0; round < (isSmall ? 2 : 9); round += 1) {
-    say(`cold, round ${round}`)
+    logLine(`cold, round ${round}`)
     const blocks = packedBlocks(load.events)
     ledgerBytes = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const startedMs = systemClock.monotonicMs()
@@ -79,20 +83,20 @@ async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: 
     const tookMs = systemClock.monotonicMs() - startedMs
     const again = packedBlocks(load.events)
     const task = { base: null, blocks: again, markets: load.markets }
-    const placeMs = took(() => runWalletTask(task))
+    const locationMs = took(() => runWalletTask(task))
     const naiveMs = took(() => new NaiveWallet(load.events, load.find))
     // The first round starts the thread and warms both up.
     if (round === 0) continue
     record(times, tookMs)
-    record(placeTimes, placeMs)
+    record(locationTimes, locationMs)
     record(naiveTimes, naiveMs)
     if (result instanceof Uint8Array) packed = result
   }
   const rows: Row[] = [
     timesRow('cold: all blocks to an opened tally, through the thread', times),
-    timesRow('cold: the same in place', placeTimes),
+    timesRow('cold: the same in place', locationTimes),
     timesRow('cold: naive twin in place', naiveTimes),
-    ratioRow('cold: naive over ours, both in place, medians', naiveTimes, placeTimes),
+    ratioRow('cold: naive over ours, both in place, medians', naiveTimes, locationTimes),
     figureRow('cold: fills a second, median', perSecond(load.fillCount, times)),
     figureRow('ledger', `${(ledgerBytes / load.events.length).toFixed(1)} bytes an event`),
     figureRow('tally', `${(packed.byteLength / 2 ** 20).toFixed(2)} MiB`),
@@ -100,7 +104,7 @@ async function timeCold(thread: WalletPort, load: WalletLoad, { isSmall, say }: 
   return { packed, rows }
 }
 
-function timeWarm(tally: PnlState, load: WalletLoad, { isSmall }: BenchSetting): Row[] {
+function timeWarm(pnlState: PnlState, load: WalletLoad, { isSmall }: BenchSetting): Row[] {
   const random = seededRandom(SEED, 'warm')
   const applies = newTimes()
   const answers = newTimes()
@@ -110,19 +114,19 @@ function timeWarm(tally: PnlState, load: WalletLoad, { isSmall }: BenchSetting):
   for (let round = 0; round < (isSmall ? 20 : 2_000); round += 1) {
     const atMs = last + round * 1_000
     const event = fill(random, { market: random.pick(open), atMs, isBuy: true })
-    const applyMs = took(() => tally.apply(event, load.find))
+    const applyMs = took(() => pnlState.apply(event, load.find))
     const range = { fromMs: timeMs(atMs - 365 * DAY_MS), toMs: timeMs(atMs) }
     const answerMs = took(() => {
-      tally.totals()
-      tally.between(timeMs(atMs - 30 * DAY_MS), range.toMs)
-      tally.series({ ...range, granularity: 'day' })
+      pnlState.totals()
+      pnlState.between(timeMs(atMs - 30 * DAY_MS), range.toMs)
+      pnlState.series({ ...range, granularity: 'day' })
     })
     record(applies, applyMs)
     record(answers, applyMs + answerMs)
     if (round % 20 === 0)
       record(
         steps,
-        took(() => tally.series({ ...range, granularity: 'all' })),
+        took(() => pnlState.series({ ...range, granularity: 'all' })),
       )
   }
   return [
@@ -139,13 +143,13 @@ function timeOnLoop(packed: Uint8Array<ArrayBuffer>, { isSmall }: BenchSetting):
   const packs = newTimes()
   for (let round = 0; round < (isSmall ? 5 : 100); round += 1) {
     const bytes = packed.slice()
-    let tally: PnlState | null = null
+    let pnlState: PnlState | null = null
     record(
       opens,
-      took(() => (tally = PnlState.unpack(bytes))),
+      took(() => (pnlState = PnlState.unpack(bytes))),
     )
-    if (tally === null) continue
-    const opened: PnlState = tally
+    if (pnlState === null) continue
+    const opened: PnlState = pnlState
     record(
       copies,
       took(() => opened.copy()),
@@ -162,9 +166,9 @@ function timeOnLoop(packed: Uint8Array<ArrayBuffer>, { isSmall }: BenchSetting):
   ]
 }
 
-function endState(tally: PnlState, { events, find }: WalletLoad) {
+function endState(pnlState: PnlState, { events, find }: WalletLoad) {
   const ranges = [[START_MS, START_MS + 90 * DAY_MS]] as const
-  const figures = accountFigures(tally, ranges)
+  const figures = accountFigures(pnlState, ranges)
   const ours = JSON.stringify(sorted(figures))
   check(ours === JSON.stringify(sorted(naiveFigures(events, find, ranges))), 'the twin’s figures')
   return {

@@ -38,7 +38,7 @@ const SETTINGS = {
 }
 
 /** What an earlier run on the same folder left to those who know it: its port, and its local account's key. */
-export interface KnownPlace {
+export interface EngineAddress {
   readonly port: number
   readonly apiKey: string
 }
@@ -50,15 +50,15 @@ export async function startQuietEngine(
   set: {
     readonly metrics?: Metrics
     readonly cluster?: ClusterLog | null
-    readonly known?: KnownPlace | null
+    readonly known?: EngineAddress | null
   } = {},
 ): Promise<QuietEngine> {
-  const { metrics = new Metrics(), cluster = null, known = null } = set
+  const { metrics = new Metrics(), cluster = null, known: existing = null } = set
   const leader = cluster === null ? null : await lead(storage, { clock, metrics, cluster })
   let emit: (event: VenueEvent) => void = () => undefined
   const trustedProxies = leader === null ? [] : ['127.0.0.1']
   const engine = createEngine(
-    { ...SETTINGS, port: known?.port ?? SETTINGS.port, trustedProxies },
+    { ...SETTINGS, port: existing?.port ?? SETTINGS.port, trustedProxies },
     {
       ...{ clock, storage, log: silentLog, metrics },
       random: seededRandom('quiet engine'),
@@ -71,7 +71,7 @@ export async function startQuietEngine(
       ...(leader === null ? {} : { cluster: leader.parts }),
     },
   )
-  const apiKey = await engine.accounts.openLocalAccount(known?.apiKey ?? null)
+  const apiKey = await engine.accounts.openLocalAccount(existing?.apiKey ?? null)
   await engine.start()
   await leader?.start(engine)
   return { engine, apiKey, metrics, emit: (event) => emit(event) }

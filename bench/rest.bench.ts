@@ -26,7 +26,7 @@ import {
   type Row,
   timesRow,
 } from './harness.ts'
-import { type AskedRoute, type FieldSize, RestField, type Usage } from './rest/field.ts'
+import { type FieldSize, type RequestedRoute, RestField, type Usage } from './rest/field.ts'
 import { CONTESTANTS, type Contestant } from './rest/messages.ts'
 import { median } from './times.ts'
 
@@ -85,16 +85,16 @@ class Contest {
   readonly #field: RestField
   readonly #size: Size
   readonly #say: BenchSetting['say']
-  readonly #pressed = new Map<AskedRoute, Rounds>()
+  readonly #pressed = new Map<RequestedRoute, Rounds>()
   readonly #idle = noRounds()
   readonly #planned = { ours: newTimes(), limit: newTimes(), fastify: newTimes() }
   /** At 70 % of what ours bears: requests a second of each round, and percentiles 99 in milliseconds. */
   readonly #near: { perSecond: number; ours: number; limit: number }[] = []
 
-  constructor(field: RestField, size: Size, { say }: BenchSetting) {
+  constructor(field: RestField, size: Size, { say: logLine }: BenchSetting) {
     this.#field = field
     this.#size = size
-    this.#say = say
+    this.#say = logLine
     for (const route of field.routes) this.#pressed.set(route, noRounds())
   }
 
@@ -177,7 +177,7 @@ class Contest {
 }
 
 /** The first of one round is the last of the next. */
-function inTurn(round: number, { kind }: Pick<AskedRoute, 'kind'>): readonly Contestant[] {
+function inTurn(round: number, { kind }: Pick<RequestedRoute, 'kind'>): readonly Contestant[] {
   const those = CONTESTANTS.filter((contestant) => kind === 'hot' || contestant !== 'fastify')
   const first = round % those.length
   return [...those.slice(first), ...those.slice(0, first)]
@@ -189,7 +189,7 @@ const coreShare = ({ processorMicros, tookMs }: Usage): number => processorMicro
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
 function routeRows(
-  route: AskedRoute,
+  route: RequestedRoute,
   rounds: Rounds,
   idle: Readonly<Record<Contestant, number>>,
 ): readonly Row[] {

@@ -31,7 +31,7 @@ import { median } from './times.ts'
 /** What a quiet market may hold in memory. */
 const MARKET_KB_MAX = 6
 /** So many markets are busy at a time. With events for any of all, what grows is the share that no cache holds. */
-const BUSY_OWNERS = 1_000
+const BUSY_WALLETS = 1_000
 /** Costs that grow with the logarithm grow so much over the two orders of magnitude. */
 const LOG_TIMES_MAX = Math.log(100_000) / Math.log(1_000)
 
@@ -135,37 +135,40 @@ async function measureOn(
   dataDir: string,
   { marketCount, status }: Plan,
   { requestCount, routeCount, restMs }: Size,
-  { say }: BenchSetting,
+  { say: logLine }: BenchSetting,
 ): Promise<Measured> {
-  const place = await server.ask({ kind: 'open', dataDir }, 'serving', marketCount)
-  check(place.marketCount === marketCount, `${place.marketCount} of ${marketCount} markets`)
-  const searchableMs = Math.round(await untilSearchable(place))
+  const position = await server.ask({ kind: 'open', dataDir }, 'serving', marketCount)
+  check(position.marketCount === marketCount, `${position.marketCount} of ${marketCount} markets`)
+  const searchableMs = Math.round(await untilSearchable(position))
   await pause(restMs)
   const before = await server.ask({ kind: 'look' }, 'looked')
   const settled = await server.ask({ kind: 'settle' }, 'looked')
   const rows: Row[] = []
   const title = `${marketCount} ${status} markets`
   const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`
-  const start = `serving after ${(place.startMs / 1_000).toFixed(2)} s, the first search answered ${searchableMs} ms later`
+  const start = `serving after ${(position.startMs / 1_000).toFixed(2)} s, the first search answered ${searchableMs} ms later`
   const memory = `${mib(before.anonymousBytes)} anonymous, ${mib(settled.anonymousBytes)} after a collection (main heap ${mib(settled.heapBytes)}, beside it ${mib(settled.externalBytes)})`
-  say(`${title}: ${start}; ${memory}`)
+  logLine(`${title}: ${start}; ${memory}`)
   rows.push(figureRow(`${title}, start`, start), figureRow(`${title}, memory`, memory))
   const processorMs: Partial<Record<Question, number>> = {}
   const lines: string[] = []
   for (const question of requestCount > 0 ? QUESTIONS : []) {
-    const asked = await askInParts(server, place, question, requestCount)
-    processorMs[question] = asked.processorMs
-    lines.push(...asked.paths)
-    const each = `${asked.processorMs.toFixed(3)} ms of server processor a request`
-    rows.push(timesRow(`${title}: ${question}, at the client`, asked.times))
+    const requested = await askInParts(server, position, question, requestCount)
+    processorMs[question] = requested.processorMs
+    lines.push(...requested.paths)
+    const each = `${requested.processorMs.toFixed(3)} ms of server processor a request`
+    rows.push(timesRow(`${title}: ${question}, at the client`, requested.times))
     rows.push(figureRow(`${title}: ${question}`, each))
   }
-  const routed = async (ownersMax: number | null) => {
-    const { times } = await server.ask({ kind: 'route', count: routeCount, ownersMax }, 'routed')
+  const routed = async (walletsMax: number | null) => {
+    const { times } = await server.ask(
+      { kind: 'route', count: routeCount, ownersMax: walletsMax },
+      'routed',
+    )
     return decodeFromCompressedBase64(times)
   }
-  const route = await routed(BUSY_OWNERS)
-  rows.push(timesRow(`${title}: an event to its owner, ${BUSY_OWNERS} busy ones`, route))
+  const route = await routed(BUSY_WALLETS)
+  rows.push(timesRow(`${title}: an event to its owner, ${BUSY_WALLETS} busy ones`, route))
   rows.push(timesRow(`${title}: an event to its owner, any of all`, await routed(null)))
   const { anonymousBytes, heapBytes } = settled
   return { marketCount, rows, anonymousBytes, heapBytes, processorMs, route, lines }
@@ -176,18 +179,21 @@ const PARTS = 5
 /** A few requests unmeasured, then the median of five parts. */
 async function askInParts(
   server: Child<ScaleCommand, ScaleReport>,
-  place: Extract<ScaleReport, { kind: 'serving' }>,
+  position: Extract<ScaleReport, { kind: 'serving' }>,
   question: Question,
   requestCount: number,
 ) {
   const count = Math.max(1, Math.round(requestCount / PARTS))
-  await ask(place, question, count)
+  await ask(position, question, count)
   const parts = []
   for (let part = 0; part < PARTS; part += 1) {
     const before = await server.ask({ kind: 'look' }, 'looked')
-    const asked = await ask(place, question, count)
+    const requested = await ask(position, question, count)
     const after = await server.ask({ kind: 'look' }, 'looked')
-    parts.push({ ...asked, ms: (after.processorMicros - before.processorMicros) / 1_000 / count })
+    parts.push({
+      ...requested,
+      ms: (after.processorMicros - before.processorMicros) / 1_000 / count,
+    })
   }
   const [first] = parts
   if (first === undefined) throw new Error('there are parts')
@@ -229,7 +235,7 @@ function growth(measured: readonly Measured[]): Row[] {
       return aimedRow(`${question}, processor a request: ${span}`, ratio, aim)
     }),
     aimedRow(
-      `an event to its owner, ${BUSY_OWNERS} busy ones, median: ${span}`,
+      `an event to its owner, ${BUSY_WALLETS} busy ones, median: ${span}`,
       times(most.route) / times(least.route),
       aim,
     ),

@@ -23,7 +23,12 @@ import {
   record,
   timesRow,
 } from './harness.ts'
-import { marketTexts, typicalQuestions, wordsOfMarket, worstQuestions } from './search/corpus.ts'
+import {
+  marketTexts,
+  typicalQuestions,
+  vocabularyOfMarket,
+  worstQuestions,
+} from './search/corpus.ts'
 import { type SimFrame, simLoad } from './sim-load.ts'
 import { venuePath } from './venue-path.ts'
 
@@ -40,9 +45,9 @@ export const bench: Bench = {
   question: 'How long does a search over all markets take beside 1,000 venue messages a second?',
   excludes: 'HTTP, filters and sorting by volume, actors, the simulator’s own process',
   async run(setting) {
-    const { isSmall, say } = setting
+    const { isSmall, say: logLine } = setting
     const texts = marketTexts(SEED, isSmall ? 300 : 50_000)
-    say(`${texts.length} markets`)
+    logLine(`${texts.length} markets`)
     const messages = new Messages(isSmall ? 3_000 : 40_000)
     const residentBefore = process.memoryUsage.rss()
     const search = new MarketSearch({
@@ -70,18 +75,18 @@ export const bench: Bench = {
 
 /** Hands every market over, a page at a time as the catalogue does; times the loop's every turn. */
 async function timeIndexing(search: MarketSearch, texts: readonly MarketText[]): Promise<Row[]> {
-  const turns = newTimes()
+  const ticks = newTimes()
   let turnedMs = systemClock.monotonicMs()
   let isRunning = true
-  const turn = () => {
+  const tick = () => {
     if (!isRunning) return
     const nowMs = systemClock.monotonicMs()
-    record(turns, nowMs - turnedMs)
+    record(ticks, nowMs - turnedMs)
     turnedMs = nowMs
-    setImmediate(turn)
+    setImmediate(tick)
   }
   const startedMs = systemClock.monotonicMs()
-  setImmediate(turn)
+  setImmediate(tick)
   for (const [index, text] of texts.entries()) {
     search.put(text.number, text.summary, text.eventTitle)
     if (index % 200 === 0) await new Promise(setImmediate)
@@ -94,7 +99,7 @@ async function timeIndexing(search: MarketSearch, texts: readonly MarketText[]):
   isRunning = false
   const perSecond = Math.round((texts.length / tookMs) * 1_000)
   return [
-    timesRow('a turn of the loop while markets are handed over', turns),
+    timesRow('a turn of the loop while markets are handed over', ticks),
     figureRow('indexed', `${texts.length} markets in ${Math.round(tookMs)} ms, ${perSecond}/s`),
   ]
 }
@@ -102,7 +107,7 @@ async function timeIndexing(search: MarketSearch, texts: readonly MarketText[]):
 async function timeSearches(
   search: MarketSearch,
   texts: readonly MarketText[],
-  { isSmall, say }: BenchSetting,
+  { isSmall, say: logLine }: BenchSetting,
 ): Promise<Row[]> {
   const count = isSmall ? 8 : 200
   const kinds = [
@@ -113,7 +118,7 @@ async function timeSearches(
   for (const [name, questions] of kinds) {
     for (const isRanked of [false, true]) {
       const what = `${name}, ${isRanked ? 'by relevance' : 'unranked'}`
-      say(what)
+      logLine(what)
       const { times, foundMax } = await timeQuestions(search, { texts, questions, isRanked, count })
       rows.push(timesRow(what, times), figureRow(`${what}: most found`, `${foundMax}`))
     }
@@ -134,7 +139,7 @@ async function timeQuestions(
   const times = newTimes()
   const startMs = systemClock.monotonicMs()
   let foundMax = 0
-  const asked: Promise<void>[] = []
+  const requested: Promise<void>[] = []
   for (let index = 0; index < count; index += 1) {
     const plannedMs = startMs + index * (1_000 / SEARCHES_PER_SECOND)
     await pause(Math.max(plannedMs - systemClock.monotonicMs(), 0))
@@ -143,14 +148,14 @@ async function timeQuestions(
       search.put(again.number, again.summary, again.eventTitle)
     }
     const found = search.find(questions[index % questions.length] ?? '', isRanked)
-    asked.push(
+    requested.push(
       found.then(({ length }) => {
         record(times, systemClock.monotonicMs() - plannedMs)
         foundMax = Math.max(foundMax, length)
       }),
     )
   }
-  await Promise.all(asked)
+  await Promise.all(requested)
   return { times, foundMax }
 }
 
@@ -194,15 +199,15 @@ class Messages {
 async function checkedState(search: MarketSearch, texts: readonly MarketText[]) {
   const typical = typicalQuestions(texts, CHECKED_QUESTIONS)
   const questions = [...typical, ...worstQuestions(texts)]
-  const words = texts.map((text) => [...wordsOfMarket(text)])
+  const terms = texts.map((text) => [...vocabularyOfMarket(text)])
   const lines: string[] = []
   for (const question of questions) {
-    const asked = queryWords(question)
+    const requested = queryWords(question)
     const has = (all: readonly string[]) =>
-      asked.every((one) =>
-        all.some((word) => (one.length > 1 ? word.startsWith(one) : word === one)),
+      requested.every((one) =>
+        all.some((term) => (one.length > 1 ? term.startsWith(one) : term === one)),
       )
-    const naive = texts.flatMap(({ number }, index) => (has(words[index] ?? []) ? [number] : []))
+    const naive = texts.flatMap(({ number }, index) => (has(terms[index] ?? []) ? [number] : []))
     const found = (await search.find(question)).toSorted()
     check(found.join() === naive.join(), `"${question}" finds what a naive reading finds`)
     lines.push(`${question}: ${hashOf([found.join()])}`)

@@ -72,11 +72,14 @@ interface QuickStart {
   readonly processes: number
 }
 
-async function builtAndThroughTsx({ isSmall, say }: BenchSetting): Promise<readonly Row[]> {
+async function builtAndThroughTsx({
+  isSmall,
+  say: logLine,
+}: BenchSetting): Promise<readonly Row[]> {
   const found = new Map<string, QuickStart[]>()
   const take = (what: string, start: QuickStart) => {
     found.set(what, [...(found.get(what) ?? []), start])
-    say(`${what}: ${quickText(start)}`)
+    logLine(`${what}: ${quickText(start)}`)
   }
   const marketsPerVenue = isSmall ? BASELINE_MARKETS : DEFAULT_MARKETS
   // Under test other engines run from the same build.
@@ -115,9 +118,9 @@ async function startQuickly(
   const settings = { dataDir, marketsPerVenue, messagesPerSecond: RATE, entry }
   const service = await LiveService.start(settings)
   try {
-    const listensMs = service.servingAtMs - service.startedAtMs
+    const listeningMs = service.servingAtMs - service.startedAtMs
     const priceMs = (await service.firstPrice()) - service.startedAtMs
-    const start = { listensMs, priceMs, ...service.whole() }
+    const start = { listensMs: listeningMs, priceMs, ...service.whole() }
     await service.stop()
     return start
   } finally {
@@ -138,8 +141,14 @@ function medians(starts: readonly QuickStart[]): QuickStart {
   }
 }
 
-function quickText({ listensMs, priceMs, seconds, resident, processes }: QuickStart): string {
-  const times = `listens after ${(listensMs / 1_000).toFixed(2)} s, first price ${(priceMs / 1_000).toFixed(2)} s`
+function quickText({
+  listensMs: listeningMs,
+  priceMs,
+  seconds,
+  resident,
+  processes,
+}: QuickStart): string {
+  const times = `listens after ${(listeningMs / 1_000).toFixed(2)} s, first price ${(priceMs / 1_000).toFixed(2)} s`
   return `${times}, processor ${seconds.toFixed(2)} s; ${processes} processes, ${Math.round(resident / 2 ** 20)} MiB`
 }
 
@@ -170,7 +179,7 @@ function startTwice(plan: Plan): Promise<Measured> {
 }
 
 async function startOnce(plan: Plan, folder: string, which: string): Promise<Measured> {
-  const { isSmall, marketsPerVenue, say } = plan
+  const { isSmall, marketsPerVenue, say: logLine } = plan
   const dataDir = join(folder, 'data')
   const service = await LiveService.start({ dataDir, marketsPerVenue, messagesPerSecond: RATE })
   try {
@@ -187,7 +196,7 @@ async function startOnce(plan: Plan, folder: string, which: string): Promise<Mea
     const work = `processor ${service.processorSeconds().toFixed(1)} s`
     const what = `${marketsPerVenue} a venue, ${which}`
     const rows = [figureRow(what, times), figureRow(`${what}, memory`, `${memory}; ${work}`)]
-    say(`${what}: ${times}; ${memory}; ${work}`)
+    logLine(`${what}: ${times}; ${memory}; ${work}`)
     const lines = await compareSample(service)
     await service.stop()
     return { rows, lines, residentBytes: settled.resident, marketCount: listed }

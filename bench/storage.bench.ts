@@ -42,7 +42,7 @@ import {
   type Row,
   ratioRow,
   record,
-  timeInTurns,
+  timeInRotation,
   timesRow,
   withLmdb,
 } from './harness.ts'
@@ -64,7 +64,7 @@ const SEED = 4
 const PUT_BATCH = 10
 const COMMIT_AFTER = 1_000
 /** Trades that come in one turn of the loop. */
-const TURN_TRADES = 100
+const TICK_TRADES = 100
 /** Trades of one round of the stream. */
 const ROUND_TRADES = 7 * COMMIT_AFTER
 const WARM_UP_STORAGES = 3
@@ -93,7 +93,7 @@ export const bench: Bench = {
       marketsPerVenue: isSmall ? 20 : 100,
       frameCount: isSmall ? 4_000 : 300_000,
     })
-    const kept = await withLmdb(async (lmdb) => {
+    const retained = await withLmdb(async (lmdb) => {
       const memory = openMemoryStorage()
       const numbers = putMarkets(lmdb, markets)
       await lmdb.committed()
@@ -117,10 +117,10 @@ export const bench: Bench = {
       ]
       return { rows, inputs, numbers, lines: compareAll(lmdb, memory, numbers) }
     })
-    const { inputs, numbers, lines } = kept
+    const { inputs, numbers, lines } = retained
     const flushes = await inFolder((folder) => timeFlushes(folder, markets, inputs, lines))
     const checked = `${inputs.length} trades of ${numbers.size} markets read alike from LMDB and from memory, and ${flushes.rowCount} rows alike from bare LMDB and LevelDB`
-    const rows = [...kept.rows, ...flushes.rows]
+    const rows = [...retained.rows, ...flushes.rows]
     return { rows, state: { hash: hashOf(lines), checked, isRepeatable: true } }
   },
 }
@@ -201,7 +201,7 @@ async function timePuts(
     putNew(storage, inputs.slice(from + start, from + start + count))
   for (let from = 0; from < inputs.length; from += COMMIT_AFTER) {
     const operationCount = Math.min(COMMIT_AFTER, inputs.length - from)
-    timeInTurns(
+    timeInRotation(
       [
         { times: lmdbTimes, batch: putInto(lmdb, from) },
         { times: memoryTimes, batch: putInto(memory, from) },
@@ -227,14 +227,14 @@ async function timeFlushes(
   inputs: readonly TradeInput[],
   lines: readonly string[],
 ): Promise<{ rows: readonly Row[]; rowCount: number }> {
-  const place = (name: string) => {
+  const position = (name: string) => {
     mkdirSync(join(folder, name))
     return join(folder, name)
   }
-  const commits = await recordedRows(place('recorded'), inputs, COMMIT_AFTER)
+  const commits = await recordedRows(position('recorded'), inputs, COMMIT_AFTER)
   const unpacked = unpackedRows(commits)
-  const [bare, single] = [new BareLmdb(place('bare')), new BareLmdb(place('single'))]
-  const level = new Level(place('level'))
+  const [bare, single] = [new BareLmdb(position('bare')), new BareLmdb(position('single'))]
+  const level = new Level(position('level'))
   try {
     // Other storages first, for the compiler: one stream is over before it has seen enough.
     const warmUpCount = inputs.length > ROUND_TRADES ? WARM_UP_STORAGES : 0
@@ -275,8 +275,8 @@ async function timeFlushes(
 type Stream = (from: number, to: number) => Promise<unknown>
 
 async function ourStream(lmdb: Storage, inputs: readonly TradeInput[]): Promise<void> {
-  for (let from = 0; from < inputs.length; from += TURN_TRADES) {
-    putNew(lmdb, inputs.slice(from, from + TURN_TRADES))
+  for (let from = 0; from < inputs.length; from += TICK_TRADES) {
+    putNew(lmdb, inputs.slice(from, from + TICK_TRADES))
     await nextTurn()
   }
   await lmdb.committed()
@@ -399,7 +399,7 @@ async function timeReads(
         (venue) => trades.rangeOfVenue({ ...range, venue }),
         (market) => trades.range({ ...range, market }),
       )
-    timeInTurns(
+    timeInRotation(
       [
         contestantOf('lmdb', lmdb),
         contestantOf('memory', memory),
@@ -471,12 +471,12 @@ function compareAll(
   check(lmdb.trades.count() === lines.length, 'the count of all trades is right')
   for (const venue of VENUE_KEYS) {
     const range = { venue, fromMs: TIME_ZERO, toMs: END_OF_TIME, after: null, limit: 1_000_000 }
-    const [kept, twin] = [lmdb, memory].map((storage) =>
+    const [retained, reference] = [lmdb, memory].map((storage) =>
       storage.trades
         .rangeOfVenue({ ...range, order: 'asc' })
         .map((row) => `${row.market} ${row.venueOrdinal} ${textOf(row.trade)}`),
     )
-    check(kept?.join('\n') === twin?.join('\n'), `venue ${venue}: the trades differ`)
+    check(retained?.join('\n') === reference?.join('\n'), `venue ${venue}: the trades differ`)
   }
   return lines
 }

@@ -67,7 +67,7 @@ function polymarketPath(load: SimLoad, emit: (event: VenueEvent) => void): Venue
 
 function kalshiPath(emit: (event: VenueEvent) => void): VenuePath {
   const fail = (why: string) => check(false, `venue b: ${why}`)
-  const tally = new VenueCounters({
+  const counts = new VenueCounters({
     venue: 'b',
     log: silentLog,
     metrics: new Metrics(),
@@ -75,7 +75,7 @@ function kalshiPath(emit: (event: VenueEvent) => void): VenuePath {
   })
   const stream = new KalshiStream(
     { emit, onReply: () => fail('reply'), onGap: () => fail('gap'), onLost: () => fail('lost') },
-    tally,
+    counts,
   )
   return (text) => stream.take({ connection: 1, receivedAtMs: RECEIVED_AT, text })
 }

@@ -46,7 +46,7 @@ export const bench: Bench = {
 }
 
 async function measure(dataDir: string, setting: BenchSetting) {
-  const { isSmall, say } = setting
+  const { isSmall, say: logLine } = setting
   const messagesPerSecond = isSmall ? 200 : 5_000
   const service = await LiveService.start({
     ...{ dataDir, messagesPerSecond, marketsPerVenue: isSmall ? 20 : 200 },
@@ -61,7 +61,7 @@ async function measure(dataDir: string, setting: BenchSetting) {
     const rows: Row[] = [...(await load.whales(`${messagesPerSecond} venue messages/s`))]
     for (const hookCount of isSmall ? [2] : [1, 5]) {
       const { text, row } = await load.deliveries(hookCount, bareShare)
-      say(text)
+      logLine(text)
       rows.push(row)
     }
     await service.pauseWorld()
@@ -108,7 +108,7 @@ class WebhookLoad {
 
   /** One webhook on whales, from 5,000 dollars as the stream has them. */
   async whales(load: string): Promise<readonly Row[]> {
-    const known = await this.#followWhales()
+    const existing = await this.#followWhales()
     const receiver = await this.#hook({ event_types: ['whale.alert'] })
     await pause(2 * this.#measureMs)
     await this.#change(receiver, { active: false })
@@ -116,7 +116,7 @@ class WebhookLoad {
     let lateCount = 0
     for (const { atMs, body } of receiver.posts) {
       const { data }: { data: WhaleData } = JSON.parse(body)
-      const whale = known.get(`${data.market_id} ${data.native_trade_id}`)
+      const whale = existing.get(`${data.market_id} ${data.native_trade_id}`)
       if (whale === undefined) continue
       const isLate = whale.toldMs - whale.firstFillMs > LATE_MS
       if (isLate) lateCount += 1
@@ -169,9 +169,9 @@ class WebhookLoad {
       const lines = webhooks.map(({ id, counts }) => {
         const { created, delivered, pending, exhausted, dropped } = counts
         const accepted = new Set(this.#receivers.get(id)?.posts.map((post) => post.id)).size
-        const isWhole = created === delivered + pending + exhausted + dropped
+        const isComplete = created === delivered + pending + exhausted + dropped
         const line = `${id} ${JSON.stringify(counts)} and accepted ${accepted}`
-        return { isRight: isWhole && delivered === accepted, line }
+        return { isRight: isComplete && delivered === accepted, line }
       })
       const wrong = lines.find(({ isRight }) => !isRight)
       if (wrong === undefined) return lines.map(({ line }) => line)
@@ -206,9 +206,9 @@ class WebhookLoad {
   }
 
   /** Each whale by market and trade, as the stream sends it. */
-  async #followWhales(): Promise<ReadonlyMap<string, KnownWhale>> {
+  async #followWhales(): Promise<ReadonlyMap<string, ListedWhale>> {
     const { api, key } = this.#service
-    const known = new Map<string, KnownWhale>()
+    const existing = new Map<string, ListedWhale>()
     const socket = new WebSocket(`${api.replace('http', 'ws')}/v1/ws?api_key=${key}`)
     await once(socket, 'open')
     socket.on('error', () => undefined)
@@ -222,14 +222,14 @@ class WebhookLoad {
         if (message.type !== 'whale' || message.data === undefined) return
         const { market_id: market, native_trade_id: trade } = message.data
         const times = { firstFillMs: message.received_ms ?? 0, toldMs: systemClock.nowMs() }
-        known.set(`${market} ${trade}`, times)
+        existing.set(`${market} ${trade}`, times)
       })
     })
-    return known
+    return existing
   }
 }
 
-interface KnownWhale {
+interface ListedWhale {
   /** When its first fill was received. */
   readonly firstFillMs: number
   /** When the stream's message came here. */

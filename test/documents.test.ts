@@ -55,7 +55,7 @@ test('names only existing paths', () => {
   const offenders: string[] = []
   for (const [path, text] of texts) {
     for (const [, named = ''] of prose(text).matchAll(/`([\w./-]+)`/g)) {
-      const isPath = PLACES.some((place) => named.startsWith(`${place}/`))
+      const isPath = PLACES.some((position) => named.startsWith(`${position}/`))
       if (isPath && !existsSync(named)) offenders.push(`${path}: ${named}`)
     }
   }

@@ -85,13 +85,13 @@ const WORDS_LIMIT = { maxBuffer: 64 * 1_024 * 1_024 }
 
 /** What a test file needs, as its name says; null where the file is no test, or one of live venues. */
 function kindOf(path: string): Kind | null {
-  const [, word = 'plain'] = /^[^.]+(?:\.(\w+))?\.test\.ts$/.exec(path.split('/').at(-1) ?? '') ?? [
+  const [, term = 'plain'] = /^[^.]+(?:\.(\w+))?\.test\.ts$/.exec(path.split('/').at(-1) ?? '') ?? [
     null,
     '',
   ]
   const isKind = (text: string): text is Kind =>
     LANES['--long']?.some((kind) => kind === text) ?? false
-  return isKind(word) ? word : null
+  return isKind(term) ? term : null
 }
 
 function fail(why: string): never {
@@ -112,24 +112,24 @@ function readOrEnd(): Arguments<Option> {
 }
 
 /** The files of a lane, the longest of a kind first; of named places only what they name. */
-function chosenFiles(lane: string, places: readonly string[]): readonly string[] {
+function chosenFiles(variant: string, locations: readonly string[]): readonly string[] {
   const all = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules'))
     .map((path) => join('test', path))
     .sort()
     .sort((one, two) => Number(LONGEST.includes(two)) - Number(LONGEST.includes(one)))
-  const kinds = LANES[lane] ?? []
+  const kinds = LANES[variant] ?? []
   const inLane = kinds.flatMap((kind) => all.filter((path) => kindOf(path) === kind))
-  if (places.length === 0) return inLane
+  if (locations.length === 0) return inLane
   return [
     ...new Set(
-      places.flatMap((place) => {
-        const wanted = relative('', place)
+      locations.flatMap((position) => {
+        const wanted = relative('', position)
         // A file that is named whole runs, whatever its lane.
         const found = all.includes(wanted)
           ? [wanted]
           : inLane.filter((path) => path.startsWith(wanted))
-        if (found.length === 0) fail(`no test file of this lane begins with ${place}`)
+        if (found.length === 0) fail(`no test file of this lane begins with ${position}`)
         return found
       }),
     ),
@@ -255,17 +255,18 @@ async function failing(files: string[]): Promise<string[]> {
 }
 
 const given = readOrEnd()
-const places = given.positionals
-const lane = OPTIONS.filter((option) => given.has(option))
+const locations = given.positionals
+const variant = OPTIONS.filter((option) => given.has(option))
   .map((option) => `--${option}`)
   .join(' ')
-if (LANES[lane] === undefined) fail(`${lane}: lanes are --quick, --long, and --long --reduced`)
-if (lane === '--long') process.env.TEST_LONG = '1'
-const files = chosenFiles(lane, places)
+if (LANES[variant] === undefined)
+  fail(`${variant}: lanes are --quick, --long, and --long --reduced`)
+if (variant === '--long') process.env.TEST_LONG = '1'
+const files = chosenFiles(variant, locations)
 const checked =
-  lane === '' && places.length === 0 ? check() : Promise.resolve({ isGood: true, words: '' })
+  variant === '' && locations.length === 0 ? check() : Promise.resolve({ isGood: true, words: '' })
 // Full counts would fill the memory, and are to meet a real disk.
-const folder = lane === '--long' ? mkdtempSync(join(tmpdir(), NAME)) : openFolder()
+const folder = variant === '--long' ? mkdtempSync(join(tmpdir(), NAME)) : openFolder()
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 const failed = await failing(grouped(files, folder))
@@ -275,9 +276,9 @@ if (!isGood) {
   process.stdout.write('FAILED: npm run check\n')
   process.exitCode = 1
 }
-for (const place of failed) {
-  process.stdout.write(`FAILED: ${place}\n`)
+for (const position of failed) {
+  process.stdout.write(`FAILED: ${position}\n`)
   // Where a process ended before its time, nobody knows which of its files it was.
-  if (place.startsWith(folder)) process.stdout.write(readFileSync(place, 'utf8'))
+  if (position.startsWith(folder)) process.stdout.write(readFileSync(position, 'utf8'))
 }
 if (failed.length > 0) process.exitCode = 1

@@ -23,7 +23,7 @@ const MARKETS_PER_CLIENT = 4
 /** Between two tries where nobody listens. */
 const TRY_AGAIN_MS = 100
 const COMPARE_MS_MAX = 20_000
-const COMPARE_LOOK_MS = 20
+const COMPARE_POLL_MS = 20
 const READ_BYTES = 65_536
 
 const { report, fail } = new Reports<LoadReport>()
@@ -87,8 +87,8 @@ class Client {
       this.#pending = new Set(CHANNELS)
       let isOpen = false
       const { port, apiKey } = this.#place
-      const place = { port, path: `/v1/ws?api_key=${apiKey}`, buffer: shared }
-      const socket = openFrames(place, {
+      const location = { port, path: `/v1/ws?api_key=${apiKey}`, buffer: shared }
+      const socket = openFrames(location, {
         onOpen: () => {
           isOpen = true
           this.#subscribe()
@@ -216,9 +216,9 @@ async function openAll(): Promise<Histogram> {
 const sum = (figures: readonly number[]): number => figures.reduce((total, one) => total + one, 0)
 
 async function compare(published: Published): Promise<void> {
-  const places = new Map(marketIds.map((id, place) => [id, place]))
+  const locations = new Map(marketIds.map((id, location) => [id, location]))
   const due = (channel: Channel, market: string, from: number) => {
-    const offsets = published[channel][places.get(market) ?? -1] ?? []
+    const offsets = published[channel][locations.get(market) ?? -1] ?? []
     return offsets.length - countUpTo(offsets, from)
   }
   const endsAtMs = systemClock.monotonicMs() + COMPARE_MS_MAX
@@ -231,7 +231,7 @@ async function compare(published: Published): Promise<void> {
     if (systemClock.monotonicMs() > endsAtMs) {
       return fail(`${missing} of ${clients.length} clients have lost messages`)
     }
-    await pause(COMPARE_LOOK_MS)
+    await pause(COMPARE_POLL_MS)
   }
 }
 

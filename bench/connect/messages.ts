@@ -1,6 +1,6 @@
 // The connect bench's commands to its child processes and their reports, over the channel that `fork` gives.
 
-import type { KnownPlace } from '../quiet-engine.ts'
+import type { EngineAddress } from '../quiet-engine.ts'
 
 /** The channels that every client follows. */
 export const CHANNELS = ['orderbook', 'trades'] as const
@@ -15,7 +15,7 @@ export type ServerCommand =
       readonly dataDir: string
       readonly marketCount: number
       /** Of the server before it on this folder, where its clients wait; null where there was none. */
-      readonly known: KnownPlace | null
+      readonly known: EngineAddress | null
     }
   /** Publishes a change of a book or a trade at each planned moment, until stopped. */
   | { readonly kind: 'publish'; readonly perSecond: number }

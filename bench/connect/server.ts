@@ -15,7 +15,7 @@ import {
 } from '../../test/support/worlds/builders.ts'
 import { openStorage } from '../harness.ts'
 import { processorMicros, Reports, takeCommands } from '../in-child.ts'
-import { type KnownPlace, type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
+import { type EngineAddress, type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import type { ServerCommand, ServerReport } from './messages.ts'
 
 /** Every so many messages one is a trade. */
@@ -42,13 +42,13 @@ class ConnectServer {
     this.#marketCount = marketCount
     const lists = () => Array.from({ length: marketCount }, (): number[] => [])
     this.#published = { orderbook: lists(), trades: lists() }
-    const places = new Map(this.marketIds.map((id, place) => [id, place]))
+    const locations = new Map(this.marketIds.map((id, position) => [id, position]))
     quiet.engine.publisher.watch({
       name: 'bench',
       onUpdate: (update) => {
         if (update.kind !== 'book' && update.kind !== 'trade') return
         const channel = update.kind === 'book' ? 'orderbook' : 'trades'
-        this.#published[channel][places.get(update.market.id) ?? -1]?.push(update.offset)
+        this.#published[channel][locations.get(update.market.id) ?? -1]?.push(update.offset)
       },
     })
   }
@@ -56,13 +56,13 @@ class ConnectServer {
   static async open(
     dataDir: string,
     marketCount: number,
-    known: KnownPlace | null,
+    existing: EngineAddress | null,
   ): Promise<ConnectServer> {
     const storage = await openStorage(dataDir)
     for (let market = 0; market < marketCount; market += 1) {
       storage.markets.put(listing(nameOf(market)))
     }
-    const quiet = await startQuietEngine(storage, systemClock, { known })
+    const quiet = await startQuietEngine(storage, systemClock, { known: existing })
     const server = new ConnectServer(quiet, marketCount)
     const side = (sign: 1 | -1) =>
       Array.from({ length: LEVELS }, (_, rank) => level(0.5 + sign * 0.01 * (rank + 1), 100 + rank))

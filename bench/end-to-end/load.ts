@@ -15,7 +15,7 @@ const CHANNELS = ['orderbook', 'trades'] as const
 const READ_BYTES = 262_144
 /** Nothing came for so long: nothing is on its way. */
 const QUIET_MS = 200
-const LOOK_MS = 25
+const POLL_MS = 25
 /** The first part of each run is not recorded. */
 const WARM_UP_SHARE = 0.2
 /** Where the time stands in an update of ours, and in the frames of the venues. */
@@ -32,23 +32,23 @@ let resyncCount = 0
 let lastMs = 0
 let microsBefore = 0
 /** Of what is kept of a run. */
-const KEPT_BYTES = 4 * 2 ** 20
+const CACHED_BYTES = 4 * 2 ** 20
 const LINE_END = 0x0a
 
 /**
  * What the first subscriber of ours got in a run, a line each, in bytes that are used again by the next: kept as texts, it is
  * what every collection of the young copies, and this process stands still meanwhile, beside ours and not beside the relay.
  */
-class Kept {
+class PendingFrame {
   readonly #pages: Buffer[] = []
   readonly #ends: number[] = []
 
   add(bytes: Buffer, from: number, to: number): void {
     let page = this.#ends.length - 1
-    const end = this.#ends[page] ?? KEPT_BYTES
-    if (end + to - from + 1 > KEPT_BYTES) {
+    const end = this.#ends[page] ?? CACHED_BYTES
+    if (end + to - from + 1 > CACHED_BYTES) {
       page += 1
-      this.#pages[page] ??= Buffer.allocUnsafeSlow(KEPT_BYTES)
+      this.#pages[page] ??= Buffer.allocUnsafeSlow(CACHED_BYTES)
       this.#ends[page] = 0
     }
     const at = this.#ends[page] ?? 0
@@ -67,7 +67,7 @@ class Kept {
   }
 }
 
-const kept = new Kept()
+const stored = new PendingFrame()
 const books = new FollowedBooks()
 
 /** One subscriber to everything. */
@@ -80,8 +80,8 @@ function open(
     let syncedCount = 0
     let count = 0
     const isOurs = apiKey !== null
-    const place = { port, path: isOurs ? `/v1/ws?api_key=${apiKey}` : '/', buffer: shared }
-    const socket = openFrames(place, {
+    const position = { port, path: isOurs ? `/v1/ws?api_key=${apiKey}` : '/', buffer: shared }
+    const socket = openFrames(position, {
       onOpen() {
         if (!isOurs) return resolve()
         for (const channel of CHANNELS) {
@@ -93,7 +93,7 @@ function open(
         if (isOurs) {
           const head = bytes.toString('latin1', from + 9, from + 14)
           if (number === 0 && (head === 'updat' || head === 'snaps')) {
-            kept.add(bytes, from, to)
+            stored.add(bytes, from, to)
           }
           if (head === 'synce' && ++syncedCount === CHANNELS.length) return resolve()
           if (head === 'resyn') resyncCount += 1
@@ -134,7 +134,7 @@ function indexOf(message: Buffer): number | null {
 
 async function finish(): Promise<void> {
   lastMs = Math.max(lastMs, sharedMs())
-  while (sharedMs() - lastMs < QUIET_MS) await pause(LOOK_MS)
+  while (sharedMs() - lastMs < QUIET_MS) await pause(POLL_MS)
   const counts = { deliveryCount, resyncCount, processorMicros: processorMicros() - microsBefore }
   const done = { ...counts, times: encodeIntoCompressedBase64(times) }
   plan = null
@@ -144,7 +144,7 @@ async function finish(): Promise<void> {
 
 /** Reads what the first subscriber got, off the clock. */
 function follow(): void {
-  for (const text of kept.take()) {
+  for (const text of stored.take()) {
     const wrong = books.take(JSON.parse(text))
     if (wrong !== null) return fail(wrong)
   }

@@ -49,8 +49,8 @@ class Run {
 
   /** Notes a subscriber's `index`-th delivery of this run. */
   take(index: number, atMs: number): void {
-    const { startMs, perTurn, intervalMs } = this.expected
-    record(this.times, atMs - startMs - Math.floor(index / perTurn) * intervalMs)
+    const { startMs, perTurn: perRound, intervalMs } = this.expected
+    record(this.times, atMs - startMs - Math.floor(index / perRound) * intervalMs)
     this.deliveryCount += 1
     if (this.deliveryCount < this.#total) return
     const { deliveryCount, comparedCount } = this
@@ -107,9 +107,9 @@ class Subscriber {
   /** Two letters distinguish `update` and `synced` from the rest. */
   #message(bytes: Buffer, from: number, to: number): void {
     if (this.#setup.isBatched) return this.#batch(bytes.subarray(from, to))
-    const place = from + TYPE_AT[this.#setup.encoding]
-    const first = bytes[place]
-    const second = bytes[place + 1]
+    const position = from + TYPE_AT[this.#setup.encoding]
+    const first = bytes[position]
+    const second = bytes[position + 1]
     if (first === 0x75 && second === 0x70) this.#update(bytes, from, to)
     else if (first === 0x73 && second === 0x79) this.#onReady()
   }
@@ -126,8 +126,8 @@ class Subscriber {
     }
     this.#enter(run)
     const start = this.#count
-    const known = run.frames.get(start) ?? []
-    let compared = known.find(({ bytes }) => bytes.equals(payload))
+    const existing = run.frames.get(start) ?? []
+    let compared = existing.find(({ bytes }) => bytes.equals(payload))
     if (compared === undefined) {
       const { contestant, encoding } = this.#setup
       let count = 0
@@ -137,7 +137,7 @@ class Subscriber {
         if (contestant === 'ours') this.#check(message, run.expected.publishedCount + start + count)
       }
       compared = { bytes: Buffer.from(payload), count }
-      run.frames.set(start, [...known, compared])
+      run.frames.set(start, [...existing, compared])
     }
     this.#count += compared.count
     for (let index = start; index < this.#count; index += 1) {

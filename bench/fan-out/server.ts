@@ -151,17 +151,17 @@ let publishedCount = 0
 
 /** Every planned turn in a turn of the loop of its own, also when it is late. */
 function publish(
-  { startMs, turnCount, perTurn, intervalMs }: Plan,
+  { startMs, turnCount: tickCount, perTurn: perRound, intervalMs }: Plan,
   publishSome: (count: number) => void,
 ): void {
-  let turn = 0
+  let tick = 0
   const step = (): void => {
-    const waitMs = startMs + turn * intervalMs - sharedMs()
+    const waitMs = startMs + tick * intervalMs - sharedMs()
     if (waitMs > 0) return void setTimeout(step, Math.ceil(waitMs))
-    publishSome(perTurn)
-    publishedCount += perTurn
-    turn += 1
-    if (turn < turnCount) setImmediate(step)
+    publishSome(perRound)
+    publishedCount += perRound
+    tick += 1
+    if (tick < tickCount) setImmediate(step)
   }
   step()
 }

@@ -40,7 +40,7 @@ const { report, fail } = new Reports<ReaderReport>()
 let socket: Socket | null = null
 let messageCount = 0
 let awaited: number | null = null
-const kept: string[] = []
+const stored: string[] = []
 
 function open({ port, apiKey }: ReaderCommand & { kind: 'connect' }): void {
   let syncedCount = 0
@@ -62,10 +62,10 @@ function open({ port, apiKey }: ReaderCommand & { kind: 'connect' }): void {
           const text = bytes.toString('utf8', from, to)
           if (COUNTED.some((head) => text.startsWith(head)) && syncedCount === CHANNELS.length) {
             messageCount += 1
-            kept.push(text)
+            stored.push(text)
           } else if (text.startsWith('{"type":"snapshot"')) {
             snapshotCount += 1
-            kept.push(text)
+            stored.push(text)
           } else if (text.startsWith('{"type":"synced"')) {
             syncedCount += 1
             if (syncedCount === CHANNELS.length) report({ kind: 'connected' })
@@ -91,7 +91,7 @@ function tell(): void {
   const books = new FollowedBooks()
   const seqs = new Map<string, number>()
   let tradeCount = 0
-  for (const text of kept) {
+  for (const text of stored) {
     const message: Message = JSON.parse(text)
     const { type, channel, market_id: id, seq } = message
     const name = `${channel} ${id}`

@@ -81,13 +81,19 @@ export class Ours implements Side {
 
   /** Each book as a line, once engine, subscriber and world agree on all of them. */
   async checked(): Promise<readonly string[]> {
-    const told = await this.reader.ask({ kind: 'tell' }, 'told')
+    const published = await this.reader.ask({ kind: 'tell' }, 'told')
     const { tradeCount, world } = this.#load
-    check(told.messageCount === this.sentCount, `${told.messageCount} of ${this.sentCount} came`)
-    check(told.tradeCount === tradeCount, `${told.tradeCount} trades came of ${tradeCount}`)
+    check(
+      published.messageCount === this.sentCount,
+      `${published.messageCount} of ${this.sentCount} came`,
+    )
+    check(
+      published.tradeCount === tradeCount,
+      `${published.tradeCount} trades came of ${tradeCount}`,
+    )
     const stored = this.#storage.trades.count()
     check(stored === tradeCount, `${stored} trades are stored of ${tradeCount}`)
-    const rebuilt = new Set(told.books)
+    const rebuilt = new Set(published.books)
     const { catalog } = this.#engine
     return world.markets.map(({ listing: { venue, nativeId }, book }) => {
       const id = catalog.names.marketId(venue, nativeMarketId(nativeId))

@@ -18,7 +18,7 @@ import { listedWorld } from './listed-world.ts'
 
 /** Longer than filing lasts at a large world; the load for it is as long. */
 const FILING_MS_MAX = 120_000
-const LOOK_EVERY_MS = 20
+const SAMPLE_EVERY_MS = 20
 
 /** Rows of the loop's delay, and how far the matcher came; what it found is checked. */
 export async function timeMatcher(
@@ -49,7 +49,7 @@ export async function timeMatcher(
       const matching = {
         run: async (signal: AbortSignal) => {
           gate.open()
-          for (; !signal.aborted; await pause(LOOK_EVERY_MS)) {
+          for (; !signal.aborted; await pause(SAMPLE_EVERY_MS)) {
             if (!matcher.isBusy) matcher.rematch()
           }
           await gate.close()
@@ -58,8 +58,8 @@ export async function timeMatcher(
       rows.push(...(await timeBeside('while all are matched', matching, load, setting)))
       check(load.checked() > 0, 'frames went through')
       const found = checkPairs(matches, planted)
-      const asked = `${gate.foundCount} markets looked up, ${found} pairs of twins, none a trap`
-      rows.push(figureRow('the matcher meanwhile', asked))
+      const requested = `${gate.foundCount} markets looked up, ${found} pairs of twins, none a trap`
+      rows.push(figureRow('the matcher meanwhile', requested))
       return rows
     } finally {
       gate.open()
@@ -78,10 +78,10 @@ async function timeFiling(
   const delays = newDelays()
   matcher.start()
   // On a machine that is busy with other things it may last longer than there is load for: then it is waited for.
-  for (let loadMs = LOOK_EVERY_MS; gate.foundCount === 0 && matcher.isBusy; ) {
-    if (loadMs > filingMsMax) await pause(LOOK_EVERY_MS)
-    else await load.run(delays, LOOK_EVERY_MS)
-    loadMs += LOOK_EVERY_MS
+  for (let loadMs = SAMPLE_EVERY_MS; gate.foundCount === 0 && matcher.isBusy; ) {
+    if (loadMs > filingMsMax) await pause(SAMPLE_EVERY_MS)
+    else await load.run(delays, SAMPLE_EVERY_MS)
+    loadMs += SAMPLE_EVERY_MS
   }
   await gate.close()
   const tookMs = systemClock.monotonicMs() - startedMs
@@ -95,12 +95,12 @@ async function timeFiling(
 function checkPairs(matches: Matches, planted: MatchingWorld['planted']): number {
   let count = 0
   for (const { a } of matches.all()) {
-    const twin = matches.matchedMarketOf(a.ref)
-    if (twin === null) continue
+    const matchedMarket = matches.matchedMarketOf(a.ref)
+    if (matchedMarket === null) continue
     count += 1
     const pair = planted.get(a.ref.nativeId)
-    const isTrap = pair?.other === twin.ref.nativeId && pair.kind !== 'same'
-    check(!isTrap, `${a.ref.nativeId} and ${twin.ref.nativeId} are a trap`)
+    const isTrap = pair?.other === matchedMarket.ref.nativeId && pair.kind !== 'same'
+    check(!isTrap, `${a.ref.nativeId} and ${matchedMarket.ref.nativeId} are a trap`)
   }
   check(count > 0, 'pairs were found')
   return count

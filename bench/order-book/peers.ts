@@ -11,18 +11,18 @@ import { type PriceMicros, priceMicros, type SizeMicros, sizeMicros } from '../.
 const BTree = BTreeModule.default
 
 /** What became of a change. */
-type Said = 'applied' | 'unchanged' | 'full'
+type BestPrices = 'applied' | 'unchanged' | 'full'
 
 export class MapBook {
   readonly #bids = new Map<number, number>()
   readonly #asks = new Map<number, number>()
 
-  set({ side, price, size }: LevelChange): Said {
+  set({ side, price, size }: LevelChange): BestPrices {
     const half = side === 'bid' ? this.#bids : this.#asks
     if (size <= 0) return half.delete(price) ? 'applied' : 'unchanged'
-    const known = half.get(price)
-    if (known === size) return 'unchanged'
-    if (known === undefined && half.size >= bookLevelsMax) return 'full'
+    const existing = half.get(price)
+    if (existing === size) return 'unchanged'
+    if (existing === undefined && half.size >= bookLevelsMax) return 'full'
     half.set(price, size)
     return 'applied'
   }
@@ -51,12 +51,12 @@ export class TreeBook {
   readonly #bids = new BTree<number, number>(undefined, ascending)
   readonly #asks = new BTree<number, number>(undefined, ascending)
 
-  set({ side, price, size }: LevelChange): Said {
+  set({ side, price, size }: LevelChange): BestPrices {
     const half = side === 'bid' ? this.#bids : this.#asks
     if (size <= 0) return half.delete(price) ? 'applied' : 'unchanged'
-    const known = half.get(price)
-    if (known === size) return 'unchanged'
-    if (known === undefined && half.size >= bookLevelsMax) return 'full'
+    const existing = half.get(price)
+    if (existing === size) return 'unchanged'
+    if (existing === undefined && half.size >= bookLevelsMax) return 'full'
     half.set(price, size)
     return 'applied'
   }

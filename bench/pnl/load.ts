@@ -29,8 +29,8 @@ export function walletLoad(fillCount: number): WalletLoad {
     const atMs = START_MS + index * 180_000 + random.below(100) * 1_000
     if (index % FILLS_A_MARKET === 0) {
       if (open.length >= MARKETS_AT_A_TIME) {
-        const gone = open.shift()
-        if (gone !== undefined) events.push(...leave(random, { gone, atMs, markets }))
+        const removed = open.shift()
+        if (removed !== undefined) events.push(...leave(random, { gone: removed, atMs, markets }))
       }
       open.push(newMarket(random))
     }
@@ -46,13 +46,17 @@ export function walletLoad(fillCount: number): WalletLoad {
 /** The market resolves, and most often is redeemed. */
 function leave(
   random: Random,
-  { gone, atMs, markets }: { gone: WalletMarket; atMs: number; markets: Map<string, WalletMarket> },
+  {
+    gone: removed,
+    atMs,
+    markets,
+  }: { gone: WalletMarket; atMs: number; markets: Map<string, WalletMarket> },
 ): WalletEvent[] {
   const payout = priceMicros(random.below(2) * MICROS)
   const resolvedAtMs = timeMs(atMs + 120_000)
-  markets.set(gone.nativeId, { ...gone, payout, resolvedAtMs })
+  markets.set(removed.nativeId, { ...removed, payout, resolvedAtMs })
   if (random.below(5) === 0) return []
-  const base = fill(random, { market: gone, atMs: atMs + 7_200_000, isBuy: true })
+  const base = fill(random, { market: removed, atMs: atMs + 7_200_000, isBuy: true })
   return [{ ...base, kind: 'redeem', token: null, size: sizeMicros(0), usd: usdMicros(0) }]
 }
 
@@ -93,11 +97,11 @@ export function fill(
 }
 
 function hex(random: Random): string {
-  const words = Array.from({ length: 8 }, () =>
+  const terms = Array.from({ length: 8 }, () =>
     random
       .below(2 ** 32)
       .toString(16)
       .padStart(8, '0'),
   )
-  return `0x${words.join('')}`
+  return `0x${terms.join('')}`
 }

@@ -50,13 +50,13 @@ const COLD_OPENS = [
 ] as const
 
 /** Rows of cold and warm answers, and of the loop while wallets are opened cold. */
-export async function timeOwner(
+export async function timeWalletsActor(
   load: WalletLoad,
   thread: WalletPort,
   setting: BenchSetting,
 ): Promise<Row[]> {
   return withLmdb(async (storage) => {
-    const world = new OwnerWorld(load, thread, storage)
+    const world = new WalletsActorWorld(load, thread, storage)
     const rows = [figureRow('read from the venue at once, to disk', await world.fill())]
     rows.push(...(await timeCold(world, setting)))
     rows.push(...(await timeWarm(world, setting)))
@@ -80,10 +80,13 @@ export async function timeOwner(
   })
 }
 
-async function timeCold(world: OwnerWorld, { isSmall, say }: BenchSetting): Promise<Row[]> {
+async function timeCold(
+  world: WalletsActorWorld,
+  { isSmall, say: logLine }: BenchSetting,
+): Promise<Row[]> {
   const [evicted, restarted, anew] = [newTimes(), newTimes(), newTimes()]
   const rounds = isSmall ? 2 : 24
-  say('the owner, cold')
+  logLine('the owner, cold')
   for (let round = 0; round < rounds; round += 1) record(evicted, await world.coldAnswer())
   for (let round = 0; round < rounds; round += 1) {
     await world.restart()
@@ -102,9 +105,12 @@ async function timeCold(world: OwnerWorld, { isSmall, say }: BenchSetting): Prom
   ]
 }
 
-async function timeWarm(world: OwnerWorld, { isSmall, say }: BenchSetting): Promise<Row[]> {
+async function timeWarm(
+  world: WalletsActorWorld,
+  { isSmall, say: logLine }: BenchSetting,
+): Promise<Row[]> {
   const [again, later, filled] = [newTimes(), newTimes(), newTimes()]
-  say('the owner, warm')
+  logLine('the owner, warm')
   for (let round = 0; round < (isSmall ? 20 : 1_000); round += 1) {
     record(again, await world.answer())
     await nextTurn()
@@ -126,7 +132,7 @@ async function timeWarm(world: OwnerWorld, { isSmall, say }: BenchSetting): Prom
 }
 
 /** The owner, its stub of a venue and a catalogue that knows the markets that still trade. */
-class OwnerWorld {
+class WalletsActorWorld {
   readonly #load: WalletLoad
   readonly #storage: Storage
   readonly #port: WalletPort
@@ -278,12 +284,12 @@ class StubVenue implements VenueWallets {
   }
 
   async history(
-    asked: { readonly address: WalletAddress; readonly fromMs: TimeMs },
+    requested: { readonly address: WalletAddress; readonly fromMs: TimeMs },
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
   ): Promise<HistoryCoverage> {
-    const all = this.#eventsOf(asked.address)
+    const all = this.#eventsOf(requested.address)
     // Looked for from the end, which is where it mostly is.
-    const before = all.findLastIndex((event) => event.timeMs < asked.fromMs)
+    const before = all.findLastIndex((event) => event.timeMs < requested.fromMs)
     for (let from = before + 1; from < all.length; ) {
       let to = Math.min(from + PAGE_EVENTS, all.length)
       // Seconds come whole.
@@ -326,10 +332,10 @@ class StubVenue implements VenueWallets {
 }
 
 function heldOf(events: readonly WalletEvent[], { find }: WalletLoad): VenuePosition[] {
-  const tally = PnlState.empty()
-  for (const event of events) tally.apply(event, find)
-  return Array.from({ length: tally.positionCount }, (_, index) => {
-    const { token, market, balance, bought, realized } = tally.position(index)
+  const pnlState = PnlState.empty()
+  for (const event of events) pnlState.apply(event, find)
+  return Array.from({ length: pnlState.positionCount }, (_, index) => {
+    const { token, market, balance, bought, realized } = pnlState.position(index)
     const price = priceMicros(0)
     const isClosed = balance === 0
     return { token, market, size: balance, bought, realized, price, isClosed }

@@ -50,8 +50,8 @@ export function conditionsNow(remarks: readonly string[]): Conditions {
 }
 
 function commit(): string {
-  const git = (...words: string[]) =>
-    execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  const git = (...terms: string[]) =>
+    execFileSync('git', terms, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   try {
     const changedCount = git('status', '--porcelain').split('\n').filter(Boolean).length
     const dirt = changedCount === 0 ? '' : ` with ${changedCount} files changed since`
@@ -96,8 +96,8 @@ function resultLines({ rows, state }: BenchResult): string[] {
     lines.push(`| times | count | ${PERCENTILES.map((rank) => `p${rank}`).join(' | ')} | max |`)
     lines.push(`|---|${'---:|'.repeat(PERCENTILES.length + 2)}`)
     for (const { what, times } of timed) {
-      const cells = PERCENTILES.map((rank) => nanosText(times.getValueAtPercentile(rank)))
-      const shown = [what, times.totalCount, ...cells, nanosText(times.maxValue)]
+      const actorRefs = PERCENTILES.map((rank) => nanosText(times.getValueAtPercentile(rank)))
+      const shown = [what, times.totalCount, ...actorRefs, nanosText(times.maxValue)]
       lines.push(`| ${shown.join(' | ')} |`)
     }
     lines.push('')
@@ -150,8 +150,8 @@ export function resultsText(conditions: Conditions, outcomes: readonly Outcome[]
 /** A whole run as one JSON document: times in nanoseconds, everything by name. */
 export function resultsJson(conditions: Conditions, outcomes: readonly Outcome[]): string {
   const benches = outcomes.map(({ bench, tookMs, ...came }) => {
-    const asked = { name: bench.name, question: bench.question, excludes: bench.excludes }
-    const about = { ...asked, took_ms: Math.round(tookMs) }
+    const requested = { name: bench.name, question: bench.question, excludes: bench.excludes }
+    const about = { ...requested, took_ms: Math.round(tookMs) }
     if (came.kind === 'failed') return { ...about, failed: came.why }
     const { hash, checked, isRepeatable } = came.result.state
     const state = { hash, checked, is_repeatable: isRepeatable }

@@ -20,17 +20,17 @@ export async function runSeries(
 }
 
 async function runOne(bench: Bench, setting: BenchSetting): Promise<Outcome> {
-  const say = (line: string) => setting.say(`${bench.name}: ${line}`)
+  const logLine = (line: string) => setting.say(`${bench.name}: ${line}`)
   const startedMs = systemClock.monotonicMs()
   const took = () => systemClock.monotonicMs() - startedMs
-  say('begins')
+  logLine('begins')
   try {
-    const result = await bench.run({ ...setting, say })
-    say(`ended after ${(took() / 1_000).toFixed(1)} s`)
+    const result = await bench.run({ ...setting, say: logLine })
+    logLine(`ended after ${(took() / 1_000).toFixed(1)} s`)
     return { bench, kind: 'done', result, tookMs: took() }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    say(`FAILED: ${why}`)
+    logLine(`FAILED: ${why}`)
     return { bench, kind: 'failed', why, tookMs: took() }
   }
 }

@@ -8,12 +8,12 @@ import { systemClock } from '../../engine/clock.ts'
 import { Child } from '../child.ts'
 import { check } from '../harness.ts'
 import { equalLines, LiveService } from '../live-service.ts'
-import { wordsOf } from '../target/target.ts'
+import { describeTarget } from '../target/target.ts'
 import type {
-  AskedPath,
   Contestant,
   LoadCommand,
   LoadReport,
+  RequestedPath,
   ServedRoute,
   ServerCommand,
   ServerReport,
@@ -31,11 +31,11 @@ const PAGE = 20
 const OWN_HEADERS = ['date', 'connection', 'content-length', 'transfer-encoding', 'uwebsockets']
 
 /** A route with what is asked of it. */
-export interface AskedRoute extends ServedRoute {
+export interface RequestedRoute extends ServedRoute {
   readonly name: string
   /** `hot`: a market's present record, which fastify serves too. `list`: of markets. `past`: a market's newest page. */
   readonly kind: 'hot' | 'list' | 'past'
-  readonly requests: readonly AskedPath[]
+  readonly requests: readonly RequestedPath[]
   /** Mean length of an answer. */
   readonly bytes: number
 }
@@ -70,14 +70,14 @@ interface PastPage {
 }
 
 export class RestField {
-  readonly routes: readonly AskedRoute[]
+  readonly routes: readonly RequestedRoute[]
   readonly #service: LiveService
   readonly #children: Readonly<Record<'limit' | 'fastify', Child<ServerCommand, ServerReport>>>
   readonly #load: Child<LoadCommand, LoadReport>
   readonly #origins: Readonly<Record<Contestant, string>>
 
   private constructor(parts: {
-    routes: readonly AskedRoute[]
+    routes: readonly RequestedRoute[]
     service: LiveService
     children: Readonly<Record<'limit' | 'fastify', Child<ServerCommand, ServerReport>>>
     load: Child<LoadCommand, LoadReport>
@@ -116,7 +116,7 @@ export class RestField {
   }
 
   /** Asks one server for one route as fast as it answers. */
-  async press(contestant: Contestant, route: AskedRoute, seconds: number): Promise<Usage> {
+  async press(contestant: Contestant, route: RequestedRoute, seconds: number): Promise<Usage> {
     const requests = this.#requests(contestant, [route])
     const command = { ...this.#asking(contestant), seconds, requests }
     return this.#used(contestant, () =>
@@ -127,7 +127,7 @@ export class RestField {
   /** Asks one server for routes in turn at a rate, and says how late the answers were. */
   async plan(
     contestant: Contestant,
-    routes: readonly AskedRoute[],
+    routes: readonly RequestedRoute[],
     { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
   ): Promise<Histogram> {
     const requests = this.#requests(contestant, routes)
@@ -163,12 +163,12 @@ export class RestField {
   }
 
   #asking(contestant: Contestant) {
-    const place = { origin: this.#origins[contestant], apiKey: this.#service.key }
-    return { ...place, connections: CONNECTIONS }
+    const position = { origin: this.#origins[contestant], apiKey: this.#service.key }
+    return { ...position, connections: CONNECTIONS }
   }
 
   /** Interleaved, so that of several routes each has its turn. */
-  #requests(contestant: Contestant, routes: readonly AskedRoute[]): readonly AskedPath[] {
+  #requests(contestant: Contestant, routes: readonly RequestedRoute[]): readonly RequestedPath[] {
     const countMax = Math.max(...routes.map(({ requests }) => requests.length))
     return Array.from({ length: countMax }, (_, index) =>
       routes.flatMap(({ requests, constant }) => {
@@ -186,11 +186,14 @@ export class RestField {
    */
   async judge(): Promise<readonly string[]> {
     await this.#service.pauseWorld()
-    const asked = new Set(this.routes.flatMap(({ byMarket }) => Object.keys(byMarket)))
-    const truth = [...(await this.#service.truthBooks())].filter(([id]) => asked.has(id))
-    check(truth.length === asked.size, `${truth.length} of ${asked.size} markets have a true book`)
+    const requested = new Set(this.routes.flatMap(({ byMarket }) => Object.keys(byMarket)))
+    const truth = [...(await this.#service.truthBooks())].filter(([id]) => requested.has(id))
+    check(
+      truth.length === requested.size,
+      `${truth.length} of ${requested.size} markets have a true book`,
+    )
     const lines = [...(await equalLines(new Map(truth), (id) => this.#service.book(id)))]
-    for (const id of asked) lines.push(await this.#judgePrice(id))
+    for (const id of requested) lines.push(await this.#judgePrice(id))
     for (const { kind, requests } of this.routes) {
       for (const { path } of requests) {
         if (kind === 'list') lines.push(await this.#judgeList(path))
@@ -263,18 +266,18 @@ async function storeTrades(dataDir: string, size: FieldSize): Promise<void> {
 /** The routes with paths to ask and the answers that ours gives now, and the headers of such an answer. */
 async function routesOf(
   service: LiveService,
-  { askedCount, isShort }: FieldSize,
-): Promise<{ routes: readonly AskedRoute[]; headers: readonly (readonly [string, string])[] }> {
+  { askedCount: requestCount, isShort }: FieldSize,
+): Promise<{ routes: readonly RequestedRoute[]; headers: readonly (readonly [string, string])[] }> {
   const pages = await Promise.all(
     ['venue_a', 'venue_b'].map((platform) =>
-      service.read<Page>(`/v1/markets?status=open&platform=${platform}&limit=${askedCount / 2}`),
+      service.read<Page>(`/v1/markets?status=open&platform=${platform}&limit=${requestCount / 2}`),
     ),
   )
   const rows = pages.flatMap(({ markets }) => markets)
   check(rows.length > 1, 'both venues have open markets')
   const first = await answerOf(service, `/v1/markets/${encodeURIComponent(rows[0]?.id ?? '')}`)
-  const hot = (tail: string): Promise<AskedRoute> => hotRoute(service, tail, rows)
-  const listed = (route: ListedRoute): Promise<AskedRoute> => listRoute(service, route)
+  const hot = (tail: string): Promise<RequestedRoute> => hotRoute(service, tail, rows)
+  const listed = (route: ListedRoute): Promise<RequestedRoute> => listRoute(service, route)
   const routes = [
     await hot('/price'),
     await hot('/orderbook'),
@@ -292,7 +295,7 @@ async function routesOf(
       paths: pastPaths(rows, '/candles?interval=5m'),
     }),
   ]
-  const isLastOfKind = ({ kind }: AskedRoute, index: number): boolean =>
+  const isLastOfKind = ({ kind }: RequestedRoute, index: number): boolean =>
     routes[index + 1]?.kind !== kind
   return { routes: isShort ? routes.filter(isLastOfKind) : routes, headers: first.headers }
 }
@@ -301,9 +304,9 @@ const listPaths = (rows: readonly Row[]): string[] =>
   rows.slice(0, 5).map((_, index) => `/v1/markets?limit=${PAGE}&offset=${index}`)
 
 const searchPaths = (rows: readonly Row[]): string[] =>
-  wordsOf(rows)
+  describeTarget(rows)
     .slice(0, 20)
-    .map((word) => `/v1/markets/search?limit=${PAGE}&search=${encodeURIComponent(word)}`)
+    .map((term) => `/v1/markets/search?limit=${PAGE}&search=${encodeURIComponent(term)}`)
 
 const pastPaths = (rows: readonly Row[], tail: string): string[] =>
   rows.map(({ id }) => `/v1/markets/${encodeURIComponent(id)}${tail}&limit=${PAGE}`)
@@ -312,9 +315,9 @@ async function hotRoute(
   service: LiveService,
   tail: string,
   rows: readonly Row[],
-): Promise<AskedRoute> {
+): Promise<RequestedRoute> {
   const byMarket: Record<string, string> = {}
-  const requests: AskedPath[] = []
+  const requests: RequestedPath[] = []
   for (const { id } of rows) {
     const path = `/v1/markets/${encodeURIComponent(id)}${tail}`
     byMarket[id] = (await answerOf(service, path)).body
@@ -334,7 +337,7 @@ interface ListedRoute {
 async function listRoute(
   service: LiveService,
   { name, kind, paths }: ListedRoute,
-): Promise<AskedRoute> {
+): Promise<RequestedRoute> {
   const bodies: string[] = []
   for (const path of paths) bodies.push((await answerOf(service, path)).body)
   const requests = paths.map((path) => ({ path, says: '":[' }))

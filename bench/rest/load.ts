@@ -5,12 +5,12 @@
 import autocannon from 'autocannon'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { Reports, takeCommands } from '../in-child.ts'
-import type { AskedPath, LoadCommand, LoadReport } from './messages.ts'
+import type { LoadCommand, LoadReport, RequestedPath } from './messages.ts'
 import { timesOfPlan } from './planned.ts'
 
 /** Of so many paths in turn the answer is looked at. */
 const COMPARED_EVERY = 5
-const LOOK_MS = 20
+const POLL_MS = 20
 const TRIES_MAX = 50
 
 const { report, fail } = new Reports<LoadReport>()
@@ -19,14 +19,14 @@ async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadRepo
   const { origin, apiKey, seconds, connections, requests } = command
   const differences: string[] = []
   let comparedCount = 0
-  const compare = ({ path, says }: AskedPath) => {
+  const compare = ({ path, says: states }: RequestedPath) => {
     return (status: number, body: string): void => {
       comparedCount += 1
-      if (status === 200 && body.includes(says)) return
+      if (status === 200 && body.includes(states)) return
       differences.push(`${path} answered ${status} ${body.slice(0, 200)}`)
     }
   }
-  const asked = requests.map((request, index) => {
+  const requested = requests.map((request, index) => {
     const { path } = request
     return index % COMPARED_EVERY === 0 ? { path, onResponse: compare(request) } : { path }
   })
@@ -37,9 +37,9 @@ async function press(command: LoadCommand & { kind: 'press' }): Promise<LoadRepo
       url: origin,
       connections,
       duration: seconds,
-      sampleInt: LOOK_MS,
+      sampleInt: POLL_MS,
       headers: { 'x-api-key': apiKey },
-      requests: asked,
+      requests: requested,
     })
     const { non2xx, errors, timeouts } = result
     const [first] = differences

@@ -32,12 +32,12 @@ export type ServerReport =
     }
 
 /** A request and a text that its answer must contain. */
-export interface AskedPath {
+export interface RequestedPath {
   readonly path: string
   readonly says: string
 }
 
-interface Asking {
+interface RequestPlan {
   readonly origin: string
   readonly apiKey: string
   readonly connections: number
@@ -46,15 +46,15 @@ interface Asking {
 
 export type LoadCommand =
   /** As many as go: each connection asks again as soon as it was answered. */
-  | (Asking & {
+  | (RequestPlan & {
       readonly kind: 'press'
-      readonly requests: readonly AskedPath[]
+      readonly requests: readonly RequestedPath[]
     })
   /** At planned moments. */
-  | (Asking & {
+  | (RequestPlan & {
       readonly kind: 'plan'
       readonly perSecond: number
-      readonly requests: readonly AskedPath[]
+      readonly requests: readonly RequestedPath[]
     })
 
 export type LoadReport =

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { newTimes, record } from '../times.ts'
-import type { AskedPath } from './messages.ts'
+import type { RequestedPath } from './messages.ts'
 
 /** Beyond it an answer has not come. */
 const ANSWER_MS_MAX = 10_000
@@ -19,13 +19,13 @@ interface Plan {
   readonly perSecond: number
   readonly seconds: number
   /** Asked in turn, again and again. */
-  readonly requests: readonly AskedPath[]
+  readonly requests: readonly RequestedPath[]
 }
 
 /** Milliseconds of every answer from its planned moment. Rejects unless each is 200 and comes within ten seconds. */
 export async function timesOfPlan(plan: Plan): Promise<Histogram> {
   const { hostname, port } = new URL(plan.origin)
-  const asked = plan.requests.map(({ path }) =>
+  const requested = plan.requests.map(({ path }) =>
     Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${plan.apiKey}\r\n\r\n`),
   )
   const times = newTimes()
@@ -62,7 +62,7 @@ export async function timesOfPlan(plan: Plan): Promise<Histogram> {
       while (sent < count && plannedMs(sent) <= nowMs) {
         const connection = free.shift()
         if (connection === undefined) break
-        connection.ask(asked[sent % asked.length] ?? HEAD_END, plannedMs(sent))
+        connection.ask(requested[sent % requested.length] ?? HEAD_END, plannedMs(sent))
         sent += 1
       }
       await new Promise(setImmediate)
@@ -87,15 +87,15 @@ class Connection {
   #rest = Buffer.alloc(0)
   #isClosed = false
 
-  constructor(place: { readonly hostname: string; readonly port: number }, told: Answered) {
-    this.#told = told
-    this.#socket = connect({ host: place.hostname, port: place.port, noDelay: true })
+  constructor(position: { readonly hostname: string; readonly port: number }, published: Answered) {
+    this.#told = published
+    this.#socket = connect({ host: position.hostname, port: position.port, noDelay: true })
     this.opened = new Promise((resolve, reject) => {
       this.#socket.once('connect', resolve)
       this.#socket.once('error', reject)
     })
-    this.#socket.on('error', (error) => told.onFault(String(error)))
-    this.#socket.on('close', () => this.#isClosed || told.onFault('a connection was closed'))
+    this.#socket.on('error', (error) => published.onFault(String(error)))
+    this.#socket.on('close', () => this.#isClosed || published.onFault('a connection was closed'))
     this.#socket.on('data', (bytes) => this.#take(bytes))
   }
 

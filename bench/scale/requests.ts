@@ -8,7 +8,7 @@ import { seededRandom } from '../../engine/random.ts'
 import { wordsOf } from '../../engine/search/tokenizer.ts'
 import { check, newTimes, record } from '../harness.ts'
 
-interface Place {
+interface SearchLocation {
   readonly port: number
   readonly apiKey: string
   readonly some: readonly { readonly id: string; readonly question: string }[]
@@ -28,18 +28,20 @@ const LISTS = [
 
 /** Asks so often, and says how long each answer took from the first byte sent to the last received. */
 export async function ask(
-  place: Place,
+  position: SearchLocation,
   question: Question,
   count: number,
 ): Promise<{ readonly times: Histogram; readonly paths: readonly string[] }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const random = seededRandom(`scale ${question}`)
   const times = newTimes()
-  const paths = Array.from({ length: count }, (_, index) => pathOf(place, question, index, random))
+  const paths = Array.from({ length: count }, (_, index) =>
+    pathOf(position, question, index, random),
+  )
   try {
     for (const path of paths) {
       const startedMs = systemClock.monotonicMs()
-      const { status, text } = await answer(agent, place, path)
+      const { status, text } = await answer(agent, position, path)
       record(times, systemClock.monotonicMs() - startedMs)
       check(status === 200, `${path} was answered by ${status}: ${text.slice(0, 200)}`)
       checkAnswer(question, path, text)
@@ -54,13 +56,13 @@ const SEARCHABLE_MS_MAX = 120_000
 const SEARCH_AGAIN_MS = 50
 
 /** Milliseconds until a search is answered, which is once every text is in the index; before it is refused. */
-export async function untilSearchable(place: Place): Promise<number> {
+export async function untilSearchable(position: SearchLocation): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const path = pathOf(place, 'search', 0, seededRandom('scale first search'))
+  const path = pathOf(position, 'search', 0, seededRandom('scale first search'))
   const startedMs = systemClock.monotonicMs()
   try {
     for (;;) {
-      const { status, text } = await answer(agent, place, path)
+      const { status, text } = await answer(agent, position, path)
       const tookMs = systemClock.monotonicMs() - startedMs
       if (status === 200) {
         checkAnswer('search', path, text)
@@ -76,15 +78,15 @@ export async function untilSearchable(place: Place): Promise<number> {
 }
 
 function pathOf(
-  { some }: Place,
+  { some }: SearchLocation,
   question: Question,
   index: number,
   random: ReturnType<typeof seededRandom>,
 ): string {
   if (question === 'list') return `/v1/markets${LISTS[index % LISTS.length]}`
-  const { id, question: words } = random.pick(some)
+  const { id, question: terms } = random.pick(some)
   if (question === 'one market') return `/v1/markets/${id}`
-  const long = wordsOf(words).filter(({ length }) => length > 2)
+  const long = wordsOf(terms).filter(({ length }) => length > 2)
   const picked = Array.from({ length: 2 }, () => random.pick(long))
   return `/v1/markets/search?limit=20&search=${encodeURIComponent(picked.join(' '))}`
 }
@@ -101,12 +103,12 @@ function checkAnswer(question: Question, path: string, text: string): void {
 
 function answer(
   agent: Agent,
-  { port, apiKey }: Place,
+  { port, apiKey }: SearchLocation,
   path: string,
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { 'X-API-Key': apiKey }
-    const asked = request({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
+    const requested = request({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
@@ -114,7 +116,7 @@ function answer(
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() })
       })
     })
-    asked.on('error', reject)
-    asked.end()
+    requested.on('error', reject)
+    requested.end()
   })
 }

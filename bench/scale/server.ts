@@ -8,7 +8,7 @@ import type { BookChangeEvent } from '../../engine/events.ts'
 import { outcomeId } from '../../engine/ids.ts'
 import { seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs } from '../../engine/units.ts'
-import { collectGarbage, newTimes, openStorage, timeInTurns } from '../harness.ts'
+import { collectGarbage, newTimes, openStorage, timeInRotation } from '../harness.ts'
 import { processorMicros, Reports, takeCommands } from '../in-child.ts'
 import { type QuietEngine, startQuietEngine } from '../quiet-engine.ts'
 import { SCALE_NOW } from './fill.ts'
@@ -33,10 +33,10 @@ async function open(dataDir: string): Promise<QuietEngine> {
   const { marketCount } = engine.catalog
   const step = Math.max(1, Math.floor(marketCount / SOME))
   const some: { id: string; question: string }[] = []
-  let place = 0
+  let position = 0
   for (const { ref, summary } of engine.catalog.markets(null)) {
-    if (place % step === 0) some.push({ id: ref.id, question: summary.question })
-    place += 1
+    if (position % step === 0) some.push({ id: ref.id, question: summary.question })
+    position += 1
   }
   report({ kind: 'serving', port: engine.port, apiKey, startMs, marketCount, some })
   return opened
@@ -49,7 +49,7 @@ async function open(dataDir: string): Promise<QuietEngine> {
  */
 function route(
   { engine, emit }: QuietEngine,
-  { count, ownersMax }: ScaleCommand & { kind: 'route' },
+  { count, ownersMax: walletsMax }: ScaleCommand & { kind: 'route' },
 ): void {
   const random = seededRandom('scale route')
   const all = [...engine.catalog.entries()].flatMap(({ actor }) => {
@@ -57,7 +57,7 @@ function route(
     return first === undefined ? [] : [{ venue: actor.ref.venue, outcome: first.id }]
   })
   const owners =
-    ownersMax === null ? all : Array.from({ length: ownersMax }, () => random.pick(all))
+    walletsMax === null ? all : Array.from({ length: walletsMax }, () => random.pick(all))
   const changes = [
     { side: 'bid' as const, price: priceMicros(400_000), size: sizeMicros(1_000_000) },
   ]
@@ -83,7 +83,10 @@ function route(
     for (const event of events) emit(event)
   }
   const times = newTimes()
-  timeInTurns([{ times, beforeBatch, batch }], { operationCount: count, batchCount: ROUTE_BATCH })
+  timeInRotation([{ times, beforeBatch, batch }], {
+    operationCount: count,
+    batchCount: ROUTE_BATCH,
+  })
   report({ kind: 'routed', times: encodeIntoCompressedBase64(times) })
 }
 

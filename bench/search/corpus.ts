@@ -31,7 +31,7 @@ export function marketTexts(seed: number, marketsPerVenue: number): MarketText[]
 }
 
 /** The words that a market is found by, once each. */
-export function wordsOfMarket({ summary, eventTitle }: MarketText): Set<string> {
+export function vocabularyOfMarket({ summary, eventTitle }: MarketText): Set<string> {
   const { question, category, outcomes, tags } = summary
   const labels = outcomes.map(({ label }) => label)
   return new Set(wordsOf([question, eventTitle, category, ...labels, ...tags].join(' ')))
@@ -41,8 +41,8 @@ export function wordsOfMarket({ summary, eventTitle }: MarketText): Set<string> 
 export function typicalQuestions(texts: readonly MarketText[], count: number): string[] {
   const random = seededRandom('bench questions')
   return Array.from({ length: count }, () => {
-    const words = wordsOf(random.pick(texts).summary.question).filter(({ length }) => length > 2)
-    const picked = Array.from({ length: 1 + random.below(3) }, () => random.pick(words))
+    const terms = wordsOf(random.pick(texts).summary.question).filter(({ length }) => length > 2)
+    const picked = Array.from({ length: 1 + random.below(3) }, () => random.pick(terms))
     const last = picked.at(-1) ?? ''
     return [...picked.slice(0, -1), random.below(3) === 0 ? last.slice(0, 4) : last].join(' ')
   })
@@ -50,27 +50,27 @@ export function typicalQuestions(texts: readonly MarketText[], count: number): s
 
 /** Questions of the longest kind, whose words and beginnings nearly every market has. */
 export function worstQuestions(texts: readonly MarketText[]): string[] {
-  const words = new Map<string, number>()
+  const terms = new Map<string, number>()
   const beginnings = new Map<string, number>()
   for (const text of texts) {
-    for (const word of wordsOfMarket(text)) {
-      words.set(word, (words.get(word) ?? 0) + 1)
-      const beginning = word.slice(0, 2)
+    for (const term of vocabularyOfMarket(text)) {
+      terms.set(term, (terms.get(term) ?? 0) + 1)
+      const beginning = term.slice(0, 2)
       beginnings.set(beginning, (beginnings.get(beginning) ?? 0) + 1)
     }
   }
   const top = (counts: Map<string, number>, count: number) =>
     [...counts]
-      .filter(([word]) => word.length > 1)
+      .filter(([term]) => term.length > 1)
       .sort(([, one], [, other]) => other - one)
       .slice(0, count)
-      .map(([word]) => word)
+      .map(([term]) => term)
       .join(' ')
   const longest = texts.toSorted(
     (one, other) => other.summary.question.length - one.summary.question.length,
   )
   return [
-    ...[1, 2, 3, 5, 16].map((count) => top(words, count)),
+    ...[1, 2, 3, 5, 16].map((count) => top(terms, count)),
     ...[1, 2, 3, 5, 16].map((count) => top(beginnings, count)),
     'will the win the 2026',
     'will the of in on at to be by or up do we it is as win the 2026 '.repeat(4),

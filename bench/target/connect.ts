@@ -23,7 +23,7 @@ const AWAY_MS_MAX = 5_000
 export async function runTargetConnect(
   target: Target,
   { clientCount, seconds }: TargetRequest,
-  say: (line: string) => void,
+  logLine: (line: string) => void,
 ): Promise<BenchResult> {
   const clients = Array.from({ length: clientCount }, () => new Received())
   const [joined, resumed] = [newTimes(), newTimes()]
@@ -43,7 +43,7 @@ export async function runTargetConnect(
     const startedMs = systemClock.monotonicMs()
     const streams = await openStreams(clientCount, open)
     const tookMs = systemClock.monotonicMs() - startedMs
-    say(`${clientCount} clients ${what} after ${(tookMs / 1_000).toFixed(2)} s`)
+    logLine(`${clientCount} clients ${what} after ${(tookMs / 1_000).toFixed(2)} s`)
     return { streams, text: `${(tookMs / 1_000).toFixed(2)} s` }
   }
   const listenMs = Math.min(AWAY_MS_MAX, (seconds * 1_000) / 3)

@@ -43,11 +43,11 @@ class Ages {
 export async function runTargetFanOut(
   target: Target,
   { clientCount, seconds }: TargetRequest,
-  say: (line: string) => void,
+  logLine: (line: string) => void,
 ): Promise<BenchResult> {
   const ages = new Ages(target.isHere)
   const clients = Array.from({ length: clientCount }, () => new Received())
-  say(`${clientCount} streams subscribe to ${target.marketIds.length} books and all trades`)
+  logLine(`${clientCount} streams subscribe to ${target.marketIds.length} books and all trades`)
   const streams = await openStreams(clientCount, async (index) => {
     const client = clients[index] ?? new Received()
     const stream = await TargetStream.open(target, (message, atMs) => {
@@ -61,7 +61,7 @@ export async function runTargetFanOut(
     const delivered = () => clients.reduce((sum, { deliveryCount }) => sum + deliveryCount, 0)
     const fromCount = delivered()
     const startedMs = systemClock.monotonicMs()
-    say(`listening for ${seconds} s`)
+    logLine(`listening for ${seconds} s`)
     ages.isOn = true
     await pause(seconds * 1_000)
     ages.isOn = false

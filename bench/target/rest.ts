@@ -8,13 +8,13 @@ import type { Target } from './target.ts'
 
 /** Rejects with TargetError when a request was not answered with 200. */
 export async function runTargetRest(
-  { origin, apiKey, marketIds, words }: Target,
+  { origin, apiKey, marketIds, words: terms }: Target,
   { perSecond, seconds }: TargetRequest,
-  say: (line: string) => void,
+  logLine: (line: string) => void,
 ): Promise<BenchResult> {
-  const requests = hotRequests(marketIds, words)
+  const requests = hotRequests(marketIds, terms)
   const headers = { 'X-API-Key': apiKey }
-  say(`${perSecond} requests a second for ${seconds} s`)
+  logLine(`${perSecond} requests a second for ${seconds} s`)
   const result = await runPlanned({ origin, headers, perSecond, seconds, requests })
   const { times, refusals, requestCount, lateness } = result
   if (refusals.size > 0) {
@@ -32,17 +32,17 @@ export async function runTargetRest(
 /** The routes in turn, so that each has a fifth of the rate. */
 function hotRequests(
   marketIds: readonly string[],
-  words: readonly string[],
+  terms: readonly string[],
 ): readonly PlannedRequest[] {
   return marketIds.flatMap((id, index) => {
     const market = `/v1/markets/${encodeURIComponent(id)}`
-    const word = encodeURIComponent(words[index % words.length] ?? '')
+    const term = encodeURIComponent(terms[index % terms.length] ?? '')
     return [
       { route: '/price', path: `${market}/price` },
       { route: '/orderbook', path: `${market}/orderbook` },
       { route: '/markets/{id}', path: market },
       { route: '/markets', path: `/v1/markets?limit=20&offset=${index % 5}` },
-      { route: '/markets/search', path: `/v1/markets/search?limit=20&search=${word}` },
+      { route: '/markets/search', path: `/v1/markets/search?limit=20&search=${term}` },
     ]
   })
 }

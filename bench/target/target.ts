@@ -32,7 +32,7 @@ export interface Target {
 interface TargetBench {
   readonly question: string
   readonly excludes: string
-  run(target: Target, request: TargetRequest, say: (line: string) => void): Promise<BenchResult>
+  run(target: Target, request: TargetRequest, logLine: (line: string) => void): Promise<BenchResult>
 }
 
 const NOT_SEEN = 'the server’s processor time and memory, which cannot be seen from outside'
@@ -59,10 +59,10 @@ const TARGET_BENCHES: Readonly<Record<TargetName, TargetBench>> = {
 /** Runs the asked loads. Rejects with TargetError when the deployment cannot be reached or refuses. */
 export async function loadTarget(
   request: TargetRequest,
-  say: (line: string) => void,
+  logLine: (line: string) => void,
 ): Promise<readonly Outcome[]> {
   const target = await openTarget(request)
-  say(`${request.origin} answers, ${target.marketIds.length} open markets are taken`)
+  logLine(`${request.origin} answers, ${target.marketIds.length} open markets are taken`)
   const neededCount = requestsNeeded(request)
   if (neededCount > target.requestsLeft) {
     throw new TargetError(
@@ -73,10 +73,10 @@ export async function loadTarget(
   for (const name of request.names) {
     const { run, ...about } = TARGET_BENCHES[name]
     const startedMs = systemClock.monotonicMs()
-    say(`${name}: begins`)
+    logLine(`${name}: begins`)
     const result = await named(
       name,
-      run(target, request, (line) => say(`${name}: ${line}`)),
+      run(target, request, (line) => logLine(`${name}: ${line}`)),
     )
     const tookMs = systemClock.monotonicMs() - startedMs
     outcomes.push({ kind: 'done', bench: { name, ...about }, result, tookMs })
@@ -132,7 +132,7 @@ async function openTarget({ origin, apiKey }: TargetRequest): Promise<Target> {
     origin,
     apiKey,
     marketIds: markets.map(({ id }) => id),
-    words: wordsOf(markets),
+    words: describeTarget(markets),
     requestsLeft: numberIn('x-ratelimit-remaining'),
     requestsPerMinute: numberIn('x-ratelimit-limit'),
     isHere: isOwnAddress(new URL(origin).hostname),
@@ -168,12 +168,14 @@ async function marketsOf(response: Response): Promise<readonly ListedMarket[] | 
 }
 
 /** One word a market, the longest of its question, as a user would search for it. */
-export function wordsOf(markets: readonly Pick<ListedMarket, 'question'>[]): readonly string[] {
+export function describeTarget(
+  markets: readonly Pick<ListedMarket, 'question'>[],
+): readonly string[] {
   const longest = markets.map(({ question }) => {
-    const words = question.match(/\p{L}{3,}/gu) ?? []
-    return [...words].sort((one, other) => other.length - one.length)[0] ?? ''
+    const terms = question.match(/\p{L}{3,}/gu) ?? []
+    return [...terms].sort((one, other) => other.length - one.length)[0] ?? ''
   })
-  const found = [...new Set(longest)].filter((word) => word !== '')
+  const found = [...new Set(longest)].filter((term) => term !== '')
   return found.length > 0 ? found : ['will']
 }
 

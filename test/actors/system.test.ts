@@ -63,7 +63,7 @@ function openSystem(mustHold = () => false) {
   return { clock, system }
 }
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const nextTick = () => new Promise((resolve) => setImmediate(resolve))
 
 test('handles a message within send on an idle system', () => {
   const actor = new Recorder()
@@ -73,15 +73,15 @@ test('handles a message within send on an idle system', () => {
 
 test('handles a message sent during a tick after it, in order', () => {
   const actor = new Recorder()
-  const cell = openSystem().system.spawn(actor)
+  const actorRef = openSystem().system.spawn(actor)
   let depth = 0
   actor.onReceive = (message) => {
     assert.equal(depth, 0, 'turns do not nest')
     depth += 1
-    if (message < 100) cell.send(message + 1)
+    if (message < 100) actorRef.send(message + 1)
     depth -= 1
   }
-  cell.send(1)
+  actorRef.send(1)
   assert.deepEqual(
     actor.seen,
     Array.from({ length: 100 }, (_, index) => index + 1),
@@ -90,12 +90,12 @@ test('handles a message sent during a tick after it, in order', () => {
 
 test('restarts the actor on a throw and handles its next message', () => {
   const actor = new Recorder()
-  const cell = openSystem().system.spawn(actor)
+  const actorRef = openSystem().system.spawn(actor)
   actor.onReceive = (message) => {
     if (message === 1) throw new Error('our bug')
   }
-  cell.send(1)
-  cell.send(2)
+  actorRef.send(1)
+  actorRef.send(2)
   assert.equal(actor.restarts, 1)
   assert.deepEqual(actor.seen, [2])
 })
@@ -104,8 +104,8 @@ test('fills mailboxes while held, reports overflow to the actor, and resumes', (
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
-  const cell = system.spawn(actor)
-  for (let message = 0; message < mailboxMessagesMax + 3; message += 1) cell.send(message)
+  const actorRef = system.spawn(actor)
+  for (let message = 0; message < mailboxMessagesMax + 3; message += 1) actorRef.send(message)
   assert.equal(actor.seen.length, 0)
   assert.deepEqual(actor.lost, [mailboxMessagesMax, mailboxMessagesMax + 1, mailboxMessagesMax + 2])
   isHeld = false
@@ -125,12 +125,12 @@ test('alternates a busy actor with others', async () => {
   quietCell.send(1)
   isHeld = false
   clock.advance(10)
-  while (quiet.seen.length === 0) await nextTurn()
+  while (quiet.seen.length === 0) await nextTick()
   assert.ok(
     order.indexOf('quiet') <= 64,
     `the quiet actor waited for ${order.indexOf('quiet')} turns`,
   )
-  while (hot.seen.length < 1_000) await nextTurn()
+  while (hot.seen.length < 1_000) await nextTick()
 })
 
 test('gives backlog handling more time than reading', async () => {
@@ -138,15 +138,16 @@ test('gives backlog handling more time than reading', async () => {
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
   actor.onReceive = () => clock.advance(1)
-  const cells = Array.from({ length: 200 }, () => system.spawn(actor))
-  for (const cell of cells) cell.send(0)
+  const actorRefs = Array.from({ length: 200 }, () => system.spawn(actor))
+  for (const actorRef of actorRefs) actorRef.send(0)
   isHeld = false
   clock.advance(5)
-  for (let turn = 0; turn < 50; turn += 1) {
+  for (let tick = 0; tick < 50; tick += 1) {
     // Each turn of the loop reads for 20 ms what takes 20 ms to handle: half of the time would do.
     clock.advance(20)
-    for (let told = 0; told < 20; told += 1) cells[(turn * 20 + told) % 200]?.send(told)
-    await nextTurn()
+    for (let published = 0; published < 20; published += 1)
+      actorRefs[(tick * 20 + published) % 200]?.send(published)
+    await nextTick()
   }
   assert.ok(system.waiting <= 20, `${system.waiting} owners wait`)
 })
@@ -155,13 +156,13 @@ test('reports the wait of a message to its tick, and a late one to its actor, al
   let isHeld = true
   const { clock, system } = openSystem(() => isHeld)
   const [late, quiet] = [new Recorder(), new Recorder()]
-  const cell = system.spawn(late)
+  const actorRef = system.spawn(late)
   system.spawn(quiet)
-  cell.send(1)
+  actorRef.send(1)
   clock.advance(messageAgeMsMax)
   assert.deepEqual(system.sampleAges(), { perishableMs: messageAgeMsMax, retainedMs: 0 })
   assert.equal(late.lates, 0)
-  cell.send(2)
+  actorRef.send(2)
   clock.advance(1)
   assert.equal(system.sampleAges().perishableMs, messageAgeMsMax + 1)
   assert.deepEqual([late.lates, quiet.lates, late.seen.length], [1, 0, 0])
@@ -171,7 +172,7 @@ test('reports the wait of a message to its tick, and a late one to its actor, al
   assert.ok(first > messageAgeMsMax && second < 10, `${late.waits}`)
   assert.equal(system.sampleAges().perishableMs, first, 'the longest wait of what has been handled')
   assert.equal(system.sampleAges().perishableMs, 0)
-  cell.send(3)
+  actorRef.send(3)
   assert.equal(late.waits.at(-1), 0)
 })
 
@@ -181,11 +182,11 @@ test('stops reading when queued messages reach the bound and resumes at half', (
   const actor = new Recorder()
   actor.weight = 1_024
   const count = waitingWeightMax / actor.weight
-  const cell = system.spawn(actor)
-  for (let message = 1; message < count; message += 1) cell.send(message)
+  const actorRef = system.spawn(actor)
+  for (let message = 1; message < count; message += 1) actorRef.send(message)
   assert.equal(system.isFull, false)
-  cell.send(count)
-  cell.send(count + 1)
+  actorRef.send(count)
+  actorRef.send(count + 1)
   assert.equal(system.isFull, true)
   actor.onReceive = () => {
     const left = count + 1 - actor.seen.length - 1
@@ -201,9 +202,9 @@ test('drops droppable messages from a full mailbox to make space and reports it'
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
   actor.droppableFrom = 10
-  const cell = system.spawn(actor)
-  for (let message = 0; message < mailboxMessagesMax; message += 1) cell.send(message)
-  cell.send(5)
+  const actorRef = system.spawn(actor)
+  for (let message = 0; message < mailboxMessagesMax; message += 1) actorRef.send(message)
+  actorRef.send(5)
   assert.deepEqual(actor.lost, [10], 'told once')
   isHeld = false
   clock.advance(5)
@@ -216,13 +217,13 @@ test('weighs no message that a full mailbox dropped', () => {
   const actor = new Recorder()
   actor.droppableFrom = 1
   actor.weight = waitingWeightMax / mailboxMessagesMax
-  const cell = system.spawn(actor)
-  for (let message = 1; message <= mailboxMessagesMax; message += 1) cell.send(message)
+  const actorRef = system.spawn(actor)
+  for (let message = 1; message <= mailboxMessagesMax; message += 1) actorRef.send(message)
   assert.equal(system.isFull, true)
-  cell.send(mailboxMessagesMax + 1)
+  actorRef.send(mailboxMessagesMax + 1)
   assert.deepEqual([actor.lost, system.isFull], [[1], false])
   // As many again fit before nothing more is read.
-  for (let message = 2; message < mailboxMessagesMax; message += 1) cell.send(message)
+  for (let message = 2; message < mailboxMessagesMax; message += 1) actorRef.send(message)
   assert.equal(system.isFull, false)
   isHeld = false
   clock.advance(5)
@@ -233,10 +234,10 @@ test('handles droppable messages first without starving or delaying retained one
   const { clock, system } = openSystem(() => isHeld)
   const actor = new Recorder()
   actor.perishableFrom = 100
-  const cell = system.spawn(actor)
-  for (let message = 1; message <= 8; message += 1) cell.send(message)
+  const actorRef = system.spawn(actor)
+  for (let message = 1; message <= 8; message += 1) actorRef.send(message)
   clock.advance(2 * messageAgeMsMax)
-  for (let message = 100; message < 110; message += 1) cell.send(message)
+  for (let message = 100; message < 110; message += 1) actorRef.send(message)
   assert.deepEqual(system.sampleAges(), { perishableMs: 0, retainedMs: 2 * messageAgeMsMax })
   assert.equal(actor.lates, 0)
   isHeld = false
@@ -245,7 +246,7 @@ test('handles droppable messages first without starving or delaying retained one
     actor.seen,
     [100, 101, 102, 103, 1, 104, 105, 106, 107, 2, 108, 109, 3, 4, 5, 6, 7, 8],
   )
-  assert.equal(cell.isIdle, true)
+  assert.equal(actorRef.isIdle, true)
 })
 
 test('reports the age of its oldest message and keeps the others on removal', () => {

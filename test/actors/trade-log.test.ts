@@ -15,16 +15,16 @@ import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 function runOf(
   storage: Storage,
   epoch: string,
-  told: { count: number; written: number },
+  published: { count: number; written: number },
 ): TradeLog {
   const run = storage.runs.begin(epoch, timeMs(NOON_MS))
   const publisher = new Publisher({ epoch, log: silentLog, metrics: new Metrics() })
   const log = new TradeLog({ run, publisher, storage })
   publisher.watch(log)
-  for (let index = 1; index <= told.count; index += 1) {
+  for (let index = 1; index <= published.count; index += 1) {
     const { offset, seq } = publisher.stamp('trades', 1)
     const id = `${epoch}-${index}`
-    if (index > told.written) continue
+    if (index > published.written) continue
     storage.trades.put(traded(1), trade(id, { run: run.number, offset, seq }))
   }
   const { market, ...gap } = { market: null, fromMs: timeMs(1), toMs: timeMs(2), count: 3 }
@@ -92,7 +92,7 @@ test('stores an announced loss with its offset among the trades', () => {
   const log = runOf(storage, 'first', { count: 5, written: 5 })
   const run = log.present.number
   const range = { fromMs: timeMs(1), toMs: timeMs(2), count: 3 }
-  const kept = { run, offset: 5, venue: 'b', market: null, ...range }
-  assert.deepEqual(log.losses({ run, offset: 5 }), [kept])
+  const retained = { run, offset: 5, venue: 'b', market: null, ...range }
+  assert.deepEqual(log.losses({ run, offset: 5 }), [retained])
   assert.deepEqual(log.losses({ run, offset: 6 }), [])
 })

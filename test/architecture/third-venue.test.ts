@@ -34,8 +34,8 @@ async function startWithToy(storage = openMemoryStorage()) {
     table: [...VENUES, TOY],
     venues: (parts) => {
       toy = openToy(parts, { m1: 'Will it rain frogs in Ruritania?' })
-      const silent = (key: Venue['key']) => openToy(parts, { quiet: 'Nothing?' }, key).venue
-      return [...VENUES.map(({ key }) => silent(key)), toy.venue]
+      const unsubscribed = (key: Venue['key']) => openToy(parts, { quiet: 'Nothing?' }, key).venue
+      return [...VENUES.map(({ key }) => unsubscribed(key)), toy.venue]
     },
   })
   const key = await engine.accounts.openLocalAccount(null)
@@ -69,16 +69,16 @@ async function startWithToy(storage = openMemoryStorage()) {
     assert.ok(answer.ok, `${path}: ${answer.status} ${text}`)
     return JSON.parse(text)
   }
-  const say = (line: string): void => {
+  const logLine = (line: string): void => {
     assert.ok(toy !== null)
     toy.say(line)
   }
-  return { engine, key, ask, say, settled }
+  return { engine, key, ask, say: logLine, settled }
 }
 
 /** Turns of the loop until something is so; fails after very many. */
 async function until(isSo: () => boolean, between = () => {}): Promise<void> {
-  for (let turn = 0; turn < 1_000_000 && !isSo(); turn += 1) {
+  for (let tick = 0; tick < 1_000_000 && !isSo(); tick += 1) {
     between()
     await nextTurn()
   }
@@ -87,7 +87,7 @@ async function until(isSo: () => boolean, between = () => {}): Promise<void> {
 
 describe('third venue', () => {
   test('passes through catalogue, search, book, trades, stream and webhooks with only a table row', async () => {
-    const { engine, key, ask, say, settled } = await startWithToy()
+    const { engine, key, ask, say: logLine, settled } = await startWithToy()
     const received: string[] = []
     const socket = new WebSocket(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${key}`)
     socket.on('message', (data) => received.push(String(data)))
@@ -106,8 +106,8 @@ describe('third venue', () => {
       await until(() => socket.readyState === WebSocket.OPEN)
       socket.send('{"action":"subscribe","channels":["orderbook","trades"],"platform":"toy"}')
       await until(() => received.filter((text) => text.includes('"synced"')).length === 2)
-      say('book m1 0.40 0.44')
-      say('trade m1 t1 0.42 3')
+      logLine('book m1 0.40 0.44')
+      logLine('trade m1 t1 0.42 3')
       await until(() =>
         received.some((text) => text.includes('"channel":"trades"') && text.includes('t1')),
       )

@@ -11,28 +11,28 @@ import { CHANNEL_NAMES, CHANNELS } from '../../http/ws/channels/channels.ts'
 import { type Message, StreamClient } from '../support/clients/stream-client.ts'
 import type { FakeMarket } from '../support/fakes/engine.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../support/rigs/face.ts'
-import { AsyncapiJudge, objectOf } from '../support/twins/asyncapi-judge.ts'
+import { type ApiServer, openApiServer } from '../support/rigs/face.ts'
+import { AsyncapiValidator, objectOf } from '../support/twins/asyncapi-judge.ts'
 import { NAMES } from '../support/worlds/builders.ts'
 import { settled } from '../support/worlds/stirring.ts'
 import { flow } from './toy-channel.ts'
 
 const channels = [...CHANNELS, flow]
 const document = asyncapi({ version: '0.0.0-test', names: NAMES, channels })
-const judge = new AsyncapiJudge(document)
+const validator = new AsyncapiValidator(document)
 const clock = new ManualClock()
-let face: Face
+let apiServer: ApiServer
 before(async () => {
-  face = await openFace({ clock, channels })
+  apiServer = await openApiServer({ clock, channels })
 })
-after(() => face.stop())
+after(() => apiServer.stop())
 
 /** The net dollars of each message of the toy channel. */
 function flowsOf(messages: readonly Message[]): readonly unknown[] {
   return messages
     .filter(({ type }) => type === 'flow')
     .map((message) => {
-      assert.equal(judge.problem('flowMessage', message), null)
+      assert.equal(validator.problem('flowMessage', message), null)
       const { data } = message
       return typeof data === 'object' && data !== null ? Reflect.get(data, 'net_usd') : undefined
     })
@@ -44,14 +44,14 @@ function trade(market: FakeMarket, side: 'buy' | 'sell', dollars: number): void 
 
 for (const form of ['json', 'msgpack'] as const) {
   test(`subscribes, sends, lists and unsubscribes a channel that only the table declares (${form})`, async () => {
-    const market = face.engine.add(form)
-    const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+    const market = apiServer.engine.add(form)
+    const client = await StreamClient.open(apiServer.port, `api_key=ann-key&encoding=${form}`)
     trade(market, 'buy', 10)
     const ids = { market_ids: [market.ref.id] }
     const command = { action: 'subscribe', id: 1, channel: 'flow', ...ids }
-    assert.equal(judge.problem('subscribeCommand', command), null)
+    assert.equal(validator.problem('subscribeCommand', command), null)
     const synced = await client.ask(command, 'synced')
-    assert.equal(synced.offset, face.engine.publisher.offset('trades'))
+    assert.equal(synced.offset, apiServer.engine.publisher.offset('trades'))
     trade(market, 'sell', 4)
     trade(market, 'sell', 8.5)
     assert.deepEqual(flowsOf(await settled(clock, client)), [10, 6, -2.5])
@@ -76,7 +76,7 @@ for (const form of ['json', 'msgpack'] as const) {
 }
 
 test('refuses its options like those of every channel, and is unknown without its table row', async () => {
-  const client = await StreamClient.open(face.port)
+  const client = await StreamClient.open(apiServer.port)
   const target = { market_ids: ['*'] }
   const wrong = { action: 'subscribe', channel: 'flow', pace_ms: 5, ...target }
   const refusal = await client.ask({ ...wrong, id: 1 }, 'error')
@@ -85,7 +85,7 @@ test('refuses its options like those of every channel, and is unknown without it
   const foreign = await client.ask({ ...other, id: 2 }, 'error')
   assert.equal(foreign.message, 'pace_ms is an option of flow only')
   await client.close()
-  const plain = await openFace({ clock })
+  const plain = await openApiServer({ clock })
   const stranger = await StreamClient.open(plain.port)
   const command = { action: 'subscribe', id: 1, channel: 'flow', ...target }
   assert.equal((await stranger.ask(command, 'error')).code, 'UNKNOWN_CHANNEL')
@@ -94,7 +94,7 @@ test('refuses its options like those of every channel, and is unknown without it
 })
 
 test('appears in the served document with its messages, options and example', async () => {
-  assert.deepEqual(await (await fetch(`${face.origin}/asyncapi.json`)).json(), document)
+  assert.deepEqual(await (await fetch(`${apiServer.origin}/asyncapi.json`)).json(), document)
   const { schemas, messages } = objectOf(document.components)
   assert.ok('Flow' in objectOf(schemas))
   assert.equal(objectOf(objectOf(messages).flowMessage).name, 'flow')
@@ -118,7 +118,7 @@ test('uses only documented messages as channel examples', () => {
   for (const { name, messages } of channels) {
     assert.ok(Object.keys(messages).length > 0, name)
     for (const [type, { example }] of Object.entries(messages)) {
-      assert.equal(judge.problem(`${type}Message`, example), null)
+      assert.equal(validator.problem(`${type}Message`, example), null)
     }
   }
 })

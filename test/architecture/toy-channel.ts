@@ -66,7 +66,7 @@ class FlowChannel implements OpenChannel {
       windowMs: 1_000,
       hasSubscribers: (market) => fanOut.hasSubscribers(PACED, market),
       merge: (_older, newer) => newer,
-      send: (market, news) => this.#send(PACED, market, news),
+      send: (market, changes) => this.#send(PACED, market, changes),
     })
   }
 
@@ -89,8 +89,8 @@ class FlowChannel implements OpenChannel {
   }
 
   state(_lane: ChannelVariant, { ref }: { ref: MarketRef }, encoder: Encoder): Frame | null {
-    const known = this.#flows.get(ref.number)
-    return known === undefined ? null : encoder.message(FLOW, ref, known.stamp, known)
+    const existing = this.#flows.get(ref.number)
+    return existing === undefined ? null : encoder.message(FLOW, ref, existing.stamp, existing)
   }
 
   removeMarket(market: MarketNumber): void {
@@ -98,9 +98,9 @@ class FlowChannel implements OpenChannel {
     this.#windows.removeMarket(market)
   }
 
-  #send(lane: ChannelVariant, market: MarketRef, news: Flow): void {
-    this.#parts.fanOut.send(lane, market, 'state', (encoder) =>
-      encoder.message(FLOW, market, news.stamp, news),
+  #send(variant: ChannelVariant, market: MarketRef, changes: Flow): void {
+    this.#parts.fanOut.send(variant, market, 'state', (encoder) =>
+      encoder.message(FLOW, market, changes.stamp, changes),
     )
   }
 }

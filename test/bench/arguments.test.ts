@@ -19,12 +19,12 @@ test('reads names, lengths and a deployment as given', () => {
     ...{ ...local, names: ['scale'], markets: 500_000 },
   })
   const target = { kind: 'target', isJson: false, seconds: 10, perSecond: 200, clientCount: 10 }
-  const place = { origin: 'http://127.0.0.1:1', apiKey: 'KEY' }
+  const position = { origin: 'http://127.0.0.1:1', apiKey: 'KEY' }
   assert.deepEqual(readRequest(AIMED), {
-    ...{ ...target, ...place, names: ['rest', 'fan-out', 'connect'] },
+    ...{ ...target, ...position, names: ['rest', 'fan-out', 'connect'] },
   })
   assert.deepEqual(readRequest([...AIMED, 'connect', '--clients', '7', '--rate', '0.5']), {
-    ...{ ...target, ...place, names: ['connect'], clientCount: 7, perSecond: 0.5 },
+    ...{ ...target, ...position, names: ['connect'], clientCount: 7, perSecond: 0.5 },
   })
   assert.deepEqual(readRequest(['--help', 'anything']), { kind: 'help' })
 })
@@ -49,12 +49,12 @@ test('refuses an invalid request in one line with what is accepted', () => {
     [[...AIMED, '--small'], /--small is not for --url/],
     [[...AIMED, 'storage'], /storage cannot be aimed with --url; rest, fan-out, connect can/],
   ]
-  for (const [args, said] of refusals) {
+  for (const [args, reported] of refusals) {
     assert.throws(
       () => readRequest(args),
       (error: unknown) => {
         assert.ok(error instanceof UsageError, String(error))
-        assert.match(error.message, said)
+        assert.match(error.message, reported)
         assert.ok(!error.message.includes('\n'), error.message)
         return true
       },

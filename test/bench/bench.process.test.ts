@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, it, test } from 'node:test'
 import { BENCHES } from '../../bench/benches.ts'
-import { check, newTimes, record, timeInTurns, timesRow } from '../../bench/harness.ts'
+import { check, newTimes, record, timeInRotation, timesRow } from '../../bench/harness.ts'
 import { outcomeText } from '../../bench/report/report.ts'
 import { smallState } from '../support/rigs/small-bench.ts'
 
@@ -55,7 +55,7 @@ test('alternates contestants over the same operations and does not record the wa
     afterBatch: () => seen.push(`after ${name}`),
   })
   const [one, other] = [contestant('one'), contestant('other')]
-  timeInTurns([one, other], { operationCount: 25, batchCount: 10 })
+  timeInRotation([one, other], { operationCount: 25, batchCount: 10 })
   assert.deepEqual(
     seen,
     // Each comes first in its turn.

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { type Face, openFace } from '../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../support/rigs/face.ts'
 
 interface Ended {
   readonly code: number
@@ -14,9 +14,9 @@ interface Ended {
 }
 
 function runBench(...args: readonly string[]): Promise<Ended> {
-  const words = ['--import', 'tsx', 'bench/run.ts', ...args]
+  const terms = ['--import', 'tsx', 'bench/run.ts', ...args]
   return new Promise((resolve) => {
-    execFile(process.execPath, words, (error, stdout, stderr) => {
+    execFile(process.execPath, terms, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code)
       resolve({ code, stdout, stderr })
     })
@@ -37,19 +37,19 @@ function refused({ code, stdout, stderr }: Ended, expected: number, line: RegExp
 }
 
 describe('command', () => {
-  let face: Face
+  let apiServer: ApiServer
   before(async () => {
-    face = await openFace()
-    face.engine.add('one').replace([], [])
-    face.engine.accounts.make('small')
-    const { accounts } = face.engine
+    apiServer = await openApiServer()
+    apiServer.engine.add('one').replace([], [])
+    apiServer.engine.accounts.make('small')
+    const { accounts } = apiServer.engine
     accounts.make('narrow', { requestsPerMinute: 100_000, socketsMax: 1 })
     accounts.make('spent', { requestsPerMinute: 0 })
   })
-  after(() => face.stop())
+  after(() => apiServer.stop())
 
   const at = (key: string, ...rest: readonly string[]) =>
-    runBench('--url', face.origin, '--api-key', key, ...rest)
+    runBench('--url', apiServer.origin, '--api-key', key, ...rest)
 
   it('ends with code 2, one line on stderr and no stdout for an unknown name', async () => {
     refused(await runBench('no-such-bench'), 2, /^no bench is called no-such-bench; there are .+/)

@@ -27,17 +27,17 @@ async function firstOf(
 ): Promise<readonly Delivered[]> {
   const batches: Delivered[] = []
   let finish: () => void = () => undefined
-  const isWhole = new Promise<void>((resolve) => {
+  const isComplete = new Promise<void>((resolve) => {
     finish = resolve
   })
-  const reading = log.read(SHARD, from, {
+  const sync = log.read(SHARD, from, {
     onBatch(batch) {
       batches.push({ ...batch, bytes: Uint8Array.from(batch.bytes) })
       if (batches.length === count) finish()
     },
   })
-  await isWhole
-  await reading.stop()
+  await isComplete
+  await sync.stop()
   return batches
 }
 
@@ -89,7 +89,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     const seen: BucketEntry[] = []
     let onWhole: () => void = () => undefined
     let onSeen: () => void = () => undefined
-    const isWhole = new Promise<void>((resolve) => {
+    const isComplete = new Promise<void>((resolve) => {
       onWhole = resolve
     })
     // A bucket keeps the newest value alone, which may take the place of one that was not delivered yet.
@@ -107,7 +107,7 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
       },
       onSnapshotEnd: onWhole,
     })
-    await isWhole
+    await isComplete
     assert.deepEqual(
       seen.map(({ key, value }) => [key, text(value)]),
       [['account.1', 'before']],
@@ -148,12 +148,12 @@ export function clusterLogContract(name: string, open: OpenLogs): void {
     await answering.stop()
     await engine.head(SHARD)
     await assert.rejects(gateway.request('http', bytes('x')), failsWith('unanswered'))
-    const heard = new Promise<string>((resolve) => {
+    const received = new Promise<string>((resolve) => {
       gateway.subscribe('revoked', (body) => resolve(text(body)))
     })
     // What is told reaches those whose listening the server knows: a request goes there and back before.
     await gateway.head(SHARD)
     engine.announce('revoked', bytes('key_1'))
-    assert.equal(await heard, 'key_1')
+    assert.equal(await received, 'key_1')
   })
 }

@@ -11,7 +11,7 @@ import { DAMAGES, HONEST, UnreliableWire } from '../support/fakes/unreliable-wir
 import { type Fates, KalshiPath, PolymarketPath } from '../support/rigs/book-paths.ts'
 import { isCrossed } from '../support/rigs/capture-replay.ts'
 import { NaiveBook } from '../support/twins/naive/book.ts'
-import { bookFrame, todaysChange } from '../support/twins/todays-shape.ts'
+import { bookFrame, changeV1 } from '../support/twins/todays-shape.ts'
 import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {
   type Capture,
@@ -32,7 +32,7 @@ const ASIDE_EVERY = 40
 
 type Shape = '2025' | 'today'
 
-interface Tally {
+interface Counts {
   sent: number
   /** Books found live after a frame, and of these the ones other than the venue's own. */
   live: number
@@ -42,7 +42,7 @@ interface Tally {
   readonly resyncs: Fates
 }
 
-const newTally = (): Tally => ({
+const newTally = (): Counts => ({
   sent: 0,
   live: 0,
   liveUnequal: 0,
@@ -59,7 +59,7 @@ class PolymarketRun {
   readonly #random: Random
   readonly #path: PolymarketPath
   readonly #venue = new NaiveBook()
-  readonly #tally: Tally
+  readonly #tally: Counts
   #atMs: TimeMs = timeMs(0)
 
   constructor(capture: Capture, shape: Shape, parts: RunParts) {
@@ -93,7 +93,7 @@ class PolymarketRun {
     if (this.#shape === '2025') return [frame.text]
     if (frame.book !== null) return [frame.text]
     // Today one message tells both tokens' entries; the second token's own is not sent.
-    return frame.isFirst ? [todaysChange(frame, this.#capture.tokens, { book: this.#venue })] : []
+    return frame.isFirst ? [changeV1(frame, this.#capture.tokens, { book: this.#venue })] : []
   }
 
   #send(text: string, isChange: boolean): void {
@@ -170,20 +170,20 @@ class PolymarketRun {
 interface RunParts {
   readonly wire: UnreliableWire
   readonly random: Random
-  readonly tally: Tally
+  readonly tally: Counts
 }
 
-function report(t: TestContext, wire: UnreliableWire, tally: Tally): void {
+function report(t: TestContext, wire: UnreliableWire, counters: Counts): void {
   const list = (counts: Iterable<[string, number]>) =>
     [...counts]
       .sort()
       .map(([name, count]) => `${name} ${count}`)
       .join(', ')
-  t.diagnostic(`${tally.sent} frames sent, damaged: ${list(Object.entries(wire.counts))}`)
-  t.diagnostic(`frames ended as: ${list(tally.fates)}`)
+  t.diagnostic(`${counters.sent} frames sent, damaged: ${list(Object.entries(wire.counts))}`)
+  t.diagnostic(`frames ended as: ${list(counters.fates)}`)
   t.diagnostic(
-    `live ${tally.live} times after a frame, then other than the venue's ${tally.liveUnequal} times; ` +
-      `asked again for: ${list(tally.resyncs)}`,
+    `live ${counters.live} times after a frame, then other than the venue's ${counters.liveUnequal} times; ` +
+      `asked again for: ${list(counters.resyncs)}`,
   )
 }
 
@@ -193,18 +193,18 @@ testOnBoth(
   (t, path) => {
     const random = seededRandom('damaged polymarket')
     const wire = new UnreliableWire(random, { damages: DAMAGES, percent: 60 })
-    const tally = newTally()
+    const counters = newTally()
     for (let pass = 0; wire.damagedCount < DAMAGED_MIN; pass += 1) {
       for (const capture of polymarketCaptures(path)) {
         new PolymarketRun(capture, pass % 2 === 0 ? '2025' : 'today', {
           wire,
           random,
-          tally,
+          tally: counters,
         }).play()
       }
     }
-    report(t, wire, tally)
-    assert.ok(tally.live > tally.sent / 4, 'a book that is never live proves nothing')
+    report(t, wire, counters)
+    assert.ok(counters.live > counters.sent / 4, 'a book that is never live proves nothing')
   },
 )
 
@@ -214,15 +214,18 @@ testOnBoth(
   (t, path) => {
     const random = seededRandom('lossy polymarket')
     const wire = new UnreliableWire(random, { damages: HONEST, percent: 5 })
-    const tally = newTally()
-    while (tally.topsCompared < TOPS_MIN) {
+    const counters = newTally()
+    while (counters.topsCompared < TOPS_MIN) {
       for (const capture of polymarketCaptures(path)) {
-        new PolymarketRun(capture, 'today', { wire, random, tally }).play()
+        new PolymarketRun(capture, 'today', { wire, random, tally: counters }).play()
       }
     }
-    report(t, wire, tally)
-    t.diagnostic(`${tally.topsCompared} best prices compared; what differs lies below them`)
-    assert.ok(tally.liveUnequal > 0, 'losses below the best prices cannot be seen on this stream')
+    report(t, wire, counters)
+    t.diagnostic(`${counters.topsCompared} best prices compared; what differs lies below them`)
+    assert.ok(
+      counters.liveUnequal > 0,
+      'losses below the best prices cannot be seen on this stream',
+    )
   },
 )
 
@@ -233,7 +236,7 @@ class KalshiRun {
   readonly #tickers: readonly string[]
   readonly #wire: UnreliableWire
   readonly #random: Random
-  readonly #tally: Tally
+  readonly #tally: Counts
   readonly #isHonest: boolean
   #seq = 0
   #atMs: TimeMs = timeMs(0)
@@ -298,10 +301,10 @@ class KalshiRun {
     let count = 0
     for (; count < HEAL_MAX; count += 1) {
       const ticker = this.#tickers[count % this.#tickers.length] ?? ''
-      const isWhole = [...this.path.markets.values()].every(
+      const isComplete = [...this.path.markets.values()].every(
         (market) => market.actor.isBookLive && market.equals(this.venue.quotedForYes(market.name)),
       )
-      if (isWhole) break
+      if (isComplete) break
       const text = this.venue.snapshotFrame(ticker, { sid: 1, seq: this.#next() })
       this.path.take(text, this.#atMs)
     }
@@ -352,15 +355,15 @@ testOnBoth(
     const { tickers, frames } = kalshiRecording(path)
     const random = seededRandom('damaged kalshi')
     const wire = new UnreliableWire(random, { damages: DAMAGES, percent: 30 })
-    const tally = newTally()
-    const run = new KalshiRun(tickers, { wire, random, tally, isHonest: false })
+    const counters = newTally()
+    const run = new KalshiRun(tickers, { wire, random, tally: counters, isHonest: false })
     while (wire.damagedCount < DAMAGED_MIN) run.round(frames)
     const healedAfter = run.heal()
-    report(t, wire, tally)
+    report(t, wire, counters)
     t.diagnostic(`healed by ${healedAfter} snapshots of ${tickers.length} markets`)
     assert.ok(healedAfter < HEAL_MAX, 'the books heal')
-    const liveMin = (tally.sent * tickers.length) / 12
-    assert.ok(tally.live > liveMin, 'books that are never live prove nothing')
+    const liveMin = (counters.sent * tickers.length) / 12
+    assert.ok(counters.live > liveMin, 'books that are never live prove nothing')
   },
 )
 
@@ -371,11 +374,11 @@ testOnBoth(
     const { tickers, frames } = kalshiRecording(path)
     const random = seededRandom('lossy kalshi')
     const wire = new UnreliableWire(random, { damages: HONEST, percent: 10 })
-    const tally = newTally()
-    const run = new KalshiRun(tickers, { wire, random, tally, isHonest: true })
-    while (tally.sent < LOSSY_MIN) run.round(frames)
+    const counters = newTally()
+    const run = new KalshiRun(tickers, { wire, random, tally: counters, isHonest: true })
+    while (counters.sent < LOSSY_MIN) run.round(frames)
     const healedAfter = run.heal()
-    report(t, wire, tally)
+    report(t, wire, counters)
     t.diagnostic(`healed by ${healedAfter} snapshots`)
     assert.ok(healedAfter <= tickers.length, 'one snapshot a market puts everything right')
   },
@@ -384,7 +387,7 @@ testOnBoth(
 test('accepts later prices after a last price stamped in the far future', () => {
   const path = new PolymarketPath('future', ['11', '12'])
   const now = timeMs(1_795_000_000_000)
-  const tell = (price: string, timestamp: number) =>
+  const notify = (price: string, timestamp: number) =>
     path.take(
       JSON.stringify({
         event_type: 'last_trade_price',
@@ -394,8 +397,8 @@ test('accepts later prices after a last price stamped in the far future', () => 
       }),
       now,
     )
-  tell('0.9', 4_000_000_000_000)
-  tell('0.4', now + 1)
+  notify('0.9', 4_000_000_000_000)
+  notify('0.4', now + 1)
   assert.equal(path.market.actor.price().price, 400_000)
 })
 

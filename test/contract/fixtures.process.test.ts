@@ -300,7 +300,7 @@ function rowsOf(path: string, origin: Origin): readonly unknown[] {
   return origin === 'invented' ? casesOf(path).map(({ row }) => row) : rowsOfFile(path)
 }
 
-function tableRow(cells: readonly (string | number)[]): string {
-  const [file, rows, taken, refused, became] = cells.map(String)
+function tableRow(actorRefs: readonly (string | number)[]): string {
+  const [file, rows, taken, refused, became] = actorRefs.map(String)
   return `${file?.padEnd(60)} ${rows?.padStart(5)} ${taken?.padStart(5)} ${refused?.padStart(7)}  ${became}`
 }

@@ -14,7 +14,7 @@ import {
 } from '../support/rigs/capture-replay.ts'
 import { EXPLANATIONS } from '../support/twins/book-differences.ts'
 import { NaiveBook } from '../support/twins/naive/book.ts'
-import { todaysChange } from '../support/twins/todays-shape.ts'
+import { changeV1 } from '../support/twins/todays-shape.ts'
 import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {
   KALSHI_STREAM,
@@ -46,10 +46,10 @@ const EXPECTED = {
   },
 } as const
 
-const kept = new Map<string, readonly CaptureReplay[]>()
+const stored = new Map<string, readonly CaptureReplay[]>()
 function replaysOf(path: string): readonly CaptureReplay[] {
-  const replays = kept.get(path) ?? polymarketCaptures(path).map(replayCapture)
-  kept.set(path, replays)
+  const replays = stored.get(path) ?? polymarketCaptures(path).map(replayCapture)
+  stored.set(path, replays)
   return replays
 }
 
@@ -141,13 +141,13 @@ testOnBoth(
   (t, source, origin) => {
     const all = replaysOf(source)
     for (const { name, changeCount, changesCrossed, crossings, path } of all) {
-      const told = crossings.map(
+      const reported = crossings.map(
         ({ lastedMs, messageCount, ignoredCount }) =>
           `${lastedMs} ms (${messageCount} messages, ${ignoredCount} left out)`,
       )
       t.diagnostic(
         `${name}: ${changesCrossed} of ${changeCount} changes leave a book crossed, in ` +
-          `${crossings.length} times: ${told.join(', ') || 'none'}`,
+          `${crossings.length} times: ${reported.join(', ') || 'none'}`,
       )
       assert.deepEqual(path.market.resyncs, Array(crossings.length).fill('crossed'), name)
       for (const { resyncCount, ignoredCount, messageCount } of crossings) {
@@ -179,12 +179,12 @@ testOnBoth(
         folded.take(frame.text, frame.timeMs)
         asFirst.take(frame.text, frame.timeMs)
         if (frame.book === null) continue
-        const twin = firstBooks[count]
+        const reference = firstBooks[count]
         count += 1
         // One pair is of two moments, 2 ms apart, with a change between them.
-        if (twin?.book == null || twin.timeMs !== frame.timeMs) continue
+        if (reference?.book == null || reference.timeMs !== frame.timeMs) continue
         compared += 1
-        const { bids, asks } = twin.book
+        const { bids, asks } = reference.book
         assert.ok(folded.market.equals({ bids, asks }), `${capture.name}, book ${count}`)
         const turned = { bids: asks.map(mirrored), asks: bids.map(mirrored) }
         assert.ok(asFirst.market.equals(turned), `${capture.name}, book ${count} as first`)
@@ -215,8 +215,8 @@ testOnBoth(
           own.take(frame.text, frame.timeMs)
         } else {
           const { tokens } = capture
-          both.take(todaysChange(frame, tokens, { book: best }), frame.timeMs)
-          own.take(todaysChange(asSecond(frame), tokens, { only: 'own' }), frame.timeMs)
+          both.take(changeV1(frame, tokens, { book: best }), frame.timeMs)
+          own.take(changeV1(asSecond(frame), tokens, { only: 'own' }), frame.timeMs)
         }
         const { bids, asks } = recorded.market.actor.book()
         assert.ok(both.market.equals({ bids, asks }), capture.name)

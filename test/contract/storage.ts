@@ -268,8 +268,8 @@ function retentionContract({ open, settle }: StorageUnderTest): void {
     for (let day = 0; day < 10; day += 1) {
       for (let count = 0; count < 20; count += 1) {
         const time = timeMs(NOON_MS - day * DAY_MS - count)
-        const place = { timeMs: time, run: 1, offset: day * 100 + count, seq: 1 }
-        storage.trades.put(traded(count % 2), trade(`${day}-${count}`, place))
+        const position = { timeMs: time, run: 1, offset: day * 100 + count, seq: 1 }
+        storage.trades.put(traded(count % 2), trade(`${day}-${count}`, position))
       }
       storage.ticks.put(1, noonHour - day * 24, { seconds: [1], prices: [trade('x').price] })
     }

@@ -35,7 +35,7 @@ test('writes nothing as a paused engine that lost the lease, reports it in one l
       ...SETTINGS,
       ...{ ...natsEnv('engine', nats), DATA_DIR: join(folder, name) },
     })
-  const said = async ({ stderr }: TestProcess, text: string): Promise<void> => {
+  const reported = async ({ stderr }: TestProcess, text: string): Promise<void> => {
     while (!stderr().includes(text)) await beforeAgain()
   }
   const [one, two] = [start('one'), start('two')]
@@ -45,13 +45,16 @@ test('writes nothing as a paused engine that lost the lease, reports it in one l
     rmSync(folder, { recursive: true, force: true })
   })
   // Whichever came first leads.
-  await Promise.race([said(one, 'gateways are answered'), said(two, 'gateways are answered')])
+  await Promise.race([
+    reported(one, 'gateways are answered'),
+    reported(two, 'gateways are answered'),
+  ])
   const isFirst = one.stderr().includes('gateways are answered')
   const [deposed, next] = isFirst ? [one, two] : [two, one]
-  await said(next, 'this engine follows the one that leads')
+  await reported(next, 'this engine follows the one that leads')
   process.kill(deposed.pid, 'SIGSTOP')
   const stoppedAtMs = systemClock.nowMs()
-  await said(next, 'gateways are answered')
+  await reported(next, 'gateways are answered')
   process.kill(deposed.pid, 'SIGCONT')
   assert.equal(await deposed.end('SIGCONT'), 1, deposed.stderr())
   const lines = deposed.stderr().match(/another engine leads: this one ends/g)
@@ -67,7 +70,7 @@ test('writes nothing as a paused engine that lost the lease, reports it in one l
     const head = await cluster.head(shard)
     if (head === 0) continue
     let last = 0
-    const reading = cluster.read(shard, 1, {
+    const sync = cluster.read(shard, 1, {
       onBatch: ({ sequence, bytes }) => {
         const batch = decodeBatch(bytes)
         terms.push(batch?.term ?? 0)
@@ -79,7 +82,7 @@ test('writes nothing as a paused engine that lost the lease, reports it in one l
       },
     })
     while (last < head) await beforeAgain()
-    await reading.stop()
+    await sync.stop()
     assert.deepEqual(terms, terms.toSorted(), `${shard}: a batch of the deposed engine behind`)
     if (new Set(terms).size > 1) both += 1
   }

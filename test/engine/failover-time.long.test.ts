@@ -59,10 +59,11 @@ test('moves clients of every gateway to the next leader after a kill or stop', {
     for (let left = CLIENTS; left > 0; left -= 1) {
       for (const url of rig.urls) witnesses.push(new Witness(url, key))
     }
-    const heard = async (runs: number) => {
-      while (witnesses.some(({ heardMs }) => heardMs.size < runs)) await beforeAgain()
+    const received = async (runs: number) => {
+      while (witnesses.some(({ heardMs: receivedMs }) => receivedMs.size < runs))
+        await beforeAgain()
     }
-    await heard(1)
+    await received(1)
     const times: number[] = []
     let leads = 0
     for (let round = 0; round < FAILOVERS; round += 1) {
@@ -72,13 +73,15 @@ test('moves clients of every gateway to the next leader after a kill or stop', {
       const sinceMs = performance.now()
       if (isKilled) await rig.endEngine(leads, 'SIGKILL')
       else rig.stopEngine(leads)
-      await heard(round + 2)
+      await received(round + 2)
       const stderr = rig.engine(next).stderr()
       const after = (text: string) => {
         const ms = loggedMs(stderr, text)
         return seconds(ms === null ? null : ms - sinceMs)
       }
-      const firsts = witnesses.map(({ heardMs }) => Math.max(...heardMs.values()) - sinceMs)
+      const firsts = witnesses.map(
+        ({ heardMs: receivedMs }) => Math.max(...receivedMs.values()) - sinceMs,
+      )
       times.push(...firsts)
       t.diagnostic(
         `${isKilled ? 'kill -9' : 'SIGSTOP'}: lease ${after('this engine leads')} s, gateways answered ${after('gateways are answered')} s, new messages at clients ${seconds(Math.min(...firsts))} to ${seconds(Math.max(...firsts))} s`,

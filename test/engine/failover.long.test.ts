@@ -114,8 +114,8 @@ class Member {
 function tradesOf(storage: Storage, venue: 'a' | 'b') {
   const all = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
   const rows = storage.trades.rangeOfVenue({ venue, ...all })
-  const told = rows.map(({ trade: { ordinal: _, run: __, ...trade } }) => trade)
-  return told.sort((one, other) => (one.nativeId < other.nativeId ? -1 : 1))
+  const reported = rows.map(({ trade: { ordinal: _, run: __, ...trade } }) => trade)
+  return reported.sort((one, other) => (one.nativeId < other.nativeId ? -1 : 1))
 }
 
 const server = new FaultyLogServer(systemClock, 'failover')
@@ -132,8 +132,8 @@ const events = new VenueEvents(seededRandom('failover'), MARKETS)
 const key = await one.open.accounts.openLocalAccount(null)
 const [account] = one.storage.accounts.accounts()
 assert.ok(account !== undefined)
-const asked = { ...WEBHOOK, url: receiver.url, secret }
-const { webhook } = await one.open.view.webhooks.create(account.id, asked)
+const requested = { ...WEBHOOK, url: receiver.url, secret }
+const { webhook } = await one.open.view.webhooks.create(account.id, requested)
 one.play(events, 300)
 const counts = (storage: Storage) => {
   const [stored] = storage.webhooks.all()
@@ -146,10 +146,10 @@ assert.ok(delivered.size > 10)
 // From now on nobody answers: what is taken stays pending.
 receiver.manner = 'hang'
 one.play(events, 300)
-const told = one.open.publisher.offset('trades')
+const reported = one.open.publisher.offset('trades')
 await until(() => {
   const [a, b] = [tradesOf(two.storage, 'a'), tradesOf(two.storage, 'b')]
-  return a.length + b.length === told
+  return a.length + b.length === reported
 }, 'the standby has every trade')
 await until(
   () => counts(two.storage).pending === counts(one.storage).pending,
@@ -187,7 +187,7 @@ test('resumes streams at the next leader by `since` without a gap', async () => 
   const resumed = client.messages.filter(({ type }) => type === 'trade')
   assert.deepEqual(
     resumed.map(({ offset }) => offset),
-    Array.from({ length: told - 20 }, (_, index) => 21 + index),
+    Array.from({ length: reported - 20 }, (_, index) => 21 + index),
   )
   assert.equal(
     client.messages.some(({ type }) => type === 'gap'),

@@ -16,7 +16,7 @@ import { FetchError, HttpClient, type HttpClientOptions } from '../../engine/fet
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { countTurns } from '../support/fakes/loop-turns.ts'
+import { countTicks } from '../support/fakes/loop-turns.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
@@ -74,9 +74,9 @@ async function settle<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
     isSettled = true
   })
   noted.catch(() => {})
-  for (let turns = 1; !isSettled && turns <= 160_000; turns += 1) {
+  for (let ticks = 1; !isSettled && ticks <= 160_000; ticks += 1) {
     await nextTurn()
-    if (turns % 8 === 0) clock.advance(5)
+    if (ticks % 8 === 0) clock.advance(5)
   }
   assert.ok(isSettled, 'the call did not end')
   return promise
@@ -160,7 +160,7 @@ describe('HttpClient', () => {
     const { client, clock, requests } = await open([status(429, { 'retry-after': '7' }), ok])
     const first = client.getJson('/a')
     while (requests.length === 0) await nextTurn()
-    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 50; ticks += 1) await nextTurn()
     const second = client.getJson('/b')
     await settle(clock, Promise.all([first, second]))
     assert.ok(requests.slice(1).every((each) => each.atMs >= 7_000))
@@ -176,7 +176,7 @@ describe('HttpClient', () => {
     })
     const first = client.getJson('/a')
     while (requests.length === 0) await nextTurn()
-    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 50; ticks += 1) await nextTurn()
     const second = client.getJson('/b')
     await settle(clock, Promise.all([first, second]))
     assert.ok((requests[1]?.atMs ?? 0) >= 2_000)
@@ -272,34 +272,34 @@ describe('HttpClient', () => {
         void seen.push(`${path} ${what}: ${sample}`),
       expected: (_path: string, isRefused: boolean) => void expectedOnes.push(isRefused),
     }
-    const say =
+    const logLine =
       (code: number, body: string, headers: Record<string, string> = {}): Answer =>
       (_request, response) => {
         response.writeHead(code, headers)
         response.end(body)
       }
-    const asked = async (answer: Answer, expected: number[] = []) => {
+    const requested = async (answer: Answer, expected: number[] = []) => {
       const { client, clock } = await open([answer], { watch, retries: 0 })
       return settle(clock, client.getJson('/x', {}, { expected })).catch((error) => error.message)
     }
     const parameter = '{"error":"no offset here","parameter":"offset"}'
-    assert.equal(await asked(say(400, parameter)), 'status 400: no offset here')
-    assert.equal(await asked(say(410, '')), 'status 410')
-    await asked(say(404, '<html>gone</html>'))
-    await asked(say(301, '', { location: 'https://elsewhere.example' }))
-    await asked(say(429, ''))
-    await asked(say(200, '<html>'))
-    await asked(say(200, ''))
-    await asked(say(200, '{}', { sunset: 'Sat, 24 Oct 2026 00:00:00 GMT' }))
+    assert.equal(await requested(logLine(400, parameter)), 'status 400: no offset here')
+    assert.equal(await requested(logLine(410, '')), 'status 410')
+    await requested(logLine(404, '<html>gone</html>'))
+    await requested(logLine(301, '', { location: 'https://elsewhere.example' }))
+    await requested(logLine(429, ''))
+    await requested(logLine(200, '<html>'))
+    await requested(logLine(200, ''))
+    await requested(logLine(200, '{}', { sunset: 'Sat, 24 Oct 2026 00:00:00 GMT' }))
     // What is expected, asked for patience, or a failure of the moment is none of its business.
-    await asked(say(404, ''), [404])
-    await asked(say(429, '', { 'retry-after': '1' }))
-    await asked(say(503, ''))
-    await asked(say(200, '{}'))
+    await requested(logLine(404, ''), [404])
+    await requested(logLine(429, '', { 'retry-after': '1' }))
+    await requested(logLine(503, ''))
+    await requested(logLine(200, '{}'))
     // But for how often a path refuses, and for a page in the place of its own words.
-    await asked(say(200, '{}'), [404])
+    await requested(logLine(200, '{}'), [404])
     assert.deepEqual(expectedOnes, [true, false])
-    await asked(say(404, '<html>moved</html>'), [404])
+    await requested(logLine(404, '<html>moved</html>'), [404])
     assert.deepEqual(seen, [
       `/base/x status 400 offset: ${parameter}`,
       '/base/x status 410: ',
@@ -328,22 +328,22 @@ describe('HttpClient', () => {
     const { client } = await open([(_request, response) => response.end(large)], {
       bodyBytesMax: 100_000,
     })
-    const loop = countTurns()
-    const turns: number[] = []
+    const loop = countTicks()
+    const ticks: number[] = []
     let isStopped = false
     const parse = JSON.parse
     test.mock.method(JSON, 'parse', (text: string) => {
       if (isStopped) client.stop()
-      turns.push(loop.count())
+      ticks.push(loop.count())
       return parse(text)
     })
     const answers = await Promise.all(['/a', '/b', '/c'].map((path) => client.getJson(path)))
     assert.deepEqual(answers, Array(3).fill(parse(large)))
-    assert.equal(new Set(turns).size, 3)
+    assert.equal(new Set(ticks).size, 3)
     isStopped = true
     await assert.rejects(client.getJson('/d'), { kind: 'aborted' })
     loop.stop()
-    assert.equal(turns.length, 4)
+    assert.equal(ticks.length, 4)
   })
 
   it('reports retries and the head of each answer of a call, and can hide it from the watch', async () => {

@@ -6,10 +6,10 @@ import { createGateway } from '../../engine/gateway.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { SETTINGS } from '../support/rigs/scribed-engine.ts'
-import { openScribedWorld } from '../support/rigs/scribed-world.ts'
+import { openRecordedWorld } from '../support/rigs/scribed-world.ts'
 
 test('marks everything as stale five seconds after the log is lost, and is live within ten of its return on the same mirror', async (t) => {
-  const world = await openScribedWorld('cut')
+  const world = await openRecordedWorld('cut')
   const { server, engine, clock, settle, play, until } = world
   await play(30)
   await settle(engine.checkpoint())

@@ -19,7 +19,7 @@ import type { Route } from '../../http/request/route.ts'
 import { ClusterAccounts } from '../../storage/cluster-accounts.ts'
 import { FaultyLogServer } from '../support/fakes/faulty-log.ts'
 import { until } from '../support/fakes/receivers.ts'
-import { ScribedEngine, SETTINGS } from '../support/rigs/scribed-engine.ts'
+import { RecordedEngine, SETTINGS } from '../support/rigs/scribed-engine.ts'
 import { beforeAgain } from '../support/rigs/whole-service.ts'
 import { openMemoryStorage } from '../support/twins/memory.ts'
 import { eventListing, listing, NOON } from '../support/worlds/builders.ts'
@@ -105,7 +105,7 @@ async function openCluster() {
   const log = server.connect()
   const storage = openMemoryStorage()
   const world = listings()
-  const engine = new ScribedEngine({ clock: systemClock, ...world, teams: TEAMS, storage })
+  const engine = new RecordedEngine({ clock: systemClock, ...world, teams: TEAMS, storage })
   const key = await engine.engine.accounts.openLocalAccount(null)
   await engine.start(log)
   await new ClusterAccounts(storage.accounts, await log.bucket('accounts')).share()
@@ -115,11 +115,11 @@ async function openCluster() {
     await engine.flush()
   }
   await play(300)
-  const { catalog, overrides: verdicts } = engine.engine
+  const { catalog, overrides: results } = engine.engine
   for (const index of [0, 1, 4]) {
     const [one, other] = VENUES.map((venue) => catalog.find(`venue_${venue}_${venue}${index}`))
     if (one == null || other == null) throw new Error('a market is missing')
-    await verdicts.set(one, other, 'confirmed')
+    await results.set(one, other, 'confirmed')
   }
   const gateways = ['g1', 'g2'].map((name) =>
     createGateway(SETTINGS, {
@@ -255,14 +255,14 @@ test('answers every read like its engine: status, body, name and headers', async
 })
 
 test('answers later listings, text changes, pairs, ended pairs and removals alike', async () => {
-  const { catalog, overrides: verdicts } = cluster.engine.engine
+  const { catalog, overrides: results } = cluster.engine.engine
   const [{ markets }, reworded] = [listings(), 'Is this reworded?']
-  const known = markets.find(({ nativeId }) => nativeId === 'a1')
-  assert.ok(known !== undefined)
+  const existing = markets.find(({ nativeId }) => nativeId === 'a1')
+  assert.ok(existing !== undefined)
   const long = 'Long rules. '.repeat(20_000)
   catalog.take({
     markets: [
-      { ...known, question: reworded, description: long },
+      { ...existing, question: reworded, description: long },
       listing('a90', { description: 'New rules.' }),
       listing('a91', { status: 'resolved', closeAtMs: timeMs(systemClock.nowMs() - 86_400_000) }),
     ],
@@ -273,10 +273,10 @@ test('answers later listings, text changes, pairs, ended pairs and removals alik
     if (one == null || other == null) throw new Error('a market is missing')
     return [one, other] as const
   }
-  await verdicts.set(...pair(0), 'rejected')
-  await verdicts.set(...pair(7), 'confirmed')
+  await results.set(...pair(0), 'rejected')
+  await results.set(...pair(7), 'confirmed')
   const before = catalog.marketCount
-  for (let look = 0; look < 50; look += 1) catalog.removeOld(systemClock.nowMs(), 0, 100)
+  for (let check = 0; check < 50; check += 1) catalog.removeOld(systemClock.nowMs(), 0, 100)
   assert.equal(catalog.marketCount, before - 1)
   await cluster.play(100)
   const search = '/v1/markets/search?search=reworded'
@@ -315,8 +315,8 @@ test('continues a list at another gateway with every row once, and expires the c
       for (const { id, slug } of body.markets ?? body.events) seen.push(id ?? slug)
       cursor = body.cursor
     }
-    const whole = JSON.parse((await ask(one.port, list.replace(/limit=\d+/, 'limit=100'))).text)
-    const rows: { id?: string; slug?: string }[] = whole.markets ?? whole.events
+    const full = JSON.parse((await ask(one.port, list.replace(/limit=\d+/, 'limit=100'))).text)
+    const rows: { id?: string; slug?: string }[] = full.markets ?? full.events
     assert.deepEqual(
       seen,
       rows.map(({ id, slug }) => id ?? slug),

@@ -14,7 +14,7 @@ import type { Storage } from '../../storage/contract/storage.ts'
 import { StreamClient } from '../support/clients/stream-client.ts'
 import { type FaultyLog, FaultyLogServer } from '../support/fakes/faulty-log.ts'
 import { until } from '../support/fakes/receivers.ts'
-import { ScribedEngine, SETTINGS } from '../support/rigs/scribed-engine.ts'
+import { RecordedEngine, SETTINGS } from '../support/rigs/scribed-engine.ts'
 import { beforeAgain } from '../support/rigs/whole-service.ts'
 import { openMemoryStorage } from '../support/twins/memory.ts'
 import { manyMarkets, VenueEvents } from '../support/worlds/venue-events.ts'
@@ -26,7 +26,7 @@ async function openCluster() {
   const server = new FaultyLogServer(systemClock, 'gateway')
   const log = server.connect()
   const storage: Storage = openMemoryStorage()
-  const engine = new ScribedEngine({ clock: systemClock, markets: MARKETS, storage })
+  const engine = new RecordedEngine({ clock: systemClock, markets: MARKETS, storage })
   const key = await engine.engine.accounts.openLocalAccount(null)
   await engine.start(log)
   await new ClusterAccounts(storage.accounts, await log.bucket('accounts')).share()
@@ -172,11 +172,11 @@ test('accepts a ticket of another gateway once and limits streams over all gatew
       await beforeAgain()
     }
   }
-  const asked = await fetch(`http://127.0.0.1:${one.gateway.port}/v1/ws/ticket`, {
+  const requested = await fetch(`http://127.0.0.1:${one.gateway.port}/v1/ws/ticket`, {
     method: 'POST',
     headers: { 'x-api-key': key },
   })
-  const { ticket } = (await asked.json()) as { ticket: string }
+  const { ticket } = (await requested.json()) as { ticket: string }
   const first = await StreamClient.open(two.gateway.port, `ticket=${ticket}`)
   await assert.rejects(StreamClient.open(one.gateway.port, `ticket=${ticket}`))
   const second = await StreamClient.open(one.gateway.port, `api_key=${key}`)
@@ -203,16 +203,16 @@ test('resumes a stream at another gateway with every trade once and books withou
       ),
     'the newest trade',
   )
-  const told = first.messages.filter(({ type }) => type === 'trade')
+  const reported = first.messages.filter(({ type }) => type === 'trade')
   assert.deepEqual(
-    told.map(({ offset }) => offset),
-    Array.from({ length: told.length }, (_, index) => Number(from) + 1 + index),
+    reported.map(({ offset }) => offset),
+    Array.from({ length: reported.length }, (_, index) => Number(from) + 1 + index),
   )
   first.socket.close()
   await cluster.play(80)
   await caughtUp(two)
   const second = await StreamClient.open(two.gateway.port, `api_key=${cluster.key}`)
-  const since = { epoch, offset: told.at(-1)?.offset }
+  const since = { epoch, offset: reported.at(-1)?.offset }
   second.send({ action: 'subscribe', id: 1, channel, market_ids: ['*'], since })
   const resumed = await second.next(({ type }) => type === 'resumed')
   const missed = second.messages.filter(({ type }) => type === 'trade')
@@ -247,19 +247,22 @@ test('begins candles with the newest bar of each market and continues like the e
     })
     await client.next(({ type }) => type === 'synced')
   }
-  const [own, judge] = clients
-  assert.ok(own !== undefined && judge !== undefined)
-  assert.ok(bars(judge).size > 1, 'some have traded')
-  assert.deepEqual(bars(own), bars(judge), 'what it begins with')
-  const before = bars(judge)
+  const [own, validator] = clients
+  assert.ok(own !== undefined && validator !== undefined)
+  assert.ok(bars(validator).size > 1, 'some have traded')
+  assert.deepEqual(bars(own), bars(validator), 'what it begins with')
+  const before = bars(validator)
   await cluster.play(80)
   await caughtUp(one)
-  const isTold = () => {
-    const [told, known] = [bars(own), bars(judge)]
-    const news = [...known].filter(([id, bar]) => before.get(id) !== bar)
-    return news.length > 0 && JSON.stringify([...told].sort()) === JSON.stringify([...known].sort())
+  const isPublished = () => {
+    const [reported, existing] = [bars(own), bars(validator)]
+    const updates = [...existing].filter(([id, bar]) => before.get(id) !== bar)
+    return (
+      updates.length > 0 &&
+      JSON.stringify([...reported].sort()) === JSON.stringify([...existing].sort())
+    )
   }
-  await until(isTold, 'the bars with the newest trades')
+  await until(isPublished, 'the bars with the newest trades')
   for (const client of clients) client.socket.close()
 })
 

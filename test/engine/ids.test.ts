@@ -81,8 +81,8 @@ test('determines a stream by its seed, with even draws', () => {
   const random = seededRandom('even')
   const counts = new Array<number>(10).fill(0)
   for (let step = 0; step < 100_000; step += 1) {
-    const face = random.below(10)
-    counts[face] = (counts[face] ?? 0) + 1
+    const server = random.below(10)
+    counts[server] = (counts[server] ?? 0) + 1
   }
   assert.ok(
     counts.every((count) => Math.abs(count - 10_000) < 500),

@@ -32,13 +32,13 @@ test('explains a failed start on one line without a banner', async () => {
 })
 
 test('exits with 2 before startup for a missing recording or encoder', async () => {
-  for (const [setting, says] of [
+  for (const [setting, states] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
   ] as const) {
     const { dataDir, engine } = start('missing', setting)
     await assert.rejects(engine.line(/listens at/), /ended with 2/)
-    assert.match(engine.stderr(), says)
+    assert.match(engine.stderr(), states)
     assert.equal(existsSync(dataDir), false)
   }
 })

@@ -20,7 +20,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 const library = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
 const EDGES = [0, 1, 31, 32, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
-const WHOLE = [...EDGES, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 52 + 1]
+const COMPLETE = [...EDGES, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 52 + 1]
 const LARGEST = Number.MAX_SAFE_INTEGER
 
 /** As the library has to be given a whole number to write it as one. */
@@ -69,13 +69,13 @@ function manyCounts(random: Random): number[] {
 }
 
 function randomUpdate(random: Random, market: BookUpdate['market'], count: number): BookUpdate {
-  const whole = () => random.pick([...WHOLE, LARGEST])
+  const complete = () => random.pick([...COMPLETE, LARGEST])
   return {
     kind: 'book',
     market,
-    offset: whole(),
-    seq: whole(),
-    venueTimeMs: timeMs(whole()),
+    offset: complete(),
+    seq: complete(),
+    venueTimeMs: timeMs(complete()),
     receivedAtMs: timeMs(random.below(2 ** 32) * 1_000),
     checksum: random.pick([null, 0, 2 ** 31, 2 ** 32 - 1]),
     changes: Array.from({ length: count }, () => ({
@@ -89,7 +89,7 @@ function randomUpdate(random: Random, market: BookUpdate['market'], count: numbe
 test('writes a number in its shortest form: 32-bit integer, 64-bit time or counter, else float', () => {
   const random = seededRandom('numbers', 8)
   const some = Array.from({ length: 2_000 }, () => random.below(2 ** random.below(53)))
-  for (const value of [...WHOLE, LARGEST, ...some].flatMap((one) => [one, -one])) {
+  for (const value of [...COMPLETE, LARGEST, ...some].flatMap((one) => [one, -one])) {
     const written = bytesOf((to) => to.integer(value))
     assert.ok(written.equals(library.pack(wholeOf(value))), `${value} as a whole number`)
     assert.equal(decode(written), value + 0)

@@ -18,9 +18,9 @@ const listenersOf = ({ signal }: AbortController) => getEventListeners(signal, '
 test('uses one listener on a signal for any number of waiters and calls each once', async () => {
   const ending = new AbortController()
   const clock = new ManualClock()
-  const told: number[] = []
+  const published: number[] = []
   const off = Array.from({ length: 50 }, (_, index) =>
-    onAbort(ending.signal, () => void told.push(index)),
+    onAbort(ending.signal, () => void published.push(index)),
   )
   const pauses = Array.from({ length: 50 }, () => pause(clock, 60_000, ending.signal))
   assert.equal(listenersOf(ending), 1)
@@ -29,11 +29,11 @@ test('uses one listener on a signal for any number of waiters and calls each onc
   await Promise.all(pauses)
   assert.equal(clock.timerCount, 0)
   assert.deepEqual(
-    told,
+    published,
     Array.from({ length: 50 }, (_, index) => index).filter((index) => index !== 7),
   )
-  onAbort(ending.signal, () => void told.push(99))
-  assert.equal(told.at(-1), 99, 'at once when it has ended already')
+  onAbort(ending.signal, () => void published.push(99))
+  assert.equal(published.at(-1), 99, 'at once when it has ended already')
 })
 
 test('adds one listener to the caller’s signal for any number of concurrent calls', async () => {

@@ -34,8 +34,8 @@ function metricsOf(query: string): readonly string[] {
   const bare = query
     .replace(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ')
     .replace(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ')
-  const words = [...bare.matchAll(/(?<![\w.])[a-z_][a-z0-9_]*\b(?!\s*\()/g)]
-  return words.map(([word]) => word).filter((word) => !NOT_OURS.has(word))
+  const terms = [...bare.matchAll(/(?<![\w.])[a-z_][a-z0-9_]*\b(?!\s*\()/g)]
+  return terms.map(([term]) => term).filter((term) => !NOT_OURS.has(term))
 }
 
 /** The `expr` lines of the rules, each folded into one. */
@@ -57,10 +57,10 @@ function queriesIn(value: unknown): readonly string[] {
 
 /** Names under which the code registers metrics, as patterns: a venue's key or an environment's name may be a part. */
 function metricsOfCode(): readonly RegExp[] {
-  const files = ['engine', 'storage', 'actors', 'http'].flatMap((room) =>
-    readdirSync(room, { recursive: true, encoding: 'utf8' })
+  const files = ['engine', 'storage', 'actors', 'http'].flatMap((capacity) =>
+    readdirSync(capacity, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
-      .map((path) => readFileSync(join(room, path), 'utf8')),
+      .map((path) => readFileSync(join(capacity, path), 'utf8')),
   )
   const names = files.flatMap((text) => [
     ...text.matchAll(/\b(count|gauge|histogramMs)\(\s*['`]([a-z][^'`\n]*)['`]/gi),
@@ -105,10 +105,10 @@ test('registers every metric that alerts or the dashboard read', () => {
   const dashboard: unknown = JSON.parse(readFileSync(`${FOLDER}/grafana.json`, 'utf8'))
   const queries = [...ruleQueries(), ...queriesIn(dashboard)]
   assert.equal(ruleQueries().length, alerts.length)
-  const known = metricsOfCode()
+  const existing = metricsOfCode()
   const unknown = queries
     .flatMap(metricsOf)
-    .filter((name) => !known.some((pattern) => pattern.test(name)))
+    .filter((name) => !existing.some((pattern) => pattern.test(name)))
   assert.deepEqual(unknown, [])
   assert.ok(queries.flatMap(metricsOf).length > queries.length, 'queries name metrics')
 })
@@ -138,8 +138,8 @@ test('ships a site file that nginx accepts', (t) => {
       .replace(/\/etc\/\S+privkey\.pem/, key)
     writeFileSync(join(folder, 'site.conf'), site)
     const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    const places = folders.map((one) => `${one}_temp_path ${folder}/${one};`).join(' ')
-    const main = `pid ${folder}/pid; error_log ${folder}/log; events {} http { access_log off; ${places} include ${folder}/site.conf; }`
+    const locations = folders.map((one) => `${one}_temp_path ${folder}/${one};`).join(' ')
+    const main = `pid ${folder}/pid; error_log ${folder}/log; events {} http { access_log off; ${locations} include ${folder}/site.conf; }`
     writeFileSync(join(folder, 'nginx.conf'), main)
     const args = ['-t', '-q', '-p', folder, '-e', join(folder, 'log'), '-c', 'nginx.conf']
     runTool(t, 'nginx', args, 'nginx-light')

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GET_NATS, hasNats } from '../../engine/cluster/nats-server.ts'
-import { Crowd, unannounced } from '../support/clients/crowd.ts'
+import { SimulatedUsers, unannounced } from '../support/clients/crowd.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
-import { settled, tell } from '../support/rigs/crowd-judge.ts'
+import { reportText, settled } from '../support/rigs/crowd-judge.ts'
 import { allMarketIds, compareTrades } from '../support/rigs/whole-service.ts'
 
 const AWAY_SECONDS = process.env.TEST_LONG === '1' ? 60 : 8
@@ -18,24 +18,24 @@ const skip = hasNats() ? false : GET_NATS
 test('stays up without nats-server, shows nothing as live, and recovers with every loss announced', {
   skip,
 }, async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const rig = await ClusterRig.open({ engines: 2, gateways: 2, world: WORLD })
-  const { places } = rig
-  let crowd: Crowd | null = null
+  const { places: locations } = rig
+  let crowd: SimulatedUsers | null = null
   try {
     const [port = 0] = rig.ports
-    const watched = { marketIds: await allMarketIds(places), wideEvery: 4, marketsPerClient: 20 }
-    crowd = Crowd.start({
-      ...{ seed: 'outage', host: '127.0.0.1', port, apiKey: places.key, clients: CLIENTS },
+    const watched = { marketIds: await allMarketIds(locations), wideEvery: 4, marketsPerClient: 20 }
+    crowd = SimulatedUsers.start({
+      ...{ seed: 'outage', host: '127.0.0.1', port, apiKey: locations.key, clients: CLIENTS },
       ...{ ...watched, rough: null },
     })
     assert.deepEqual((await crowd.ask({ kind: 'ready' })).rejected, [])
     const sinceMs = Date.now()
     await rig.whole()
     const seen: Record<string, number> = {}
-    const look = async () => {
+    const check = async () => {
       for (const url of rig.urls) {
-        const headers = { 'x-api-key': places.key }
+        const headers = { 'x-api-key': locations.key }
         const response = await fetch(rig.booksUrl(url), { headers })
         seen[response.status] = (seen[response.status] ?? 0) + 1
         const text = await response.text()
@@ -44,15 +44,15 @@ test('stays up without nats-server, shows nothing as live, and recovers with eve
         assert.ok([200, 429, 503].includes(response.status), text)
       }
     }
-    say(await rig.withoutNats(AWAY_SECONDS, look))
-    say(`books asked for meanwhile, by status: ${JSON.stringify(seen)}; none was called live`)
+    logLine(await rig.withoutNats(AWAY_SECONDS, check))
+    logLine(`books asked for meanwhile, by status: ${JSON.stringify(seen)}; none was called live`)
     assert.ok(rig.isComplete, rig.logged().join('\n'))
     await rig.venues.flow('pause')
     await crowd.ask({ kind: 'calm' })
-    const { report, truth } = await settled(crowd, places, say)
-    tell(report, truth, say)
-    const trades = await compareTrades(places, null, sinceMs)
-    say(
+    const { report, truth } = await settled(crowd, locations, logLine)
+    reportText(report, truth, logLine)
+    const trades = await compareTrades(locations, null, sinceMs)
+    logLine(
       `${trades.truthTrades} trades at the venues: ${trades.tradesMissing.length} missing, ${trades.tradesDoubled.length} twice, ${trades.tradesExtra.length} extra`,
     )
     assert.ok(rig.isComplete, rig.logged().join('\n'))

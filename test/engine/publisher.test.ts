@@ -41,11 +41,11 @@ test('counts offsets by channel and seqs by market, both from 1 without gaps', (
 
 test('calls watchers at once in order of registration', () => {
   const publisher = open()
-  const heard: string[] = []
+  const received: string[] = []
   for (const name of ['first', 'second'])
-    publisher.watch({ name, onUpdate: () => heard.push(name) })
+    publisher.watch({ name, onUpdate: () => received.push(name) })
   publisher.publish(gap)
-  assert.deepEqual(heard, ['first', 'second'])
+  assert.deepEqual(received, ['first', 'second'])
 })
 
 test('isolates a watcher that throws', () => {
@@ -65,7 +65,7 @@ test('isolates a watcher that throws', () => {
 
 test('leaves no counter of a removed market, continues offsets, and notifies watchers once', () => {
   const publisher = open()
-  const told: number[] = []
+  const published: number[] = []
   publisher.watch({ name: 'indifferent', onUpdate: () => undefined })
   publisher.watch({
     name: 'broken',
@@ -77,7 +77,7 @@ test('leaves no counter of a removed market, continues offsets, and notifies wat
   publisher.watch({
     name: 'third',
     onUpdate: () => undefined,
-    onMarketRemoved: (market) => told.push(market),
+    onMarketRemoved: (market) => published.push(market),
   })
   for (const channel of ['orderbook', 'trades', 'prices', 'lifecycle'] as const) {
     publisher.stamp(channel, 1)
@@ -88,5 +88,5 @@ test('leaves no counter of a removed market, continues offsets, and notifies wat
     assert.deepEqual(publisher.latest(channel, 1), { offset: 2, seq: 0 })
     assert.deepEqual(publisher.stamp(channel, 2), { offset: 3, seq: 2 })
   }
-  assert.deepEqual(told, [1])
+  assert.deepEqual(published, [1])
 })

@@ -14,7 +14,7 @@ import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
 import { type Message, StreamClient } from '../support/clients/stream-client.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { goOn } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/own-time.ts'
 import { quietVenue } from '../support/fakes/quiet-venue.ts'
 import { openMemoryStorage } from '../support/twins/memory.ts'
 import { eventListing, level, listing, NOON, snapshot, trade } from '../support/worlds/builders.ts'
@@ -47,7 +47,7 @@ async function open(key: VenueKey) {
   const clock = new ManualClock(NOON)
   let emit: (event: VenueEvent) => void = () => undefined
   /** Outcomes that the engine asked for: snapshots on the stream, and books over REST. */
-  const asked = { resynced: [] as string[], read: [] as string[] }
+  const requested = { resynced: [] as string[], read: [] as string[] }
   /** What the venue has; over REST unless `ghosts` has it. */
   const truth = new Map<string, Books>()
   const feed = { connectionsOpen: 1 }
@@ -71,10 +71,10 @@ async function open(key: VenueKey) {
     catalog: { ...quiet.catalog, crawl: async (onPage) => onPage(page) },
     feed: {
       ...quiet.feed,
-      resync: (outcomes) => asked.resynced.push(...outcomes),
+      resync: (outcomes) => requested.resynced.push(...outcomes),
       readBooks(outcomes) {
         for (const outcome of outcomes) {
-          asked.read.push(outcome)
+          requested.read.push(outcome)
           const name = nameOf(outcome)
           const there = name === undefined ? undefined : truth.get(name)
           if (name !== undefined && there !== undefined) book(name, false, there)
@@ -99,7 +99,7 @@ async function open(key: VenueKey) {
     },
     ...{ epoch: 'test', version: '0' },
   })
-  const stopTime = goOn(clock)
+  const stopTime = waitOneTick(clock)
   const apiKey = await engine.accounts.openLocalAccount(null)
   await engine.start()
   stopTime()
@@ -126,10 +126,10 @@ async function open(key: VenueKey) {
     return JSON.parse(await answer.text())
   }
   const client = await StreamClient.open(engine.port, `api_key=${apiKey}`)
-  const heard: string[] = []
+  const received: string[] = []
   let read = 0
   /** What came since the last call, with the market's name in place of its id. */
-  const news = async (): Promise<readonly string[]> => {
+  const changes = async (): Promise<readonly string[]> => {
     await client.ask({ action: 'ping', id: clock.monotonicMs() }, 'pong')
     const fresh = client.messages.slice(read)
     read = client.messages.length
@@ -143,7 +143,7 @@ async function open(key: VenueKey) {
   }
   const stop = async () => {
     await client.close()
-    const stopTime = goOn(clock)
+    const stopTime = waitOneTick(clock)
     await engine.stop()
     stopTime()
   }
@@ -151,14 +151,14 @@ async function open(key: VenueKey) {
     clock,
     engine,
     client,
-    news,
-    heard,
+    news: changes,
+    heard: received,
     get,
     put,
     move,
     lose,
     buy,
-    asked,
+    asked: requested,
     feed,
     idOf,
     platform,
@@ -172,14 +172,14 @@ type World = Awaited<ReturnType<typeof open>>
 
 async function begin(key: VenueKey): Promise<World> {
   const world = await open(key)
-  const { client, put, idOf, clock, news } = world
+  const { client, put, idOf, clock, news: changes } = world
   put('x', 0.38, 0.4)
   put('y', 0.38, 0.4)
   clock.advance(1)
   for (const channel of ['orderbook', 'depth', 'prices']) {
     await client.ask({ action: 'subscribe', id: 1, channel, market_ids: NAMES.map(idOf) }, 'synced')
   }
-  await news()
+  await changes()
   return world
 }
 
@@ -197,7 +197,7 @@ async function rest({ get, idOf, platform }: World, name: Name) {
 for (const key of ['a', 'b'] as const) {
   test(`marks a muted market of venue ${key} stale five seconds after a trade outside its book, and says so everywhere`, async () => {
     const world = await begin(key)
-    const { clock, news, buy, put, move, asked, stop } = world
+    const { clock, news: changes, buy, put, move, asked: requested, stop } = world
     try {
       assert.equal((await rest(world, 'x')).total, 1)
       // From here on nothing comes of x, though y moves all the time: the real price of x is 0.60.
@@ -212,28 +212,28 @@ for (const key of ['a', 'b'] as const) {
         ageMs > 9_000 && ageMs <= 10_001,
         `${ageMs}: the age of the book, not of its socket`,
       )
-      asked.read.length = 0
+      requested.read.length = 0
       move('x', 0.58, 0.6)
       buy('x', 't1', 60)
-      await news()
+      await changes()
       for (let second = 1; second < 5; second += 1) {
         clock.advance(1_000)
         assert.equal((await rest(world, 'x')).stale, false, `second ${second}`)
       }
       clock.advance(1_100)
-      const told = await news()
+      const published = await changes()
       const reason = 'contradicted_by_trade'
       for (const channel of ['orderbook', 'depth', 'prices']) {
-        assert.ok(told.includes(`stale ${channel} x ${reason}`), told.join())
+        assert.ok(published.includes(`stale ${channel} x ${reason}`), published.join())
       }
-      assert.ok(!told.some((line) => /^stale \w+ y /.test(line)), told.join())
+      assert.ok(!published.some((line) => /^stale \w+ y /.test(line)), published.join())
       const after = await rest(world, 'x')
       assert.deepEqual([after.stale, after.total, after.isUp], [true, 0, true])
       assert.deepEqual(after.feed, { state: 'live', reason: null, stale_books: 1 })
-      assert.ok(asked.resynced.includes('x-yes'))
+      assert.ok(requested.resynced.includes('x-yes'))
       put('x', 0.58, 0.6)
       clock.advance(1)
-      const back = await news()
+      const back = await changes()
       assert.ok(
         back.includes('resync orderbook x venue_gap') && back.includes('snapshot orderbook x'),
       )
@@ -246,7 +246,7 @@ for (const key of ['a', 'b'] as const) {
 
   test(`ends an opportunity of a muted market of venue ${key} by two REST samples, without any trade`, async () => {
     const world = await begin(key)
-    const { clock, news, move, asked, put, stop } = world
+    const { clock, news: changes, move, asked: requested, put, stop } = world
     try {
       assert.equal((await rest(world, 'x')).total, 1)
       move('x', 0.58, 0.6)
@@ -257,9 +257,9 @@ for (const key of ['a', 'b'] as const) {
         if ((await rest(world, 'x')).total === 0) endedAt = second
       }
       assert.ok(endedAt !== null && endedAt <= 40, `${endedAt}`)
-      assert.ok((await news()).includes('stale orderbook x contradicted_by_rest'))
+      assert.ok((await changes()).includes('stale orderbook x contradicted_by_rest'))
       assert.equal((await rest(world, 'x')).stale, true)
-      assert.ok(asked.read.filter((outcome) => outcome === 'x-yes').length >= 2)
+      assert.ok(requested.read.filter((outcome) => outcome === 'x-yes').length >= 2)
     } finally {
       await stop()
     }
@@ -280,7 +280,7 @@ for (const key of ['a', 'b'] as const) {
 
   test(`keeps a good book of venue ${key} when one REST sample is a ghost book`, async () => {
     const world = await begin(key)
-    const { clock, news, move, stop, truth } = world
+    const { clock, news: changes, move, stop, truth } = world
     try {
       const good = truth.get('x')
       assert.ok(good !== undefined)
@@ -290,7 +290,7 @@ for (const key of ['a', 'b'] as const) {
         if (world.asked.read.includes('x-yes')) truth.set('x', good)
       }
       assert.deepEqual(
-        (await news()).filter((line) => line.includes(' x ')),
+        (await changes()).filter((line) => line.includes(' x ')),
         [],
       )
       const { total, stale } = await rest(world, 'x')
@@ -302,13 +302,13 @@ for (const key of ['a', 'b'] as const) {
 
   test(`reports the stale books of a frozen venue ${key} in one status, and ends it with fresh or a new state`, async () => {
     const world = await begin(key)
-    const { clock, news, lose, feed, put, idOf, client, stop } = world
+    const { clock, news: changes, lose, feed, put, idOf, client, stop } = world
     try {
       lose('feedGap', 'silent while REST moves')
       lose('feedDown', 'silent while REST moves')
       feed.connectionsOpen = 0.5
-      const told = await news()
-      assert.deepEqual(told, ['status stale silent 2'])
+      const published = await changes()
+      assert.deepEqual(published, ['status stale silent 2'])
       for (let second = 1; second <= 10; second += 1) {
         clock.advance(1_000)
         const { stale, total, isUp, feed: health, status } = await rest(world, 'x')
@@ -320,12 +320,12 @@ for (const key of ['a', 'b'] as const) {
       client.send({ action: 'subscribe', id: 2, ...again })
       const late = await client.ofType('snapshot')
       assert.equal(late.stale, true, 'who subscribes now sees it')
-      await news()
+      await changes()
       feed.connectionsOpen = 1
       put('x', 0.38, 0.4)
       put('y', 0.37, 0.41)
       clock.advance(1_000)
-      const back = await news()
+      const back = await changes()
       assert.ok(back.includes('fresh orderbook x') && back.includes('fresh prices x'), back.join())
       assert.ok(!back.includes('snapshot orderbook x'))
       assert.ok(

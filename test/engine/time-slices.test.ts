@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/time-slices.ts'
-import { countTurns } from '../support/fakes/loop-turns.ts'
+import { countTicks } from '../support/fakes/loop-turns.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 test('ends a time slice on time, continues in the next tick, and loses nothing', async () => {
@@ -25,14 +25,14 @@ test('ends a time slice on time, continues in the next tick, and loses nothing',
   assert.equal(runSlice(clock, count(100)), null)
   stepsOfTurn = 0
   let isOn = true
-  const look = () => {
+  const check = () => {
     most = Math.max(most, stepsOfTurn)
     stepsOfTurn = 0
-    if (isOn) setImmediate(look)
+    if (isOn) setImmediate(check)
   }
   const sum = runInSlices(clock, count(1_000))
   assert.equal(stepsOfTurn, 0)
-  look()
+  check()
   assert.equal(await sum, 500_500)
   isOn = false
   assert.ok(most >= 10 && most <= 11, `${most} steps in a turn`)
@@ -45,11 +45,11 @@ test('ends a time slice on time, continues in the next tick, and loses nothing',
 
 test('gives concurrent tasks separate event-loop ticks', async () => {
   const clock = new ManualClock()
-  const loop = countTurns()
-  const turns: number[][] = []
+  const loop = countTicks()
+  const ticks: number[][] = []
   function* work(): SlicedWork<void> {
     const seen: number[] = []
-    turns.push(seen)
+    ticks.push(seen)
     for (let step = 0; step < 30; step += 1) {
       if (seen.at(-1) !== loop.count()) seen.push(loop.count())
       clock.advance(0.5)
@@ -58,7 +58,7 @@ test('gives concurrent tasks separate event-loop ticks', async () => {
   }
   await Promise.all([work(), work(), work()].map((steps) => runInSlices(clock, steps)))
   loop.stop()
-  const all = turns.flat()
-  assert.ok(turns.every((seen) => seen.length >= 10))
+  const all = ticks.flat()
+  assert.ok(ticks.every((seen) => seen.length >= 10))
   assert.equal(new Set(all).size, all.length)
 })

@@ -102,10 +102,10 @@ test('adds fills in any order to the same result', () => {
     isTold: fc.boolean(),
   })
   const shuffled = fc.array(one, { minLength: 1, maxLength: 8 }).chain((fills) => {
-    const all = fills.map(({ price, size, usd, maker, atMs, isTold }, index) => {
+    const all = fills.map(({ price, size, usd, maker, atMs, isTold: isPublished }, index) => {
       const units = { price: priceMicros(price), size: sizeMicros(size), usd: usdMicros(usd) }
-      const place = { timeMs: timeMs(atMs), ordinal: index }
-      return fill(`f${index}`, { ...units, ...place, maker }, isTold ? 10 + index : null)
+      const position = { timeMs: timeMs(atMs), ordinal: index }
+      return fill(`f${index}`, { ...units, ...position, maker }, isPublished ? 10 + index : null)
     })
     return fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))
   })
@@ -117,8 +117,8 @@ test('adds fills in any order to the same result', () => {
         [b.isPublished, b.oldestMs, b.newestMs],
         [a.isPublished, a.oldestMs, a.newestMs],
       )
-      const told = inOrder.find(({ offset }) => offset !== null)
-      if (told !== undefined) assert.equal(a.first, told)
+      const published = inOrder.find(({ offset }) => offset !== null)
+      if (published !== undefined) assert.equal(a.first, published)
     }),
     { numRuns: 200 },
   )

@@ -15,7 +15,7 @@ import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
 import { openVenues } from '../../engine/venues/venues.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { goOn } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/own-time.ts'
 import { goldenFile } from '../support/twins/golden.ts'
 
 const MINUTES = 10
@@ -34,7 +34,7 @@ async function follow(venue: Venue, recorder: Recorder): Promise<void> {
 }
 
 const clock = new ManualClock()
-const stopClock = goOn(clock)
+const stopClock = waitOneTick(clock)
 const random = seededRandom('recording')
 const simulator = await startSimulator({
   ...{ seed: 7, marketsPerVenue: 20, messagesPerSecond: 5, gapsPerMinute: 6, faults: [] },

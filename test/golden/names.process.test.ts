@@ -22,7 +22,7 @@ import {
   TABLES,
 } from '../../storage/tables.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { NatsScribe } from '../support/fakes/nats-scribe.ts'
+import { NatsRecorder } from '../support/fakes/nats-scribe.ts'
 import { sideOf, testFolder } from '../support/rigs/data-folder.ts'
 import { NO_RECORDING, ReplayClock, ReplayedService } from '../support/rigs/replayed-service.ts'
 import { documentNames } from '../support/twins/document-names.ts'
@@ -118,7 +118,7 @@ const ANNOUNCED = ['revoked', 'member', 'places', 'tickets'] as const
 
 /** What an engine names while it uses everything that a cluster's log has. */
 async function namesOnTheWire(): Promise<readonly string[]> {
-  const scribe = await NatsScribe.open()
+  const scribe = await NatsRecorder.open()
   const log = await openNats({
     ...{ url: scribe.url, creds: null, ca: null, login: null, side: 'engine', name: 'one' },
     ...{ clock: systemClock, log: silentLog },

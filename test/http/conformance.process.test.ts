@@ -6,14 +6,18 @@ import { after, before, describe, test } from 'node:test'
 import { RawConnection } from '../support/clients/raw-http.ts'
 import { RouteClient } from '../support/clients/route-client.ts'
 import { conform } from '../support/rigs/conformance.ts'
-import { ACCOUNT, type DescribedFace, openDescribedFace } from '../support/rigs/described-face.ts'
-import { DocumentJudge } from '../support/twins/document-judge.ts'
+import {
+  ACCOUNT,
+  type DocumentedServer,
+  openDocumentedServer,
+} from '../support/rigs/described-face.ts'
+import { OpenapiValidator } from '../support/twins/document-judge.ts'
 
-let face: DescribedFace
+let server: DocumentedServer
 before(async () => {
-  face = await openDescribedFace()
+  server = await openDocumentedServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** Injected in a test of the wrapper (handle.test.ts), not here; 503 only where a route has no refusal of its own. */
 const OUR_FAULT = 500
@@ -21,11 +25,11 @@ const LATE = 503
 
 describe('conformance', () => {
   test('answers every parameter of every route as documented and reaches every documented status', async (t) => {
-    const { clients, close } = RouteClient.all(face)
+    const { clients, close } = RouteClient.all(server)
     const problems: string[] = []
     let requests = 0
     for (const client of clients) {
-      await conform(client, face)
+      await conform(client, server)
       const { method, pattern } = client.route
       const name = `${method} ${pattern}`
       const reached = [...client.reached].sort()
@@ -44,8 +48,8 @@ describe('conformance', () => {
   })
 
   test('detects every deviation: an added, missing or mistyped field, a status, a header, a type', async () => {
-    const judge = new DocumentJudge(face.document)
-    const connection = new RawConnection(face.port)
+    const validator = new OpenapiValidator(server.document)
+    const connection = new RawConnection(server.port)
     const headers = [['X-API-Key', `${ACCOUNT}-key`]] as const
     const target = '/v1/markets/venue_a_a0'
     const good = await connection.exchange({ method: 'GET', target, headers })
@@ -53,7 +57,7 @@ describe('conformance', () => {
     assert.ok(good !== null)
     const operation = { method: 'GET', pattern: '/v1/markets/{market_id}' }
     const problem = (changed: Partial<typeof good>) =>
-      judge.problem({ ...operation, ...good, ...changed })
+      validator.problem({ ...operation, ...good, ...changed })
     const without = (name: string) => new Map([...good.headers].filter(([one]) => one !== name))
     const market: Record<string, unknown> = JSON.parse(good.body)
     const { slug: _, ...less } = market

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { RawConnection } from '../support/clients/raw-http.ts'
-import { type DescribedFace, openDescribedFace } from '../support/rigs/described-face.ts'
-import { FuzzJudge } from '../support/twins/fuzz-judge.ts'
+import { type DocumentedServer, openDocumentedServer } from '../support/rigs/described-face.ts'
+import { FuzzChecker } from '../support/twins/fuzz-judge.ts'
 import { FuzzRequests } from '../support/worlds/fuzz-requests.ts'
 
 const COUNT = process.env.TEST_LONG === '1' ? 100_000 : 1_000
@@ -15,24 +15,24 @@ const PROBLEMS_MAX = 20
 /** Lists' pins of the fake catalogue are kept for ever; so many requests apart they are let go. */
 const PINS_EVERY = 1_000
 
-let face: DescribedFace
+let server: DocumentedServer
 before(async () => {
-  face = await openDescribedFace()
+  server = await openDocumentedServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 describe('fuzzing', () => {
   test('survives every mutated request without a 5xx, a hang or an undocumented answer', async (t) => {
-    const requests = new FuzzRequests(face.routes, SEED)
-    const judge = new FuzzJudge(face)
+    const requests = new FuzzRequests(server.routes, SEED)
+    const validator = new FuzzChecker(server)
     const statuses = new Map<string, number>()
     const problems: string[] = []
     let next = 0
     const work = async (): Promise<void> => {
-      const connection = new RawConnection(face.port)
+      const connection = new RawConnection(server.port)
       while (next < COUNT && problems.length < PROBLEMS_MAX) {
         const index = next++
-        if (index % PINS_EVERY === 0) face.engine.catalog.pins.clear()
+        if (index % PINS_EVERY === 0) server.engine.catalog.pins.clear()
         const request = requests.at(index)
         const answer = await connection.exchange(request.bytes, request.isBroken).catch((error) => {
           throw new Error(`#${index} ${request.method} ${request.target.slice(0, 300)}: ${error}`)
@@ -41,7 +41,7 @@ describe('fuzzing', () => {
         if (request.isBroken) connection.close()
         const status = answer === null ? 'closed' : String(answer.status)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        const problem = judge.problem(request, answer)
+        const problem = validator.problem(request, answer)
         if (problem !== null) {
           problems.push(`#${index} ${request.method} ${request.target.slice(0, 300)}: ${problem}`)
         }
@@ -52,7 +52,7 @@ describe('fuzzing', () => {
     const counts = [...statuses].sort().map(([status, count]) => `${status}: ${count}`)
     t.diagnostic(`${next} requests, seed ${SEED}; ${counts.join(', ')}`)
     assert.deepEqual(problems, [])
-    const health = await fetch(`${face.origin}/health`)
+    const health = await fetch(`${server.origin}/health`)
     assert.equal(health.status, 200, 'the process is well afterwards')
   })
 })

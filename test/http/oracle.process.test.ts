@@ -11,7 +11,7 @@ import { parseQuery } from '../../http/request/query.ts'
 import { SECONDS_MAX } from '../../http/schemas.ts'
 import { compileQuery } from '../../http/validation/validate.ts'
 import { queryText, RouteClient } from '../support/clients/route-client.ts'
-import { type DescribedFace, openDescribedFace } from '../support/rigs/described-face.ts'
+import { type DocumentedServer, openDocumentedServer } from '../support/rigs/described-face.ts'
 
 const ORACLE = join(process.env.SHARED_REFERENCE ?? '../shared/reference', 'pydantic-oracle.json')
 
@@ -56,11 +56,11 @@ const BODIES: Readonly<Record<string, string>> = {
   body_key: 'POST /v1/keys',
 }
 
-let face: DescribedFace
+let server: DocumentedServer
 before(async () => {
-  face = await openDescribedFace()
+  server = await openDocumentedServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** What the service says beyond the oracle: seconds have bounds here, there they had none. */
 function expected({ case: name, input, ok, errors = [] }: Case) {
@@ -82,28 +82,28 @@ function pairs(name: string, input: unknown): readonly (readonly [string, string
 /** Asks one parameter; the answer's failures must be these, at this place. */
 async function askParameter(
   client: RouteClient,
-  place: 'query' | 'path',
+  position: 'query' | 'path',
   name: string,
   one: Case,
 ): Promise<void> {
   const others = client.required.filter(([other]) => other !== name)
   const ask =
-    place === 'path'
+    position === 'path'
       ? { path: { [name]: String(one.input) } }
       : { query: [...others, ...pairs(name, one.input)] }
   const { status, body } = await client.ask(ask)
   const label = `${client.route.pattern} ${name}=${JSON.stringify(one.input).slice(0, 60)}`
   const isRequired = client.required.some(([required]) => required === name)
   // An empty value in a query is no value.
-  if (place === 'query' && one.input === '') {
-    const missing = { type: 'missing', loc: [place, name], msg: 'Field required' }
+  if (position === 'query' && one.input === '') {
+    const missing = { type: 'missing', loc: [position, name], msg: 'Field required' }
     const found: unknown = status === 422 ? JSON.parse(body).detail[0] : null
     if (isRequired)
       assert.deepEqual({ ...Object(found), input: 0 }, { ...missing, input: 0 }, label)
     else assert.notEqual(status, 422, `${label}: ${body}`)
     return
   }
-  const wanted = expected(one).map((error) => ({ ...error, loc: [place, name] }))
+  const wanted = expected(one).map((error) => ({ ...error, loc: [position, name] }))
   if (wanted.length === 0) assert.notEqual(status, 422, `${label}: ${body}`)
   else assert.deepEqual(JSON.parse(body), { detail: wanted }, label)
 }
@@ -111,14 +111,14 @@ async function askParameter(
 /** Every parameter of a kind, of all routes. */
 function parametersOf(clients: readonly RouteClient[], isOfKind: (schema: TSchema) => boolean) {
   return clients.flatMap((client) => {
-    const places = [
+    const locations = [
       ['query', client.route.querySchema.properties],
       ['path', client.route.pathSchema.properties],
     ] as const
-    return places.flatMap(([place, properties]) =>
+    return locations.flatMap(([position, properties]) =>
       Object.entries(properties)
         .filter(([, schema]) => isOfKind(schema))
-        .map(([name]) => ({ client, place, name })),
+        .map(([name]) => ({ client, place: position, name })),
     )
   })
 }
@@ -127,7 +127,7 @@ describe('oracle', () => {
   test('answers each input on every parameter and body with pydantic’s messages', async (t) => {
     if (!existsSync(ORACLE)) return t.skip(`${ORACLE} is absent; set SHARED_REFERENCE`)
     const { cases }: { cases: readonly Case[] } = JSON.parse(readFileSync(ORACLE, 'utf8'))
-    const { clients, close } = RouteClient.all(face)
+    const { clients, close } = RouteClient.all(server)
     let answered = 0
     for (const kind of new Set(cases.map(({ case: name }) => name))) {
       const inputs = cases.filter(({ case: name }) => name === kind)
@@ -137,9 +137,10 @@ describe('oracle', () => {
         if (isOfKind === undefined) await askBody(clients, one)
         else if (found.length === 0) askParser(kind, one)
         else
-          for (const { client, place, name } of found) {
+          for (const { client, place: position, name } of found) {
             // An empty segment is no path of this route.
-            if (place === 'query' || one.input !== '') await askParameter(client, place, name, one)
+            if (position === 'query' || one.input !== '')
+              await askParameter(client, position, name, one)
           }
         answered += 1
       }

@@ -9,22 +9,22 @@ import { silentLog } from '../../engine/process/log.ts'
 import { createServer } from '../../http/server.ts'
 import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
 import { FakeEngine } from '../support/fakes/engine.ts'
-import { type Face, openFace, PUBLIC_ONLY } from '../support/rigs/face.ts'
+import { type ApiServer, openApiServer, PUBLIC_ONLY } from '../support/rigs/face.ts'
 
-let face: Face
+let apiServer: ApiServer
 before(async () => {
-  face = await openFace()
-  face.engine.add('one')
+  apiServer = await openApiServer()
+  apiServer.engine.add('one')
 })
-after(() => face.stop())
+after(() => apiServer.stop())
 
 describe('API server', () => {
   test('reads URLs and headers far beyond the library’s default', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '7')).join(',')
-    const got = await face.get(`/v1/markets?token_ids=${ids}&limit=1`)
+    const got = await apiServer.get(`/v1/markets?token_ids=${ids}&limit=1`)
     assert.equal(got.status, 200)
     assert.equal(got.headers.get('x-unknown-parameters'), 'token_ids')
-    const large = await face.get('/health', { headers: { 'x-large': 'x'.repeat(16_384) } })
+    const large = await apiServer.get('/health', { headers: { 'x-large': 'x'.repeat(16_384) } })
     assert.equal(large.status, 200)
   })
 
@@ -48,12 +48,12 @@ describe('API server', () => {
     }
     const pattern = /HOST=127\.0\.0\.1 PORT=\d+: the port is in use/
     await assert.rejects(createServer({ ...options, port: address.port }), pattern)
-    await assert.rejects(createServer({ ...options, port: face.port }), pattern, 'our own too')
+    await assert.rejects(createServer({ ...options, port: apiServer.port }), pattern, 'our own too')
     await new Promise((resolve) => holder.close(resolve))
   })
 
   test('closes every stream with 1001 and stops listening when it drains', async () => {
-    const own = await openFace()
+    const own = await openApiServer()
     const one = await StreamClient.open(own.port)
     const two = await StreamClient.open(own.port)
     const draining = own.server.drain()
@@ -67,7 +67,7 @@ describe('API server', () => {
 
 describe('draining', () => {
   test('announces the end of the connection to a busy REST client, which loses no request', async () => {
-    const own = await openFace()
+    const own = await openApiServer()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = () =>
       new Promise<string>((resolve, reject) => {
@@ -102,28 +102,28 @@ describe('headers of every answer', () => {
       ['/v1/markets', { method: 'OPTIONS' }],
       ['/v1/auth/signup', post('{"email":"new@example.com","password":"long enough"}')],
     ] as const) {
-      const got = await face.get(path, init)
+      const got = await apiServer.get(path, init)
       seen.set(got.status, path)
       if (got.status >= 400 && got.status !== 422) assert.equal(typeof got.body.detail, 'string')
     }
     assert.deepEqual([...seen.keys()].sort(), [200, 201, 204, 400, 401, 404, 405, 413, 422])
-    const refused = await refusedUpgrade(face.port, 'api_key=no')
+    const refused = await refusedUpgrade(apiServer.port, 'api_key=no')
     assert.equal(refused.status, 401)
     assert.match(refused.headers['x-ratelimit-limit'] ?? '', /^\d+$/)
   })
 
   test('sends JSON typed with nosniff, and account answers with no-store', async () => {
-    const got = await face.get('/v1/markets')
+    const got = await apiServer.get('/v1/markets')
     assert.equal(got.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(got.headers.get('x-content-type-options'), 'nosniff')
     assert.equal(got.headers.get('cache-control'), 'private, no-cache')
-    const me = await face.get('/v1/auth/me')
+    const me = await apiServer.get('/v1/auth/me')
     assert.equal(me.headers.get('cache-control'), 'no-store')
   })
 
   test('answers a plain GET of the stream with 426 and what is missing, with or without a key', async () => {
     for (const headers of [{}, { 'x-api-key': 'ann-key' }, { 'x-api-key': 'nobody' }]) {
-      const got = await face.get('/v1/ws?api_key=ann-key', { headers })
+      const got = await apiServer.get('/v1/ws?api_key=ann-key', { headers })
       assert.equal(got.status, 426)
       assert.equal(got.headers.get('upgrade'), 'websocket')
       assert.deepEqual(got.body, {
@@ -132,7 +132,7 @@ describe('headers of every answer', () => {
           '`Sec-WebSocket-Version: 13`, `Sec-WebSocket-Key` of 16 bytes in base64',
       })
     }
-    assert.equal((await face.get('/v1/ws', { method: 'HEAD' })).status, 426)
-    assert.equal((await face.get('/v1/ws', { method: 'POST' })).status, 405)
+    assert.equal((await apiServer.get('/v1/ws', { method: 'HEAD' })).status, 426)
+    assert.equal((await apiServer.get('/v1/ws', { method: 'POST' })).status, 405)
   })
 })

@@ -14,7 +14,7 @@ import { silentLog } from '../../engine/process/log.ts'
 import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { goOn } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/own-time.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 import { compareBooks, compareTrades, read } from '../support/rigs/whole-service.ts'
 
@@ -120,7 +120,7 @@ const ROUNDS: readonly (readonly ChangeName[])[] = [
 const KNOWN_AFTER_MS = 3_000
 const FLOW_MS = 10_000
 const NAMED_WITHIN_MS = 60_000
-const LOOK_EVERY_MS = 1_000
+const SAMPLE_EVERY_MS = 1_000
 const LOOK_AGAIN_MS = 3_000
 /** Five minutes of the world. */
 const LOOKS_MAX = 100
@@ -142,7 +142,7 @@ async function openRounds() {
   const { urls, kalshiKeyId: keyId, kalshiPrivateKeyPem: privateKeyPem } = simulator
   const kalshi = { restUrl: urls.kalshiRest, wsUrl: urls.kalshiWs, keyId, privateKeyPem }
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-changes-'))
-  const stopTime = goOn(clock)
+  const stopTime = waitOneTick(clock)
   const before = await openWatchedEngine({
     ...{ dataDir, addresses: { polymarket: urls, kalshi }, clock },
   })
@@ -163,25 +163,25 @@ async function openRounds() {
 
 /** Resolves to what each change was named by, and after how many seconds. */
 async function live(
-  { clock, simulator, place }: Awaited<ReturnType<typeof openRounds>>,
+  { clock, simulator, place: position }: Awaited<ReturnType<typeof openRounds>>,
   changes: readonly ChangeName[],
 ): Promise<readonly string[]> {
   const { gamma } = simulator.urls
   await read(`${gamma}/sim/state?action=resume`)
   simulator.changes.set(changes)
   const startedMs = clock.nowMs()
-  const { engine, apiKey } = await openWatchedEngine(place)
-  const places = { gamma, api: `http://127.0.0.1:${engine.port}`, key: apiKey }
+  const { engine, apiKey } = await openWatchedEngine(position)
+  const locations = { gamma, api: `http://127.0.0.1:${engine.port}`, key: apiKey }
   const follower = new StreamFollower(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${apiKey}`)
   try {
     await follower.follow('orderbook')
     await follower.follow('trades')
     const sinceMs = clock.nowMs()
-    const named = await namesOf(changes, places.api, { clock, startedMs })
+    const named = await namesOf(changes, locations.api, { clock, startedMs })
     await pause(clock, Math.max(0, sinceMs + FLOW_MS - clock.nowMs()))
     await read(`${gamma}/sim/state?action=pause`)
     await pause(clock, LOOK_AGAIN_MS)
-    await judge(places, follower, { clock, sinceMs })
+    await judge(locations, follower, { clock, sinceMs })
     return named
   } finally {
     follower.close()
@@ -207,33 +207,33 @@ async function namesOf(
     if (clock.nowMs() - startedMs > NAMED_WITHIN_MS) {
       assert.deepEqual(found, changes, all.map(({ kind, name }) => `${kind}=${name}`).join(', '))
     }
-    await pause(clock, LOOK_EVERY_MS)
+    await pause(clock, SAMPLE_EVERY_MS)
   }
 }
 
 /** What is served as live is right at once; all is, in the end. */
 async function judge(
-  places: Parameters<typeof compareBooks>[0],
+  locations: Parameters<typeof compareBooks>[0],
   follower: StreamFollower,
   { clock, sinceMs }: { readonly clock: ManualClock; readonly sinceMs: number },
 ): Promise<void> {
-  const look = async () => ({
-    ...(await compareBooks(places, follower)),
-    ...(await compareTrades(places, follower, sinceMs)),
+  const check = async () => ({
+    ...(await compareBooks(locations, follower)),
+    ...(await compareTrades(locations, follower, sinceMs)),
   })
-  const wrongIn = (found: Awaited<ReturnType<typeof look>>) => [
+  const wrongIn = (found: Awaited<ReturnType<typeof check>>) => [
     ...[...found.booksWrong, ...found.rebuiltWrong, ...found.tradesMissing],
     ...[...found.tradesUnstreamed, ...found.tradesExtra, ...found.tradesDoubled],
   ]
-  let found = await look()
+  let found = await check()
   const isStale = (book: string) => book.endsWith(': stale')
   assert.deepEqual(
     found.booksWrong.filter((book) => !isStale(book)),
     [],
   )
-  for (let looks = 1; wrongIn(found).length > 0 && looks < LOOKS_MAX; looks += 1) {
+  for (let checks = 1; wrongIn(found).length > 0 && checks < LOOKS_MAX; checks += 1) {
     await pause(clock, LOOK_AGAIN_MS)
-    found = await look()
+    found = await check()
   }
   assert.deepEqual(wrongIn(found).slice(0, 5), [])
   assert.deepEqual(follower.faults, [])

@@ -7,10 +7,10 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { GET_NATS, hasNats } from '../../engine/cluster/nats-server.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { Clerk } from '../support/clients/clerk.ts'
-import { Crowd, unannounced } from '../support/clients/crowd.ts'
+import { AccountClient } from '../support/clients/clerk.ts'
+import { SimulatedUsers, unannounced } from '../support/clients/crowd.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
-import { settled, tell } from '../support/rigs/crowd-judge.ts'
+import { reportText, settled } from '../support/rigs/crowd-judge.ts'
 import { allMarketIds, compareTrades } from '../support/rigs/whole-service.ts'
 
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
@@ -31,17 +31,17 @@ const skip = hasNats() ? false : GET_NATS
 test('loses nothing unannounced over kills of engine, gateways and nats-server, and keeps what was acknowledged', {
   skip,
 }, async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const random = seededRandom(seed, 'kills')
   const world = { messagesPerSecond: rate, marketsPerVenue: 40, faults: 'off' }
   const rig = await ClusterRig.open({ engines, gateways: GATEWAYS, world })
-  const { places } = rig
-  let crowd: Crowd | null = null
-  const clerk = new Clerk(rig.urls, seededRandom(seed, 'clerk'))
+  const { places: locations } = rig
+  let crowd: SimulatedUsers | null = null
+  const clerk = new AccountClient(rig.urls, seededRandom(seed, 'clerk'))
   try {
-    crowd = Crowd.start({
-      ...{ seed, host: '127.0.0.1', port: rig.ports[0] ?? 0, apiKey: places.key, clients },
-      ...{ marketIds: await allMarketIds(places), wideEvery: 10, marketsPerClient: 20 },
+    crowd = SimulatedUsers.start({
+      ...{ seed, host: '127.0.0.1', port: rig.ports[0] ?? 0, apiKey: locations.key, clients },
+      ...{ marketIds: await allMarketIds(locations), wideEvery: 10, marketsPerClient: 20 },
       rough: { lifeMsMax: 20_000, gateways: rig.ports },
     })
     assert.deepEqual((await crowd.ask({ kind: 'ready' })).rejected, [])
@@ -60,20 +60,20 @@ test('loses nothing unannounced over kills of engine, gateways and nats-server, 
       }
       done[kind] = (done[kind] ?? 0) + 1
     }
-    say(`${kills} kills: ${JSON.stringify(done)}`)
+    logLine(`${kills} kills: ${JSON.stringify(done)}`)
     await rig.listening()
     await rig.whole()
-    say(await rig.withoutNats(awaySeconds))
+    logLine(await rig.withoutNats(awaySeconds))
     for (const index of rig.ports.keys()) assert.equal(await rig.restartGateway(index), 0)
     await clerk.stop()
     await rig.venues.flow('pause')
     await crowd.ask({ kind: 'calm' })
-    const { report, truth } = await settled(crowd, places, say)
-    tell(report, truth, say)
+    const { report, truth } = await settled(crowd, locations, logLine)
+    reportText(report, truth, logLine)
     const lost = await clerk.lost()
-    say(`acknowledged: ${JSON.stringify(clerk.acknowledged)}; ${lost.length} lost`)
-    const trades = await compareTrades(places, null, sinceMs)
-    say(
+    logLine(`acknowledged: ${JSON.stringify(clerk.acknowledged)}; ${lost.length} lost`)
+    const trades = await compareTrades(locations, null, sinceMs)
+    logLine(
       `${trades.truthTrades} trades at the venues: ${trades.tradesMissing.length} missing, ${trades.tradesDoubled.length} twice, ${trades.tradesExtra.length} extra`,
     )
     assert.deepEqual(lost, [])
@@ -91,6 +91,6 @@ test('loses nothing unannounced over kills of engine, gateways and nats-server, 
     await clerk.stop()
     await crowd?.stop()
     await rig.close()
-    for (const line of rig.logged().slice(-20)) say(line)
+    for (const line of rig.logged().slice(-20)) logLine(line)
   }
 })

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Crowd, type CrowdReport, unannounced } from '../support/clients/crowd.ts'
+import { SimulatedUsers, type SimulatedUsersReport, unannounced } from '../support/clients/crowd.ts'
 import { startWatchedEngine, type WatchedEngine } from '../support/rigs/watched-engine.ts'
 import { allMarketIds, Rig } from '../support/rigs/whole-service.ts'
 
@@ -28,17 +28,17 @@ test('keeps books and trades correct with all venue faults too', { skip }, (t) =
   followAll((line) => t.diagnostic(line), 'on'),
 )
 
-async function followAll(say: (line: string) => void, faults: 'on' | 'off'): Promise<void> {
+async function followAll(logLine: (line: string) => void, faults: 'on' | 'off'): Promise<void> {
   const rig = new Rig()
   let watched: WatchedEngine | null = null
-  let crowd: Crowd | null = null
+  let crowd: SimulatedUsers | null = null
   try {
     await rig.startVenues({ messagesPerSecond: rate, marketsPerVenue, faults })
     watched = await startWatchedEngine(rig)
     const { engine, witness, apiKey } = watched
     const api = `http://127.0.0.1:${engine.port}`
     const marketIds = await allMarketIds({ gamma: rig.gamma, api, key: apiKey })
-    crowd = Crowd.start({
+    crowd = SimulatedUsers.start({
       ...{ seed, host: '127.0.0.1', port: engine.port, apiKey, clients, marketIds },
       ...{ wideEvery: 0, marketsPerClient: 20, rough: { lifeMsMax: (seconds * 1_000) / 3 } },
     })
@@ -57,14 +57,14 @@ async function followAll(say: (line: string) => void, faults: 'on' | 'off'): Pro
     await crowd.ask({ kind: 'calm' })
     const books = (witness.counts.book - before.book) / elapsed
     const trades = (witness.counts.trade - before.trade) / elapsed
-    say(
+    logLine(
       `${marketIds.length} markets, ${books.toFixed(0)} book updates and ${trades.toFixed(0)} trades a second told for ${elapsed.toFixed(1)} s; engine's loop late by p50 ${(loop.percentile(50) / 1e6).toFixed(1)}, p99 ${(loop.percentile(99) / 1e6).toFixed(1)} ms, CPU ${((used.user + used.system) / 1e6 / elapsed).toFixed(2)} cores`,
     )
-    say(
+    logLine(
       `while it flowed: ${sampled.asked} books of REST, ${sampled.equal} equal to a client's at that seq, ${sampled.different.length} different, ${sampled.unknown} with nothing to compare`,
     )
-    const report = await settled(crowd, watched, say)
-    tell(report, say)
+    const report = await settled(crowd, watched, logLine)
+    tell(report, logLine)
     assert.deepEqual(sampled.different.slice(0, 5), [])
     assert.ok(sampled.equal >= 10, 'books were compared while they moved')
     assert.deepEqual(report.faults.slice(0, 5), [])
@@ -89,44 +89,44 @@ async function followAll(say: (line: string) => void, faults: 'on' | 'off'): Pro
 
 /** Asks until every client has everything, or the time is up: the engine first has to stand still. */
 async function settled(
-  crowd: Crowd,
+  crowd: SimulatedUsers,
   { engine, witness }: WatchedEngine,
-  say: (line: string) => void,
-): Promise<CrowdReport> {
+  logLine: (line: string) => void,
+): Promise<SimulatedUsersReport> {
   const startedMs = performance.now()
-  for (let told = -1; ; ) {
+  for (let published = -1; ; ) {
     await pause(2_000)
     const offset = engine.publisher.offset('orderbook') + engine.publisher.offset('trades')
     const seconds = (performance.now() - startedMs) / 1_000
     const isLate = seconds > settleSeconds
-    if (offset !== told && !isLate) {
-      told = offset
+    if (offset !== published && !isLate) {
+      published = offset
       continue
     }
     const report = await crowd.ask({ kind: 'check', trades: witness.trades })
     const wrong = report.books.wrong.length + report.trades.missing.length
     if (isLate || (wrong === 0 && report.live === report.clients)) {
-      say(`right ${seconds.toFixed(0)} s after the pause`)
+      logLine(`right ${seconds.toFixed(0)} s after the pause`)
       return report
     }
-    say(
+    logLine(
       `${seconds.toFixed(0)} s after the pause: ${JSON.stringify(report.states)}, ${report.books.wrong.length} books (${report.books.wrong[0]}), ${report.trades.missing.length} trades`,
     )
   }
 }
 
-function tell(report: CrowdReport, say: (line: string) => void): void {
+function tell(report: SimulatedUsersReport, logLine: (line: string) => void): void {
   const { trades, books, loop } = report
-  say(
+  logLine(
     `${report.clients} clients, ${report.live} live: ${JSON.stringify(report.counts)}; proxy ${JSON.stringify(report.proxy)}`,
   )
-  say(
+  logLine(
     `${trades.due} trades due over all clients, ${trades.handed} handed once, ${trades.announced} announced as lost, ${trades.missing.length} missing, ${trades.extra.length} extra`,
   )
-  say(
+  logLine(
     `${books.compared} books compared, ${books.wrong.length} wrong; gaps told: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
   )
-  say(
+  logLine(
     `the clients' loop late by p50 ${loop.p50Ms.toFixed(1)}, p99 ${loop.p99Ms.toFixed(1)} ms, CPU ${loop.cpuSeconds.toFixed(1)} s`,
   )
 }

@@ -9,12 +9,12 @@ import { seededRandom } from '../../engine/random.ts'
 import { MixedLoad } from '../support/clients/mixed-load.ts'
 import { TRIAL_ENV } from '../support/clients/outbox-witness.ts'
 import { EventReceiver } from '../support/fakes/event-receivers.ts'
-import { allMarketIds, type Places, Rig } from '../support/rigs/whole-service.ts'
+import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
 import {
+  checkCandles,
+  checkPeople,
+  checkTrades,
   damagedRecords,
-  judgeCandles,
-  judgePeople,
-  judgeTrades,
 } from '../support/twins/ledger-judge.ts'
 
 const isLong = process.env.TEST_LONG === '1'
@@ -33,31 +33,31 @@ test('loses nothing acknowledged or served over kills under mixed load, and leav
   const problems: string[] = []
   try {
     await rig.startVenues({ messagesPerSecond: 400, marketsPerVenue: 40, faults: 'off' })
-    let { engine, places } = await rig.startEngine(TRIAL_ENV)
+    let { engine, places: locations } = await rig.startEngine(TRIAL_ENV)
     for (let round = 0; round < rounds; round += 1) {
-      const loaded = load.run(places)
+      const loaded = load.run(locations)
       if (round === 0) await load.hasAcknowledged(FIRST_CHANGES)
       else await pause(200 + 2_800 * random.next())
       assert.equal(await engine.end('SIGKILL'), null)
       await loaded
-      ;({ engine, places } = await rig.startEngine(TRIAL_ENV))
-      problems.push(...(await judgePeople(places, load, receiver)))
-      for (const market of (await someMarkets(places)).slice(0, 3)) {
-        problems.push(...(await judgeCandles(places, market)))
+      ;({ engine, places: locations } = await rig.startEngine(TRIAL_ENV))
+      problems.push(...(await checkPeople(locations, load, receiver)))
+      for (const market of (await someMarkets(locations)).slice(0, 3)) {
+        problems.push(...(await checkCandles(locations, market)))
       }
-      assert.equal(await damagedRecords(places), 0)
+      assert.equal(await damagedRecords(locations), 0)
       assert.deepEqual([...problems, ...load.problems].slice(0, 5), [], `round ${round}`)
     }
-    const missing = await lastingly(() => judgeTrades(places, load))
-    for (const market of await someMarkets(places)) {
-      problems.push(...(await judgeCandles(places, market)))
+    const missing = await lastingly(() => checkTrades(locations, load))
+    for (const market of await someMarkets(locations)) {
+      problems.push(...(await checkCandles(locations, market)))
     }
     t.diagnostic(
       `${rounds} kills; ${load.people.length} accounts, ${load.acknowledged} changes acknowledged, ${load.unanswered} never answered; ${load.trades.size} trades served, ${missing.length} missing`,
     )
     assert.deepEqual(missing.slice(0, 5), [])
     assert.deepEqual(problems.slice(0, 5), [])
-    assert.equal(await damagedRecords(places), 0)
+    assert.equal(await damagedRecords(locations), 0)
     assert.ok(load.people.length > 0 && load.trades.size > 0)
     assert.equal(await engine.end('SIGTERM'), 0)
   } finally {
@@ -65,17 +65,17 @@ test('loses nothing acknowledged or served over kills under mixed load, and leav
     await rig.close()
   }
 
-  async function someMarkets(places: Places): Promise<readonly string[]> {
-    const ids = await allMarketIds(places)
+  async function someMarkets(locations: ServiceLocations): Promise<readonly string[]> {
+    const ids = await allMarketIds(locations)
     return Array.from({ length: 12 }, () => random.pick(ids))
   }
 })
 
 /** What is still wrong after it had its time. */
-async function lastingly(judge: () => Promise<readonly string[]>): Promise<readonly string[]> {
+async function lastingly(validator: () => Promise<readonly string[]>): Promise<readonly string[]> {
   const endsAtMs = performance.now() + FETCHED_AGAIN_SECONDS * 1_000
   for (;;) {
-    const problems = await judge()
+    const problems = await validator()
     if (problems.length === 0 || performance.now() > endsAtMs) return problems
     await pause(2_000)
   }

@@ -71,13 +71,13 @@ function openEngine({ clock, server }: Venue, storage: Storage, isKeyed: boolean
 /** Lets time go on until something is so; each look checks that no total fell. */
 async function until(venue: Venue, engine: Engine, isSo: () => boolean, stepMs = 10) {
   const before = totals(venue, engine)
-  for (let turns = 1; turns <= 100_000; turns += 1) {
+  for (let ticks = 1; ticks <= 100_000; ticks += 1) {
     const now = totals(venue, engine)
     for (const [index, total] of now.entries()) assert.ok(total >= (before[index] ?? 0))
     before.splice(0, now.length, ...now)
     if (isSo()) return
     await nextTurn()
-    if (turns % 8 === 0) venue.clock.advance(stepMs)
+    if (ticks % 8 === 0) venue.clock.advance(stepMs)
   }
   assert.fail(JSON.stringify([figuresOf(venue, engine), truth(venue)]))
 }
@@ -127,9 +127,9 @@ async function stop(venue: Venue, engine: Engine): Promise<void> {
   const stopping = engine.stop().then(() => {
     isStopped = true
   })
-  for (let turns = 0; !isStopped; turns += 1) {
+  for (let ticks = 0; !isStopped; ticks += 1) {
     await nextTurn()
-    if (turns % 8 === 0) venue.clock.advance(10)
+    if (ticks % 8 === 0) venue.clock.advance(10)
   }
   await stopping
 }

@@ -15,7 +15,7 @@ import type { Opportunity } from '../../engine/opportunity.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { goOn } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/own-time.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 import { read } from '../support/rigs/whole-service.ts'
 
@@ -53,7 +53,7 @@ const isReal = ({ kind }: Gap): boolean => kind === 'real' || kind === 'event'
 const overlaps = (gap: Gap, { openedMs, closedMs }: Found): boolean =>
   openedMs <= gap.closes_ms + LATE_MS && closedMs >= gap.opens_ms
 
-const tell = ({ kind, markets, question }: Gap): string =>
+const notify = ({ kind, markets, question }: Gap): string =>
   `${kind}: ${question} (${markets.join(', ')})`
 
 const tellFound = ({ opportunity, openedMs, closedMs, reason }: Found): string => {
@@ -71,7 +71,7 @@ test('finds every planted lasting gap and reports no false one', async (t) => {
   const { urls, kalshiKeyId: keyId, kalshiPrivateKeyPem: privateKeyPem } = simulator
   const kalshi = { restUrl: urls.kalshiRest, wsUrl: urls.kalshiWs, keyId, privateKeyPem }
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-gaps-'))
-  const stopTime = goOn(clock)
+  const stopTime = waitOneTick(clock)
   const { engine } = await openWatchedEngine({
     ...{ dataDir, addresses: { polymarket: urls, kalshi }, clock },
   })
@@ -88,9 +88,9 @@ test('finds every planted lasting gap and reports no false one', async (t) => {
           pairedMs.set(String(update.market.nativeId), clock.nowMs())
         if (update.kind === 'bookReplaced' || update.kind === 'bookStale') {
           const { kind, market } = update
-          const told = course.get(String(market.nativeId)) ?? []
-          told.push(`${kind} at ${clock.nowMs()}`)
-          course.set(String(market.nativeId), told)
+          const published = course.get(String(market.nativeId)) ?? []
+          published.push(`${kind} at ${clock.nowMs()}`)
+          course.set(String(market.nativeId), published)
         }
         if (update.kind !== 'arbitrage') return
         const { opportunity, event, reason } = update
@@ -105,9 +105,9 @@ test('finds every planted lasting gap and reports no false one', async (t) => {
       },
     })
     // Until the matcher has seen all markets, and each book was told.
-    for (let looks = 0, total = -1; looks < MATCHED_LOOKS; looks += 1) {
+    for (let checks = 0, total = -1; checks < MATCHED_LOOKS; checks += 1) {
       await pause(clock, 2_000)
-      if (matches.highCount === 0 || matches.total !== total) looks = 0
+      if (matches.highCount === 0 || matches.total !== total) checks = 0
       total = matches.total
     }
     const sinceMs = clock.nowMs()
@@ -152,10 +152,10 @@ test('finds every planted lasting gap and reports no false one', async (t) => {
     )
     for (const gap of missed)
       t.diagnostic(
-        `missed ${tell(gap)} of ${gap.opens_ms} to ${gap.closes_ms}, ${isKnown(gap) ? `a pair since ${pairMs(gap)}` : 'no pair'}; ${gap.markets.map((one) => course.get(one)?.join(', '))}`,
+        `missed ${notify(gap)} of ${gap.opens_ms} to ${gap.closes_ms}, ${isKnown(gap) ? `a pair since ${pairMs(gap)}` : 'no pair'}; ${gap.markets.map((one) => course.get(one)?.join(', '))}`,
       )
     for (const found of falsely) t.diagnostic(`falsely ${tellFound(found)}`)
-    assert.deepEqual(missed.map(tell), [])
+    assert.deepEqual(missed.map(notify), [])
     assert.deepEqual(falsely.map(tellFound), [])
     assert.ok(planted.length >= FLOW_MS / 10_000 && inEvents > 0, 'enough were planted')
   } finally {

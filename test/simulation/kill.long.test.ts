@@ -7,8 +7,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
-import { Crowd, unannounced } from '../support/clients/crowd.ts'
-import { settled, tell } from '../support/rigs/crowd-judge.ts'
+import { SimulatedUsers, unannounced } from '../support/clients/crowd.ts'
+import { reportText, settled } from '../support/rigs/crowd-judge.ts'
 import { freePorts } from '../support/rigs/processes.ts'
 import { allMarketIds, Rig } from '../support/rigs/whole-service.ts'
 
@@ -30,12 +30,12 @@ test('delivers every trade exactly once over a faulty network and kills', { skip
 )
 
 async function killAgainAndAgain(
-  say: (line: string) => void,
+  logLine: (line: string) => void,
   rough: { readonly lifeMsMax: number } | null,
 ): Promise<void> {
   const random = seededRandom(seed)
   const rig = new Rig()
-  let crowd: Crowd | null = null
+  let crowd: SimulatedUsers | null = null
   try {
     const venues = await rig.startVenues({
       messagesPerSecond: rate,
@@ -44,10 +44,10 @@ async function killAgainAndAgain(
     })
     const port = await freePorts(1)
     const start = () => rig.startEngine({ PORT: String(port) })
-    let { engine, places } = await start()
-    const marketIds = await allMarketIds(places)
-    crowd = Crowd.start({
-      ...{ seed, host: '127.0.0.1', port, apiKey: places.key, clients, marketIds },
+    let { engine, places: locations } = await start()
+    const marketIds = await allMarketIds(locations)
+    crowd = SimulatedUsers.start({
+      ...{ seed, host: '127.0.0.1', port, apiKey: locations.key, clients, marketIds },
       ...{ wideEvery: 10, marketsPerClient: 20, rough },
     })
     const { rejected } = await crowd.ask({ kind: 'ready' })
@@ -58,18 +58,18 @@ async function killAgainAndAgain(
       await pause(secondsBetween * 1_000 * (0.3 + random.next()))
       assert.equal(await engine.end('SIGKILL'), null)
       const killedMs = performance.now()
-      ;({ engine, places } = await start())
+      ;({ engine, places: locations } = await start())
       downMs.push(Math.round(performance.now() - killedMs))
     }
     await pause(secondsBetween * 1_000)
     assert.ok(isAlive(venues.pid), 'the venues were alive throughout')
     await rig.flow('pause')
     await crowd.ask({ kind: 'calm' })
-    say(
+    logLine(
       `${kills} kills; back after ${downMs.join(', ')} ms; ${marketIds.length} markets, ${rate} venue messages a second`,
     )
-    const { report, truth } = await settled(crowd, places, say)
-    tell(report, truth, say)
+    const { report, truth } = await settled(crowd, locations, logLine)
+    reportText(report, truth, logLine)
     assert.deepEqual(report.faults.slice(0, 5), [])
     assert.deepEqual(report.trades.missing.slice(0, 5), [])
     assert.deepEqual(report.trades.extra.slice(0, 5), [])

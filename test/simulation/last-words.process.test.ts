@@ -6,28 +6,28 @@ import { after, before, test } from 'node:test'
 import { RawReader } from '../support/clients/raw-reader.ts'
 import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
 import type { TestProcess } from '../support/rigs/processes.ts'
-import { type Places, Rig, read } from '../support/rigs/whole-service.ts'
+import { Rig, read, type ServiceLocations } from '../support/rigs/whole-service.ts'
 
 const STREAMS = 100
 const rig = new Rig()
 let engine: TestProcess
-let places: Places
+let locations: ServiceLocations
 let port = 0
 before(async () => {
   await rig.startVenues({ messagesPerSecond: 200, marketsPerVenue: 20, faults: 'off' })
-  ;({ engine, places } = await rig.startEngine({ LOG_LEVEL: 'trace' }))
-  port = Number(new URL(places.api).port)
+  ;({ engine, places: locations } = await rig.startEngine({ LOG_LEVEL: 'trace' }))
+  port = Number(new URL(locations.api).port)
 })
 after(() => rig.close())
 
 test('writes no key, password or token to a log line, an error answer or a metric', async (t) => {
   const password = 'correct-horse-7-battery'
-  const said: string[] = []
+  const reported: string[] = []
   const post = async (path: string, body: unknown, token?: string) => {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const headers = { 'content-type': 'application/json', ...authorization }
     const init = { method: 'POST', headers, body: JSON.stringify(body) }
-    return fetch(`${places.api}${path}`, init)
+    return fetch(`${locations.api}${path}`, init)
   }
   const account = { email: 'loose@example.org', password }
   const session: { access_token: string } = JSON.parse(
@@ -37,7 +37,7 @@ test('writes no key, password or token to a log line, an error answer or a metri
   const made = await post('/v1/keys', { label: 'stream' }, token)
   const { id, key }: { id: string; key: string } = JSON.parse(await made.text())
   assert.ok(key.startsWith('pmk_') && token.length > 20)
-  const secrets = [key, token, password, places.key]
+  const secrets = [key, token, password, locations.key]
   const hostile = [`pmk_${'x'.repeat(30)}`, `${token}x`]
   const query = `api_key=${key}`
   // The key in everything that may be repeated in an answer.
@@ -46,7 +46,7 @@ test('writes no key, password or token to a log line, an error answer or a metri
     `${query}&x=%zz`,
     `access_token=${hostile[1]}`,
   ]) {
-    said.push((await refusedUpgrade(port, wrong)).body)
+    reported.push((await refusedUpgrade(port, wrong)).body)
   }
   for (const path of [
     `/v1/markets?${query}&limit=nope`,
@@ -54,29 +54,31 @@ test('writes no key, password or token to a log line, an error answer or a metri
     `/v1/nowhere?${query}`,
     `/v1/markets?api_key=${hostile[0]}`,
   ]) {
-    said.push(await (await fetch(`${places.api}${path}`)).text())
+    reported.push(await (await fetch(`${locations.api}${path}`)).text())
   }
-  said.push(await (await post('/v1/auth/login', { ...account, password: `${password}!` })).text())
-  said.push(await (await post('/v1/auth/signup', account)).text())
+  reported.push(
+    await (await post('/v1/auth/login', { ...account, password: `${password}!` })).text(),
+  )
+  reported.push(await (await post('/v1/auth/signup', account)).text())
   const client = await StreamClient.open(port, query)
   client.send({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] })
   client.send('{"action":')
   client.send({ action: 'dance', id: 2, api_key: key })
   const error = await client.next(({ code }) => code === 'UNKNOWN_ACTION')
-  said.push(JSON.stringify(error))
+  reported.push(JSON.stringify(error))
   const authorization = `Bearer ${token}`
-  const gone = await fetch(`${places.api}/v1/keys/${id}`, {
+  const removed = await fetch(`${locations.api}/v1/keys/${id}`, {
     ...{ method: 'DELETE', headers: { authorization } },
   })
-  assert.equal(gone.status, 204)
+  assert.equal(removed.status, 204)
   assert.equal((await client.closed).code, 4010)
-  said.push((await refusedUpgrade(port, query)).body)
-  said.push(await (await fetch(`${places.api}/metrics`)).text())
+  reported.push((await refusedUpgrade(port, query)).body)
+  reported.push(await (await fetch(`${locations.api}/metrics`)).text())
   const log = engine.stderr()
-  t.diagnostic(`${log.length} characters of log, ${said.length} answers`)
+  t.diagnostic(`${log.length} characters of log, ${reported.length} answers`)
   for (const [index, secret] of [...secrets, ...hostile].entries()) {
     assert.ok(!log.includes(secret), `secret ${index} is in the log`)
-    for (const text of said) assert.ok(!text.includes(secret), `secret ${index}: ${text}`)
+    for (const text of reported) assert.ok(!text.includes(secret), `secret ${index}: ${text}`)
   }
 })
 
@@ -85,9 +87,11 @@ test('closes every stream with 1001 on SIGTERM under load and exits with 0', asy
     { action: 'subscribe', id: 1, channels: ['orderbook', 'trades'], market_ids: ['*'] },
   ]
   const readers = await Promise.all(
-    Array.from({ length: STREAMS }, () => RawReader.open(port, `api_key=${places.key}`, commands)),
+    Array.from({ length: STREAMS }, () =>
+      RawReader.open(port, `api_key=${locations.key}`, commands),
+    ),
   )
-  const watching = await StreamClient.open(port, `api_key=${places.key}`)
+  const watching = await StreamClient.open(port, `api_key=${locations.key}`)
   await watching.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }, 'synced')
   const last = await watching.ofType('trade')
   // Above 15 s it gives up, and would end with a failure.
@@ -99,11 +103,11 @@ test('closes every stream with 1001 on SIGTERM under load and exits with 0', asy
   )
   assert.equal((await watching.closed).code, 1001)
   // What was told is on disk.
-  ;({ engine, places } = await rig.startEngine())
+  ;({ engine, places: locations } = await rig.startEngine())
   const id = encodeURIComponent(String(last.market_id))
-  const url = `${places.api}/v1/markets/${id}/trades?limit=500`
-  const { trades } = await read<{ trades: { id: string }[] }>(url, places.key)
-  const told: unknown =
+  const url = `${locations.api}/v1/markets/${id}/trades?limit=500`
+  const { trades } = await read<{ trades: { id: string }[] }>(url, locations.key)
+  const published: unknown =
     typeof last.data === 'object' && last.data !== null && 'id' in last.data ? last.data.id : null
-  assert.ok(trades.some((trade) => trade.id === told))
+  assert.ok(trades.some((trade) => trade.id === published))
 })

@@ -14,7 +14,7 @@ import { type StreamClient as Client, connect } from '../../http/client/connect.
 import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
 import { StreamClient } from '../support/clients/stream-client.ts'
 import { freePorts } from '../support/rigs/processes.ts'
-import { type Places, Rig, truthOfTrades } from '../support/rigs/whole-service.ts'
+import { Rig, type ServiceLocations, truthOfTrades } from '../support/rigs/whole-service.ts'
 import { ClientLedger, type TrueTrade } from '../support/twins/client-ledger.ts'
 import { trade } from '../support/worlds/stored.ts'
 
@@ -32,7 +32,7 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
 }
 
 /** What the user received before the kill. */
-interface Heard {
+interface Received {
   readonly position: { readonly epoch: string; readonly offset: number }
   /** By market. */
   readonly seqs: ReadonlyMap<string, number>
@@ -44,8 +44,8 @@ interface Heard {
  * Trades that the killed run published after those, without a listener; their seqs follow. Their time is not
  * later, so that the engine asks the venues for the trades of its absence as it always does.
  */
-async function tellUnheard(dataDir: string, heard: Heard): Promise<TrueTrade[]> {
-  const { position: from, seqs: heardSeqs, newestMs } = heard
+async function tellUnheard(dataDir: string, receivedItems: Received): Promise<TrueTrade[]> {
+  const { position: from, seqs: heardSeqs, newestMs } = receivedItems
   const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
   const storage = await openLmdbStorage({ dataDir, ...parts })
   const run = storage.runs.all().find(({ epoch }) => epoch === from.epoch) ?? assert.fail()
@@ -59,28 +59,28 @@ async function tellUnheard(dataDir: string, heard: Heard): Promise<TrueTrade[]> 
   )
   // Published and written, but not received any more.
   for (const row of storage.trades.rangeByOffset({ ...ahead, run: run.number })) {
-    const place = seqs.get(row.market)
-    if (place !== undefined) place.seq = Math.max(place.seq, row.trade.seq ?? 0)
+    const location = seqs.get(row.market)
+    if (location !== undefined) location.seq = Math.max(location.seq, row.trade.seq ?? 0)
   }
   let offset = Math.max(from.offset, storage.trades.newestOffset(run.number))
-  const told: TrueTrade[] = []
+  const reported: TrueTrade[] = []
   for (let index = 0; index < MISSED; index += 1) {
     const market = markets[index % markets.length] ?? assert.fail()
-    const place = seqs.get(market.number) ?? assert.fail()
+    const location = seqs.get(market.number) ?? assert.fail()
     offset += 1
-    place.seq += 1
+    location.seq += 1
     const [id, atMs] = [`unheard-${index}`, timeMs(newestMs)]
-    const places = { run: run.number, offset, seq: place.seq }
-    const row = trade(id, { timeMs: atMs, receivedAtMs: atMs, ...places })
+    const locations = { run: run.number, offset, seq: location.seq }
+    const row = trade(id, { timeMs: atMs, receivedAtMs: atMs, ...locations })
     storage.trades.put({ number: market.number, venue: market.summary.venue }, row)
-    told.push({ market: place.id, id, offset: null, seq: null, atMs })
+    reported.push({ market: location.id, id, offset: null, seq: null, atMs })
   }
   await storage.close()
-  return told
+  return reported
 }
 
 /** The same resume by hand: what each command brings, and how it ends. */
-async function partsOf(port: number, key: string, from: Heard['position']) {
+async function partsOf(port: number, key: string, from: Received['position']) {
   const client = await StreamClient.open(port, `api_key=${key}`)
   const parts: { readonly type: unknown; readonly trades: number }[] = []
   const ids: string[] = []
@@ -107,12 +107,15 @@ function idOf(data: unknown): string {
 }
 
 /** Everything that truly was: the simulator's trades and those put into the table. */
-async function truthOf(places: Places, unheard: readonly TrueTrade[]): Promise<TrueTrade[]> {
-  const venues = [...(await truthOfTrades(places))].map(([name, atMs]): TrueTrade => {
+async function truthOf(
+  locations: ServiceLocations,
+  unreceived: readonly TrueTrade[],
+): Promise<TrueTrade[]> {
+  const venues = [...(await truthOfTrades(locations))].map(([name, atMs]): TrueTrade => {
     const [market = '', id = ''] = name.split(' ')
     return { market, id, offset: null, seq: null, atMs }
   })
-  return [...venues, ...unheard]
+  return [...venues, ...unreceived]
 }
 
 test('delivers 25,000 missed trades once over kills of the server, in parts of 10,000', async (t) => {
@@ -122,13 +125,13 @@ test('delivers 25,000 missed trades once over kills of the server, in parts of 1
     await rig.startVenues({ messagesPerSecond: 60, marketsPerVenue: 20, faults: 'off' })
     const port = await freePorts(1)
     const start = () => rig.startEngine({ PORT: String(port) })
-    let { engine, places } = await start()
+    let { engine, places: locations } = await start()
     const ledger = new ClientLedger('user')
     const seqs = new Map<string, number>()
     let newestMs = 0
     let onTrade: () => void = () => undefined
     const user = connect({
-      ...{ url: `http://127.0.0.1:${port}`, apiKey: places.key, WebSocket },
+      ...{ url: `http://127.0.0.1:${port}`, apiKey: locations.key, WebSocket },
       onEvent: (event) => {
         ledger.take(event)
         if (event.type !== 'trade') return
@@ -144,7 +147,7 @@ test('delivers 25,000 missed trades once over kills of the server, in parts of 1
     assert.equal(await engine.end('SIGKILL'), null)
     await until(() => user.state !== 'live', 'the client sees it')
     const from = user.position('trades') ?? assert.fail()
-    const unheard = await tellUnheard(rig.dataDir, { position: from, seqs, newestMs })
+    const unreceived = await tellUnheard(rig.dataDir, { position: from, seqs, newestMs })
     // Killed again while the second part is on its way.
     const before = ledger.counts.trades
     const killed = new Promise<void>((resolve) => {
@@ -152,18 +155,18 @@ test('delivers 25,000 missed trades once over kills of the server, in parts of 1
         if (ledger.counts.trades - before >= 12_000) resolve()
       }
     })
-    ;({ engine, places } = await start())
+    ;({ engine, places: locations } = await start())
     await killed
     assert.equal(await engine.end('SIGKILL'), null)
     t.diagnostic(`killed after ${ledger.counts.trades - before} of ${MISSED}`)
-    ;({ engine, places } = await start())
+    ;({ engine, places: locations } = await start())
     const found = { missing: ['all'], announced: 0, due: 0, handed: 0, extra: [] as string[] }
     await rig.flow('pause')
     const startedMs = performance.now()
     await until(async () => {
       Object.assign(
         found,
-        ledger.compare(await truthOf(places, unheard), () => true),
+        ledger.compare(await truthOf(locations, unreceived), () => true),
       )
       return found.missing.length === 0 && user.state === 'live'
     }, 'trades are missing')
@@ -174,15 +177,15 @@ test('delivers 25,000 missed trades once over kills of the server, in parts of 1
     assert.deepEqual(ledger.faults, [], 'none came twice')
     assert.deepEqual([found.announced, found.extra, [...ledger.gaps]], [0, [], []])
     assert.ok(found.due >= MISSED)
-    const { parts, ids } = await partsOf(port, places.key, from)
+    const { parts, ids } = await partsOf(port, locations.key, from)
     t.diagnostic(`by hand: ${JSON.stringify(parts)}`)
     assert.deepEqual(
       parts.slice(0, -1),
       [1, 2].map(() => ({ type: 'resume_limited', trades: 10_000 })),
     )
-    const wanted = unheard.map(({ id }) => id)
-    const told = ids.filter((id) => id.startsWith('unheard-'))
-    assert.deepEqual(told, wanted, 'each once, in the order in which they were told')
+    const wanted = unreceived.map(({ id }) => id)
+    const reported = ids.filter((id) => id.startsWith('unheard-'))
+    assert.deepEqual(reported, wanted, 'each once, in the order in which they were told')
     assert.equal(await engine.end('SIGTERM'), 0)
   } finally {
     client?.close()

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
-import { OutboxWitness, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
-import type { Manner } from '../support/fakes/event-receivers.ts'
+import { OutboxChecker, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import type { ReceiverBehaviour } from '../support/fakes/event-receivers.ts'
 import { Rig } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
@@ -17,7 +17,7 @@ const seed = process.env.SEED ?? 'outbox'
 const MESSAGES_PER_SECOND = 600
 /** After so many kills everything that was missed is fetched before the next one. */
 const ROUNDS_UNTIL_WHOLE = 20
-const MANNERS: readonly Manner[] = [
+const MANNERS: readonly ReceiverBehaviour[] = [
   ...Array.from({ length: 7 }, () => 'accept' as const),
   'refuse',
   'hang',
@@ -27,42 +27,42 @@ const MANNERS: readonly Manner[] = [
 test('loses no webhook event over kills, keeps its bytes, and has consistent counts', async (t) => {
   const random = seededRandom(seed)
   const rig = new Rig()
-  let witness: OutboxWitness | null = null
+  let witness: OutboxChecker | null = null
   try {
     await rig.startVenues({
       messagesPerSecond: MESSAGES_PER_SECOND,
       marketsPerVenue: 40,
       faults: 'off',
     })
-    let { engine, places } = await rig.startEngine(TRIAL_ENV)
-    witness = await OutboxWitness.open(places, MANNERS)
+    let { engine, places: locations } = await rig.startEngine(TRIAL_ENV)
+    witness = await OutboxChecker.open(locations, MANNERS)
     const startedMs = performance.now()
     for (let round = 0; round < rounds; round += 1) {
       // Also while the trades of the meantime are fetched, and before all receivers were asked again.
       await pause(100 + 1_900 * random.next())
       assert.equal(await engine.end('SIGKILL'), null)
-      ;({ engine, places } = await rig.startEngine(TRIAL_ENV))
-      await witness.counts(places)
+      ;({ engine, places: locations } = await rig.startEngine(TRIAL_ENV))
+      await witness.counts(locations)
       // Trades that were missed more than a quarter of an hour ago are not delivered. On a slow machine an engine that
       // lives for a second at a time would fall behind by as much over many kills.
       if (round % ROUNDS_UNTIL_WHOLE === ROUNDS_UNTIL_WHOLE - 1) {
         await rig.flow('pause')
-        await witness.drained(places, 300, true)
+        await witness.drained(locations, 300, true)
         await rig.flow('resume')
       }
     }
     const seconds = (performance.now() - startedMs) / 1_000
     await rig.flow('pause')
-    await witness.drained(places, 180, isLong)
+    await witness.drained(locations, 180, isLong)
     const drainedSeconds = (performance.now() - startedMs) / 1_000 - seconds
-    const verdict = await witness.judge(places)
-    const { due, unstored, requests, delivered, duplicates, lost, uncounted, faults } = verdict
+    const result = await witness.judge(locations)
+    const { due, unstored, requests, delivered, duplicates, lost, uncounted, faults } = result
     const rate = Math.round((due * MANNERS.length) / seconds)
     const share = ((100 * duplicates) / Math.max(delivered, 1)).toFixed(2)
     t.diagnostic(
       `${rounds} kills in ${seconds.toFixed(0)} s, drained in ${drainedSeconds.toFixed(0)} s, ${due} trades and ${unstored.length} not fetched yet, ${rate} events a second; ${requests} requests, ${delivered} delivered, ${duplicates} of them again (${share} %); ${lost.length} lost`,
     )
-    t.diagnostic(JSON.stringify(await witness.counts(places)))
+    t.diagnostic(JSON.stringify(await witness.counts(locations)))
     if (isLong) assert.deepEqual(unstored.slice(0, 5), [])
     assert.deepEqual(lost.slice(0, 5), [])
     assert.deepEqual(uncounted.slice(0, 5), [])

@@ -9,17 +9,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../engine/random.ts'
 import { MixedLoad } from '../support/clients/mixed-load.ts'
-import { OutboxWitness, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
-import { EventReceiver, type Manner } from '../support/fakes/event-receivers.ts'
-import { type Platter, readPlatter } from '../support/fakes/platter.ts'
+import { OutboxChecker, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import { EventReceiver, type ReceiverBehaviour } from '../support/fakes/event-receivers.ts'
+import { type DiskImage, readDiskImage } from '../support/fakes/platter.ts'
 import { noShimReason, PowerSupply } from '../support/fakes/power-loss.ts'
 import type { TestProcess } from '../support/rigs/processes.ts'
-import { allMarketIds, type Places, Rig } from '../support/rigs/whole-service.ts'
+import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
 import {
+  checkCandles,
+  checkPeople,
+  checkTrades,
   damagedRecords,
-  judgeCandles,
-  judgePeople,
-  judgeTrades,
 } from '../support/twins/ledger-judge.ts'
 
 const isLong = process.env.TEST_LONG === '1'
@@ -29,7 +29,7 @@ const FLUSH_MS = 200
 const LOST_MS_MAX = 1_000
 const LOST_MS_SHARE = 0.75
 const skip = isLong ? (noShimReason() ?? false) : 'power losses take minutes: TEST_LONG=1'
-const MANNERS: readonly Manner[] = [
+const MANNERS: readonly ReceiverBehaviour[] = [
   ...Array.from({ length: 7 }, () => 'accept' as const),
   'refuse',
   'hang',
@@ -39,7 +39,7 @@ const MANNERS: readonly Manner[] = [
 test('loses nothing acknowledged over power losses, and at most a second of market data', {
   skip,
 }, async (t) => {
-  const rig = await DarkRig.open(300)
+  const rig = await PowerLossRig.open(300)
   const receiver = await EventReceiver.open('accept', [])
   try {
     const load = new MixedLoad(rig.random, receiver.url)
@@ -52,17 +52,17 @@ test('loses nothing acknowledged over power losses, and at most a second of mark
       await loaded
       await rig.restart()
       problems.push(...torn)
-      problems.push(...(await judgePeople(rig.places, load, receiver)))
+      problems.push(...(await checkPeople(rig.places, load, receiver)))
       const markets = await allMarketIds(rig.places)
-      problems.push(...(await judgeCandles(rig.places, rig.random.pick(markets))))
+      problems.push(...(await checkCandles(rig.places, rig.random.pick(markets))))
       assert.equal(await damagedRecords(rig.places), 0)
       assert.deepEqual([...problems, ...load.problems].slice(0, 5), [], `round ${round}`)
     }
-    let missing = await judgeTrades(rig.places, load)
+    let missing = await checkTrades(rig.places, load)
     // The venues are asked for what they sent meanwhile, at the latest once a minute.
     for (let tries = 0; missing.length > 0 && tries < 60; tries += 1) {
       await pause(2_000)
-      missing = await judgeTrades(rig.places, load)
+      missing = await checkTrades(rig.places, load)
     }
     t.diagnostic(rig.said)
     t.diagnostic(
@@ -81,11 +81,11 @@ test('loses nothing acknowledged over power losses, and at most a second of mark
 test('loses no event over power losses, sends none that was not stored, and has consistent counts', {
   skip,
 }, async (t) => {
-  const rig = await DarkRig.open(600)
+  const rig = await PowerLossRig.open(600)
   const unkept: string[] = []
-  let witness: OutboxWitness | null = null
+  let witness: OutboxChecker | null = null
   try {
-    witness = await OutboxWitness.open(rig.places, MANNERS)
+    witness = await OutboxChecker.open(rig.places, MANNERS)
     for (let round = 0; round < rounds; round += 1) {
       const before = witness.sent()
       await pause(200 + 2_800 * rig.random.next())
@@ -97,8 +97,8 @@ test('loses no event over power losses, sends none that was not stored, and has 
     }
     await rig.pauseWorld()
     await witness.drained(rig.places, 180, true)
-    const verdict = await witness.judge(rig.places)
-    const { due, unstored, lost, uncounted, faults, delivered, duplicates } = verdict
+    const result = await witness.judge(rig.places)
+    const { due, unstored, lost, uncounted, faults, delivered, duplicates } = result
     t.diagnostic(rig.said)
     t.diagnostic(
       `${due} trades due, ${delivered} delivered, ${duplicates} again, ${lost.length} lost, ${unstored.length} never stored; ${unkept.length} sent and not kept`,
@@ -123,11 +123,11 @@ interface TradeMessage {
 
 interface Running {
   readonly engine: TestProcess
-  readonly places: Places
+  readonly places: ServiceLocations
 }
 
 /** A service whose power goes. */
-class DarkRig {
+class PowerLossRig {
   readonly random: Random = seededRandom(seed)
   readonly #rig: Rig
   readonly #supply: PowerSupply
@@ -146,13 +146,13 @@ class DarkRig {
     this.#running = running
   }
 
-  static async open(messagesPerSecond: number): Promise<DarkRig> {
+  static async open(messagesPerSecond: number): Promise<PowerLossRig> {
     const rig = new Rig()
     try {
       await rig.startVenues({ messagesPerSecond, marketsPerVenue: 40, faults: 'off' })
       const supply = new PowerSupply(rig.dataDir, FLUSH_MS)
       const running = await rig.startEngine({ ...TRIAL_ENV, ...supply.begin() })
-      const dark = new DarkRig(rig, supply, running)
+      const dark = new PowerLossRig(rig, supply, running)
       dark.listen()
       return dark
     } catch (error) {
@@ -161,7 +161,7 @@ class DarkRig {
     }
   }
 
-  get places(): Places {
+  get places(): ServiceLocations {
     return this.#running.places
   }
 
@@ -186,13 +186,13 @@ class DarkRig {
   }
 
   /** Kills the service, and leaves what the disk holds. */
-  async lose(): Promise<Platter> {
+  async lose(): Promise<DiskImage> {
     assert.equal(await this.#running.engine.end('SIGKILL'), null)
     const lostAtMs = Date.now()
-    const { unflushedSectors, keptSectors } = this.#supply.lose(this.random)
+    const { unflushedSectors, keptSectors: retainedSectors } = this.#supply.lose(this.random)
     this.#sectors += unflushedSectors
-    this.#kept += keptSectors
-    const platter = await readPlatter(this.#rig.dataDir)
+    this.#kept += retainedSectors
+    const platter = await readDiskImage(this.#rig.dataDir)
     let oldestMs = lostAtMs
     for (const [id, receivedAtMs] of this.#served) {
       if (platter.trades.has(id)) continue

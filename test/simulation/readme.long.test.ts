@@ -39,7 +39,7 @@ async function firstTrade(api: string, dataDir: string): Promise<void> {
 }
 
 /** The first line that a child prints with these words in it, however long it takes: the runner ends what hangs. */
-async function lineWith(child: ChildProcess, words: string): Promise<string> {
+async function lineWith(child: ChildProcess, terms: string): Promise<string> {
   const [lines, stderr]: [string[], string[]] = [[], []]
   let rest = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text))
@@ -49,7 +49,7 @@ async function lineWith(child: ChildProcess, words: string): Promise<string> {
       const parts = `${rest}${text}`.split('\n')
       rest = parts.pop() ?? ''
       lines.push(...parts)
-      const line = lines.find((each) => each.includes(words))
+      const line = lines.find((each) => each.includes(terms))
       if (line !== undefined) done(line)
     })
     const stop = (why: string) =>

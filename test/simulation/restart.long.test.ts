@@ -14,11 +14,11 @@ const isLong = process.env.TEST_LONG === '1'
 const rounds = isLong ? 20 : 2
 
 test('loses and repeats no trade over stops and kills, restores books and keeps numbers', async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: 300, marketsPerVenue: 40, faults: 'off' })
-    let { engine, places } = await rig.startEngine()
+    let { engine, places: locations } = await rig.startEngine()
     const sinceMs = Date.now()
     const epochs = new Set<string>()
     for (let round = 0; round < rounds; round += 1) {
@@ -27,24 +27,24 @@ test('loses and repeats no trade over stops and kills, restores books and keeps 
       const exitCode = await engine.end(signal)
       assert.equal(exitCode, signal === 'SIGTERM' ? 0 : null)
       await pause(2_000)
-      const before = places.key
-      ;({ engine, places } = await rig.startEngine())
-      assert.equal(places.key, before, 'the local key stays')
+      const before = locations.key
+      ;({ engine, places: locations } = await rig.startEngine())
+      assert.equal(locations.key, before, 'the local key stays')
       const markets = await read<{ markets: { id: string }[] }>(
-        `${places.api}/v1/markets?limit=1`,
-        places.key,
+        `${locations.api}/v1/markets?limit=1`,
+        locations.key,
       )
       const id = encodeURIComponent(markets.markets[0]?.id ?? '')
       const book = await read<{ epoch: string }>(
-        `${places.api}/v1/markets/${id}/orderbook`,
-        places.key,
+        `${locations.api}/v1/markets/${id}/orderbook`,
+        locations.key,
       )
       assert.equal(epochs.has(book.epoch), false, 'every run has an epoch of its own')
       epochs.add(book.epoch)
     }
     await rig.flow('pause')
-    const report = await settle(places, null, { sinceMs, secondsMax: 180, say })
-    say(
+    const report = await settle(locations, null, { sinceMs, secondsMax: 180, say: logLine })
+    logLine(
       `${report.truthTrades} true trades, ${report.tradesMissing.length} missing, ${report.tradesDoubled.length} doubled; ${report.booksCompared} books, ${report.booksWrong.length} wrong`,
     )
     assert.deepEqual(report.tradesMissing.slice(0, 5), [])
@@ -70,7 +70,7 @@ test('refuses to start a second engine on the same folder, with the reason', asy
 })
 
 test('recovers venues that were disconnected, without loss', async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
     const venues = await rig.startVenues({
@@ -78,7 +78,7 @@ test('recovers venues that were disconnected, without loss', async (t) => {
       marketsPerVenue: 40,
       faults: 'off',
     })
-    const { engine, places } = await rig.startEngine()
+    const { engine, places: locations } = await rig.startEngine()
     const sinceMs = Date.now()
     await pause(1_000)
     // A stopped process answers nothing while its sockets stay open: the hardest way to be gone.
@@ -87,8 +87,8 @@ test('recovers venues that were disconnected, without loss', async (t) => {
     process.kill(venues.pid, 'SIGCONT')
     await pause(3_000)
     await rig.flow('pause')
-    const report = await settle(places, null, { sinceMs, secondsMax: 180, say })
-    say(
+    const report = await settle(locations, null, { sinceMs, secondsMax: 180, say: logLine })
+    logLine(
       `${report.truthTrades} true trades, ${report.tradesMissing.length} missing, ${report.booksWrong.length} books wrong, right ${report.settledAfterSeconds} s after`,
     )
     assert.deepEqual(report.tradesMissing.slice(0, 5), [])
@@ -116,13 +116,13 @@ test('continues the same world when npm start is stopped and started again', asy
     return { engine, api, places: { gamma: '', api, key } }
   }
   const tradesOf = async (
-    places: { gamma: string; api: string; key: string },
+    locations: { gamma: string; api: string; key: string },
     ids: readonly string[],
   ) => {
     const trades: string[] = []
     for (const id of ids) {
-      const url = `${places.api}/v1/markets/${encodeURIComponent(id)}/trades?limit=500`
-      const page = await read<{ trades: { id: string }[] }>(url, places.key)
+      const url = `${locations.api}/v1/markets/${encodeURIComponent(id)}/trades?limit=500`
+      const page = await read<{ trades: { id: string }[] }>(url, locations.key)
       trades.push(...page.trades.map((trade) => `${id} ${trade.id}`))
     }
     return trades
@@ -144,18 +144,18 @@ test('continues the same world when npm start is stopped and started again', asy
       [],
       'the same markets',
     )
-    let kept = await tradesOf(second.places, again)
-    for (let tries = 0; kept.length <= trades.length; tries += 1) {
+    let stored = await tradesOf(second.places, again)
+    for (let tries = 0; stored.length <= trades.length; tries += 1) {
       assert.ok(tries < 60, 'the world goes on')
       await pause(1_000)
-      kept = await tradesOf(second.places, again)
+      stored = await tradesOf(second.places, again)
     }
     assert.deepEqual(
-      trades.filter((name) => !kept.includes(name)),
+      trades.filter((name) => !stored.includes(name)),
       [],
       'nothing lost',
     )
-    assert.equal(new Set(kept).size, kept.length, 'nothing doubled')
+    assert.equal(new Set(stored).size, stored.length, 'nothing doubled')
     assert.equal(await second.engine.end('SIGTERM'), 0)
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

@@ -13,7 +13,7 @@ const number = (name: string, fallback: number) => Number(process.env[name] ?? f
 const seconds = number('SOAK_SECONDS', isLong ? 300 : 10)
 
 test('keeps books equal to the world’s and trades exactly once with every fault on', async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
     await rig.startVenues({
@@ -21,27 +21,27 @@ test('keeps books equal to the world’s and trades exactly once with every faul
       marketsPerVenue: number('SOAK_MARKETS', isLong ? 400 : 60),
       faults: process.env.SOAK_FAULTS ?? 'on',
     })
-    const { engine, places } = await rig.startEngine()
+    const { engine, places: locations } = await rig.startEngine()
     const follower = new StreamFollower(
-      `${places.api.replace('http', 'ws')}/v1/ws?api_key=${places.key}`,
+      `${locations.api.replace('http', 'ws')}/v1/ws?api_key=${locations.key}`,
     )
     await follower.follow('orderbook')
     await follower.follow('trades')
     const sinceMs = Date.now()
-    say(`following ${follower.books.size} books for ${seconds} s`)
+    logLine(`following ${follower.books.size} books for ${seconds} s`)
     await pause(seconds * 1_000)
     await rig.flow('pause')
     const secondsMax = number('SOAK_SETTLE_SECONDS', 150)
-    const report = await settle(places, follower, { sinceMs, secondsMax, say })
+    const report = await settle(locations, follower, { sinceMs, secondsMax, say: logLine })
     const { booksCompared, booksWrong, rebuiltWrong, truthTrades } = report
     const { tradesMissing, tradesUnstreamed, tradesExtra, tradesDoubled } = report
-    say(
+    logLine(
       `${booksCompared} books compared: ${booksWrong.length} wrong over REST, ${rebuiltWrong.length} as rebuilt; right ${report.settledAfterSeconds} s after the pause`,
     )
-    say(
+    logLine(
       `${truthTrades} true trades: ${tradesMissing.length} missing over REST, ${tradesUnstreamed.length} not streamed, ${tradesExtra.length} extra, ${tradesDoubled.length} doubled`,
     )
-    say(`stream: ${JSON.stringify(follower.counts)}, ${follower.faults.length} faults`)
+    logLine(`stream: ${JSON.stringify(follower.counts)}, ${follower.faults.length} faults`)
     assert.deepEqual(follower.faults.slice(0, 5), [])
     for (const wrong of [
       booksWrong,
@@ -62,17 +62,17 @@ test('keeps books equal to the world’s and trades exactly once with every faul
 })
 
 test('gets the same books and every trade from Kalshi’s public REST without a key', async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: 200, marketsPerVenue: 60, faults: 'off' })
     const keyless = { KALSHI_KEY_ID: '', KALSHI_PRIVATE_KEY_FILE: '' }
-    const { engine, places } = await rig.startEngine(keyless)
+    const { engine, places: locations } = await rig.startEngine(keyless)
     const sinceMs = Date.now()
     await pause(6_000)
     await rig.flow('pause')
-    const report = await settle(places, null, { sinceMs, secondsMax: 180, say })
-    say(
+    const report = await settle(locations, null, { sinceMs, secondsMax: 180, say: logLine })
+    logLine(
       `${report.booksCompared} books, ${report.booksWrong.length} wrong; ${report.truthTrades} true trades, ${report.tradesMissing.length} missing`,
     )
     for (const wrong of [

@@ -13,7 +13,7 @@ import type { SimFault } from '../../engine/venues/simulator/model.ts'
 import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { goOn } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/own-time.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
 import { compareBooks, compareTrades, read } from '../support/rigs/whole-service.ts'
 
@@ -38,11 +38,11 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
   const privateKeyPem = hasKalshiKey ? simulator.kalshiPrivateKeyPem : null
   const kalshi = { restUrl: urls.kalshiRest, wsUrl: urls.kalshiWs, keyId, privateKeyPem }
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-soak-'))
-  const stopTime = goOn(clock)
+  const stopTime = waitOneTick(clock)
   const { engine, apiKey } = await openWatchedEngine({
     ...{ dataDir, addresses: { polymarket: urls, kalshi }, clock },
   })
-  const places = { gamma: urls.gamma, api: `http://127.0.0.1:${engine.port}`, key: apiKey }
+  const locations = { gamma: urls.gamma, api: `http://127.0.0.1:${engine.port}`, key: apiKey }
   const follower = new StreamFollower(`ws://127.0.0.1:${engine.port}/v1/ws?api_key=${apiKey}`)
   try {
     await follower.follow('orderbook')
@@ -50,17 +50,21 @@ async function soak(t: TestContext, { faults, hasKalshiKey }: Soak): Promise<voi
     const sinceMs = clock.nowMs()
     await pause(clock, FLOW_MS)
     await read(`${urls.gamma}/sim/state?action=pause`)
-    const look = async () => ({
-      ...(await compareBooks(places, follower)),
-      ...(await compareTrades(places, follower, sinceMs)),
+    const check = async () => ({
+      ...(await compareBooks(locations, follower)),
+      ...(await compareTrades(locations, follower, sinceMs)),
     })
-    let found = await look()
+    let found = await check()
     const wrong = () => [
       ...[found.booksWrong, found.rebuiltWrong, found.tradesMissing, found.tradesUnstreamed],
     ]
-    for (let looks = 1; wrong().some(({ length }) => length > 0) && looks < LOOKS_MAX; looks += 1) {
+    for (
+      let checks = 1;
+      wrong().some(({ length }) => length > 0) && checks < LOOKS_MAX;
+      checks += 1
+    ) {
       await pause(clock, LOOK_AGAIN_MS)
-      found = await look()
+      found = await check()
     }
     t.diagnostic(
       `${found.booksCompared} books, ${found.truthTrades} true trades; right ${clock.nowMs() - sinceMs - FLOW_MS} ms after the pause`,

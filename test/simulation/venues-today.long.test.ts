@@ -6,9 +6,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
-import { firstWrong, KnownWallets } from '../support/rigs/known-wallets.ts'
-import { allMarketIds, type Places, Rig, read, settle } from '../support/rigs/whole-service.ts'
-import { chosen, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
+import { firstDifference, WalletChecks } from '../support/rigs/known-wallets.ts'
+import {
+  allMarketIds,
+  Rig,
+  read,
+  type ServiceLocations,
+  settle,
+} from '../support/rigs/whole-service.ts'
+import { chosen, startTruthWorld, type TruthWorld } from '../support/twins/wallet-truth.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const SECONDS = Number(process.env.TODAY_SECONDS ?? (isLong ? 300 : 30))
@@ -22,9 +28,9 @@ interface Health {
 }
 
 test('serves correct data with v1 retired, half the markets on protocol v2 and an ending activity stream', async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
-  const world = await startKnownWorld({
+  const world = await startTruthWorld({
     markets: isLong ? 200 : 60,
     messagesPerSecond: isLong ? 1_000 : 200,
     pastMinutes: 30,
@@ -35,21 +41,21 @@ test('serves correct data with v1 retired, half the markets on protocol v2 and a
   })
   try {
     const { engine, places: served } = await rig.startEngineBeside(world.simulator)
-    const places: Places = { ...served, gamma: world.simulator.urls.gamma }
+    const locations: ServiceLocations = { ...served, gamma: world.simulator.urls.gamma }
     const follower = new StreamFollower(
-      `${places.api.replace('http', 'ws')}/v1/ws?api_key=${places.key}`,
+      `${locations.api.replace('http', 'ws')}/v1/ws?api_key=${locations.key}`,
     )
     await follower.follow('orderbook')
     await follower.follow('trades')
     const sinceMs = Date.now()
-    const wallets = new KnownWallets({ world, places, say })
+    const wallets = new WalletChecks({ world, places: locations, say: logLine })
     const ledgers = chosen(world.simulator.wallets.all(), WALLETS)
     await wallets.open(ledgers)
     await world.pause(SECONDS * 1_000)
-    await read(`${places.gamma}/sim/state?action=pause`)
-    const report = await settle(places, follower, { sinceMs, secondsMax: 600, say })
+    await read(`${locations.gamma}/sim/state?action=pause`)
+    const report = await settle(locations, follower, { sinceMs, secondsMax: 600, say: logLine })
     const { booksCompared, booksWrong, rebuiltWrong, truthTrades, ...trades } = report
-    say(`${booksCompared} books compared, ${truthTrades} true trades`)
+    logLine(`${booksCompared} books compared, ${truthTrades} true trades`)
     assert.ok(booksCompared > 0 && truthTrades > 0)
     for (const wrong of [
       booksWrong,
@@ -61,14 +67,14 @@ test('serves correct data with v1 retired, half the markets on protocol v2 and a
     ]) {
       assert.deepEqual(wrong.slice(0, 5), [])
     }
-    assert.deepEqual(await unlisted(world, places), [])
+    assert.deepEqual(await unlisted(world, locations), [])
     // They say `no_live_fills` now: fills come by readings alone.
     const different = await wallets.compare(ledgers, { isCompleteOnly: false })
-    say(`${ledgers.length - different.size} of ${ledgers.length} wallets equal their ledgers`)
-    assert.deepEqual(firstWrong(different), [])
-    const { drift } = await read<Health>(`${places.api}/health`, places.key)
+    logLine(`${ledgers.length - different.size} of ${ledgers.length} wallets equal their ledgers`)
+    assert.deepEqual(firstDifference(different), [])
+    const { drift } = await read<Health>(`${locations.api}/health`, locations.key)
     const findings = Object.values(drift).flat()
-    for (const { kind, name } of findings) say(`drift: ${kind}=${name}`)
+    for (const { kind, name } of findings) logLine(`drift: ${kind}=${name}`)
     assert.deepEqual(
       findings.filter((entry) => !isSwitchedOn(entry)),
       [],
@@ -89,8 +95,8 @@ function isSwitchedOn({ kind, name }: { readonly kind: string; readonly name: st
 }
 
 /** Markets of the world that trade and are not listed. */
-async function unlisted({ simulator }: KnownWorld, places: Places): Promise<string[]> {
-  const listed = new Set((await allMarketIds(places)).map((id) => id.toLowerCase()))
+async function unlisted({ simulator }: TruthWorld, locations: ServiceLocations): Promise<string[]> {
+  const listed = new Set((await allMarketIds(locations)).map((id) => id.toLowerCase()))
   const due: string[] = []
   let v2 = 0
   for (const venue of ['a', 'b'] as const) {

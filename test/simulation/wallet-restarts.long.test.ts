@@ -9,17 +9,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
 import { ask, differences, servedSheet } from '../support/clients/served-wallet.ts'
-import { type Places, Rig } from '../support/rigs/whole-service.ts'
+import { Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
 import {
   chosen,
-  dueSheet,
-  type KnownWorld,
+  expectedSheet,
   type Sheet,
-  startKnownWorld,
+  startTruthWorld,
+  type TruthWorld,
   truthOfWallet,
 } from '../support/twins/wallet-truth.ts'
-import { ForgetfulVenue, type Memory } from '../support/worlds/forgetful-venue.ts'
-import { fillAt, hourlyFills, settled, sure, WalletWorld } from '../support/worlds/wallet-venue.ts'
+import { LossyVenue, type Memory } from '../support/worlds/forgetful-venue.ts'
+import {
+  assertComplete,
+  fillAt,
+  hourlyFills,
+  settled,
+  WalletWorld,
+} from '../support/worlds/wallet-venue.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const WALLETS = Number(process.env.WALLET_RESTARTS_WALLETS ?? (isLong ? 50 : 5))
@@ -48,12 +54,12 @@ const KINDS: readonly Kind[] = [
 /** An engine that comes and goes beside a world that stays. */
 class Restarted {
   readonly rig = new Rig()
-  readonly venue = new ForgetfulVenue()
-  readonly world: KnownWorld
+  readonly venue = new LossyVenue()
+  readonly world: TruthWorld
   engine: Awaited<ReturnType<Rig['startEngine']>> | null = null
   #urls = { data: '', gamma: '' }
 
-  constructor(world: KnownWorld) {
+  constructor(world: TruthWorld) {
     this.world = world
   }
 
@@ -62,7 +68,7 @@ class Restarted {
     await this.start()
   }
 
-  get places(): Places {
+  get places(): ServiceLocations {
     assert.ok(this.engine !== null, 'the engine was started')
     return this.engine.places
   }
@@ -87,7 +93,7 @@ class Restarted {
   /** Its sheet, once it has what the world did last that is not a fill: no stream tells that, and the engine asks for it later. */
   async lastSheet(address: string): Promise<Sheet> {
     const { simulator, find } = this.world
-    const due = dueSheet(await truthOfWallet(simulator.urls.gamma, address), find)
+    const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
     for (let tries = 0; tries < TRIES; tries += 1) {
       const served = await this.sheet(address, true)
       if (!differences(served, due).some((text) => ACTIVITY.test(text))) return served
@@ -104,7 +110,7 @@ class Restarted {
 }
 
 test('restores wallets after restarts of every kind, and states whether the venue agrees', async (t) => {
-  const world = await startKnownWorld({
+  const world = await startTruthWorld({
     ...{ markets: 40, messagesPerSecond: 30, pastMinutes: 10, closingSeconds: 1, time: 'machine' },
   })
   const restarted = new Restarted(world)
@@ -138,9 +144,13 @@ test('restores wallets after restarts of every kind, and states whether the venu
             assert.deepEqual(differences(await restarted.sheet(address, true), due), [], context)
             continue
           }
-          const said = await ask<{ readonly address: string }>(restarted.places, address)
-          assert.equal(said?.isComplete, false, context)
-          assert.match(said?.why ?? '', /^(venue_lacks_kept|not_told_yet|venue_counts)/, context)
+          const reported = await ask<{ readonly address: string }>(restarted.places, address)
+          assert.equal(reported?.isComplete, false, context)
+          assert.match(
+            reported?.why ?? '',
+            /^(venue_lacks_kept|not_told_yet|venue_counts)/,
+            context,
+          )
         }
         if (memory !== 'whole') assert.ok(restarted.venue.forgottenCount >= addresses.length)
       }
@@ -165,7 +175,7 @@ test('restores wallets evicted between answers of a venue that loses data', asyn
   )
   const before = new Map<string, object>()
   const totals = async (address: Parameters<WalletWorld['open']>[0]) => {
-    const view = sure(await world.open(address))
+    const view = assertComplete(await world.open(address))
     assert.ok(world.storage.wallets.get(address) !== null)
     return { view, figures: { totals: view.totals, unrealized: view.unrealized } }
   }
@@ -173,8 +183,8 @@ test('restores wallets evicted between answers of a venue that loses data', asyn
   for (let round = 1; round <= 5; round += 1) {
     for (const memory of ['whole', 'forgets', 'empty'] as const) {
       for (const [address, events] of all) {
-        const told = { whole: events, forgets: events.slice(-1), empty: [] }[memory]
-        world.venue.events.set(address, [...told])
+        const published = { whole: events, forgets: events.slice(-1), empty: [] }[memory]
+        world.venue.events.set(address, [...published])
       }
       world.clock.advance(round % 2 === 0 ? 10_000 : HOUR_MS + MINUTE_MS)
       for (const address of all.keys()) {

@@ -4,9 +4,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { judgeKnownWallets, type KnownService } from '../support/rigs/known-wallets.ts'
-import { type Places, Rig } from '../support/rigs/whole-service.ts'
-import { DEEDS, type KnownWorld, startKnownWorld } from '../support/twins/wallet-truth.ts'
+import { type CheckedService, checkWallets } from '../support/rigs/known-wallets.ts'
+import { Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
+import { ACTIVITY_KINDS, startTruthWorld, type TruthWorld } from '../support/twins/wallet-truth.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)
@@ -15,13 +15,13 @@ const EARLY = number('WALLETSIM_EARLY', isLong ? 100 : 10)
 const FLOW_SECONDS = number('WALLETSIM_SECONDS', isLong ? 60 : 6)
 
 /** The service beside a world that it knows nothing of but what the venues tell. */
-class Watched implements KnownService {
+class Watched implements CheckedService {
   readonly rig = new Rig()
-  readonly world: KnownWorld
+  readonly world: TruthWorld
   readonly #t: TestContext
   engine: Awaited<ReturnType<Rig['startEngine']>> | null = null
 
-  constructor(world: KnownWorld, t: TestContext) {
+  constructor(world: TruthWorld, t: TestContext) {
     this.world = world
     this.#t = t
   }
@@ -30,7 +30,7 @@ class Watched implements KnownService {
     this.#t.diagnostic(line)
   }
 
-  get places(): Places {
+  get places(): ServiceLocations {
     assert.ok(this.engine !== null, 'the engine was started')
     return this.engine.places
   }
@@ -50,7 +50,7 @@ class Watched implements KnownService {
 }
 
 test('shows wallets of a world with known ledgers', async (t) => {
-  const world = await startKnownWorld({
+  const world = await startTruthWorld({
     markets: isLong ? 200 : 60,
     messagesPerSecond: isLong ? 60 : 30,
     // Within 25 minutes there was sometimes no conversion.
@@ -60,9 +60,9 @@ test('shows wallets of a world with known ledgers', async (t) => {
   })
   const watched = new Watched(world, t)
   try {
-    await judgeKnownWallets(t, {
+    await checkWallets(t, {
       ...{ service: watched, early: EARLY, late: WALLETS - EARLY, flowMs: FLOW_SECONDS * 1_000 },
-      deeds: isLong ? DEEDS : DEEDS.slice(0, 5),
+      deeds: isLong ? ACTIVITY_KINDS : ACTIVITY_KINDS.slice(0, 5),
       start: () => watched.start(),
       end: () => watched.kill(),
     })

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { judgeKnownWallets } from '../support/rigs/known-wallets.ts'
+import { checkWallets } from '../support/rigs/known-wallets.ts'
 import { openWatchedEngine, type WatchedEngine } from '../support/rigs/watched-engine.ts'
-import { DEEDS, startKnownWorld } from '../support/twins/wallet-truth.ts'
+import { ACTIVITY_KINDS, startTruthWorld } from '../support/twins/wallet-truth.ts'
 
 const EARLY = 6
 const LATE = 12
@@ -19,7 +19,7 @@ const SEEDS = process.env.TEST_LONG === '1' ? [3, 4, 5] : [4]
 
 for (const seed of SEEDS) {
   test(`shows wallets of a world with known ledgers, seed ${seed}`, async (t) => {
-    const world = await startKnownWorld({
+    const world = await startTruthWorld({
       ...{
         seed,
         markets: 40,
@@ -32,7 +32,7 @@ for (const seed of SEEDS) {
     const { urls, kalshiKeyId: keyId, kalshiPrivateKeyPem: privateKeyPem } = world.simulator
     const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-wallets-'))
     const kalshi = { restUrl: urls.kalshiRest, wsUrl: urls.kalshiWs, keyId, privateKeyPem }
-    const place = { dataDir, addresses: { polymarket: urls, kalshi }, clock: world.clock }
+    const position = { dataDir, addresses: { polymarket: urls, kalshi }, clock: world.clock }
     let running: WatchedEngine | null = null
     const service = {
       world,
@@ -47,10 +47,10 @@ for (const seed of SEEDS) {
       running = null
     }
     try {
-      await judgeKnownWallets(t, {
-        ...{ service, early: EARLY, late: LATE, flowMs: FLOW_MS, deeds: DEEDS },
+      await checkWallets(t, {
+        ...{ service, early: EARLY, late: LATE, flowMs: FLOW_MS, deeds: ACTIVITY_KINDS },
         async start() {
-          running = await openWatchedEngine(place)
+          running = await openWatchedEngine(position)
         },
         end,
       })

@@ -118,7 +118,7 @@ test('replaces unusable records by its own, and adopts nothing once it leads', a
   const following = await ClusterAccounts.follow(table, bucket, failed)
   await following.lead()
   await new ClusterAccounts(own(), bucket).putAccount(account('two'))
-  for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+  for (let tick = 0; tick < 20; tick += 1) await nextTurn()
   assert.deepEqual([...table.accounts()], [account('one')])
   await following.stop()
 })
@@ -141,7 +141,7 @@ test('rewrites a leading engine’s record when an older one is restored without
   const closed = { ...account('one'), isDisabled: true }
   await accounts.putAccount(closed)
   const settle = async () => {
-    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+    for (let tick = 0; tick < 20; tick += 1) await nextTurn()
   }
   // Of a process that starts then, which knows nothing of before.
   const seen = async () => {

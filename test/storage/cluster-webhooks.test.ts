@@ -44,7 +44,7 @@ test('replicates every webhook of the bucket under its own numbers and shares lo
   assert.equal(two.idOf(number), made.id)
   await one.put({ ...made, description: 'changed' })
   await one.remove([...first.all()][0] ?? assert.fail())
-  for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+  for (let tick = 0; tick < 20; tick += 1) await nextTurn()
   await following.stop()
   assert.deepEqual(
     withoutNumbers(second).map(({ id, description }) => [id, description]),

@@ -14,7 +14,8 @@ import { account, key, NOON_MS, trade, traded } from '../support/worlds/stored.t
 const MARKETS = 5
 
 async function main(dataDir: string, round: string): Promise<void> {
-  const tell = (message: { readonly kind: string; readonly id?: string }) => process.send?.(message)
+  const notify = (message: { readonly kind: string; readonly id?: string }) =>
+    process.send?.(message)
   const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
   const storage = await openLmdbStorage({ dataDir, ...parts })
   const random = seededRandom('crash', round)
@@ -24,28 +25,28 @@ async function main(dataDir: string, round: string): Promise<void> {
     // One turn writes a burst; its trades and their indexes must appear together or not at all.
     const burst = 1 + random.below(60)
     for (let count = 0; count < burst; count += 1) {
-      const place = { run: run.number, offset, seq: offset }
+      const position = { run: run.number, offset, seq: offset }
       const time = timeMs(NOON_MS + random.below(50) * 1_000)
       const number = random.below(MARKETS)
-      const row = trade(`${round}-${offset}`, { ...place, timeMs: time })
+      const row = trade(`${round}-${offset}`, { ...position, timeMs: time })
       const stored = storage.trades.put(traded(number), row)
       for (const size of ['minute', 'hour'] as const) {
         const one = barOf(size, stored)
-        const known = storage.bars.get(number, size, one.startMs)
-        storage.bars.put(number, size, known === null ? one : joined(known, one))
+        const existing = storage.bars.get(number, size, one.startMs)
+        storage.bars.put(number, size, existing === null ? one : joined(existing, one))
       }
       if (random.below(4) === 0) storage.trades.setMaker(random.below(MARKETS), `${round}-0`, '0xm')
       offset += 1
     }
     const id = `${round}x${step}`
     await Promise.all([
-      storage.accounts.putAccount(account(id)).then(() => tell({ kind: 'account', id })),
-      storage.accounts.putKey(key(id)).then(() => tell({ kind: 'key', id })),
+      storage.accounts.putAccount(account(id)).then(() => notify({ kind: 'account', id })),
+      storage.accounts.putKey(key(id)).then(() => notify({ kind: 'key', id })),
     ])
     if (step % 3 === 2) {
-      const gone = `${round}x${step - 2}`
-      await storage.accounts.removeKey(key(gone).id)
-      tell({ kind: 'removed', id: gone })
+      const removed = `${round}x${step - 2}`
+      await storage.accounts.removeKey(key(removed).id)
+      notify({ kind: 'removed', id: removed })
     }
     await turn()
   }

@@ -33,8 +33,8 @@ test('loses nothing acknowledged and leaves no partial write on kill -9', async 
   const removed = new Set<string>()
   let trades = 0
   for (let round = 0; round < ROUNDS; round += 1) {
-    const told = await runAndKill(dataDir, { round, messages: 3 + random.below(60) })
-    for (const { kind, id } of told) {
+    const published = await runAndKill(dataDir, { round, messages: 3 + random.below(60) })
+    for (const { kind, id } of published) {
       if (kind === 'account') accounts.add(id)
       if (kind === 'key') keys.add(id)
       if (kind === 'removed') removed.add(id)
@@ -71,14 +71,14 @@ async function runAndKill(
   const child: ChildProcess = fork(program, [dataDir, String(options.round)], {
     execArgv: ['--import', 'tsx'],
   })
-  const told: Told[] = []
+  const published: Told[] = []
   child.on('message', (message: unknown) => {
-    told.push(toldOf(message))
-    if (told.length === options.messages) child.kill('SIGKILL')
+    published.push(toldOf(message))
+    if (published.length === options.messages) child.kill('SIGKILL')
   })
   const [, signal] = await once(child, 'exit')
   assert.equal(signal, 'SIGKILL', 'the writer lived until it was killed')
-  return told
+  return published
 }
 
 function toldOf(message: unknown): Told {
@@ -89,19 +89,20 @@ function toldOf(message: unknown): Told {
 
 function assertAcknowledged(
   storage: Storage,
-  told: { accounts: Set<string>; keys: Set<string>; removed: Set<string> },
+  published: { accounts: Set<string>; keys: Set<string>; removed: Set<string> },
 ): void {
   const storedAccounts = new Set<string>()
   for (const record of storage.accounts.accounts()) storedAccounts.add(record.id)
-  for (const id of told.accounts) assert.ok(storedAccounts.has(account(id).id), `account ${id}`)
+  for (const id of published.accounts)
+    assert.ok(storedAccounts.has(account(id).id), `account ${id}`)
   const storedKeys = new Set<string>()
   for (const record of storage.accounts.keys()) storedKeys.add(record.id)
-  for (const id of told.keys) {
+  for (const id of published.keys) {
     // Every third key is removed at some time, perhaps without our being told before the kill.
     const step = Number(id.split('x')[1])
     if (step % 3 !== 0) assert.ok(storedKeys.has(key(id).id), `key ${id}`)
   }
-  for (const id of told.removed) assert.ok(!storedKeys.has(key(id).id), `removed key ${id}`)
+  for (const id of published.removed) assert.ok(!storedKeys.has(key(id).id), `removed key ${id}`)
 }
 
 /** Rows, ids, offsets, ordinals, bars and the counter tell one story; gives the number of trades. */
@@ -131,8 +132,8 @@ function assertWhole(storage: Storage): number {
       const bars = new Map<number, Bar>()
       for (const row of rows) {
         const one = barOf(size, row)
-        const known = bars.get(one.startMs)
-        bars.set(one.startMs, known === undefined ? one : joined(known, one))
+        const existing = bars.get(one.startMs)
+        bars.set(one.startMs, existing === undefined ? one : joined(existing, one))
       }
       const stored = storage.bars.range({ ...query, size, order: 'asc', limit: 1_000_000 })
       assert.deepEqual(stored, [...bars.values()], 'bars are what the trades come to')

@@ -47,8 +47,8 @@ async function olderFolder(name: string): Promise<string> {
     const number = 1 + random.below(MARKETS)
     const atMs = NOON_MS - random.below(3) * DAY_MS + random.below(200) * 45_000 + random.below(2)
     const price = priceMicros(random.below(101) * 10_000)
-    const place = count % 3 === 0 ? { run: 1, offset: count, seq: count } : {}
-    const row = trade(`t${count}`, { timeMs: timeMs(atMs), price, ...place })
+    const position = count % 3 === 0 ? { run: 1, offset: count, seq: count } : {}
+    const row = trade(`t${count}`, { timeMs: timeMs(atMs), price, ...position })
     storage.trades.put(traded(number, number % 2 === 0 ? 'b' : 'a'), row)
   }
   storage.markets.remove(MARKETS)
@@ -117,8 +117,8 @@ function recomputed(size: BarSize, rows: readonly Parameters<typeof barOf>[1][])
   const bars = new Map<number, Bar>()
   for (const row of rows) {
     const one = barOf(size, row)
-    const known = bars.get(one.startMs)
-    bars.set(one.startMs, known === undefined ? one : joined(known, one))
+    const existing = bars.get(one.startMs)
+    bars.set(one.startMs, existing === undefined ? one : joined(existing, one))
   }
   return [...bars.values()]
 }

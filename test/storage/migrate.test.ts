@@ -75,9 +75,9 @@ test('leaves format and rows unchanged when a step fails', async () => {
   await root.close()
   const again = openDatabase(join(folder, 'failing'))
   const steps2 = [step(NEXT, (text) => `${text}er`)]
-  const place = { dataDir: folder, name: 'market', side: { databaseId: 'id', isComplete: true } }
+  const position = { dataDir: folder, name: 'market', side: { databaseId: 'id', isComplete: true } }
   const isNewer = new RegExp(`format ${NEXT} is newer`)
-  assert.throws(() => checkSentinel(again, { ...place, name: 'market' }), isNewer)
+  assert.throws(() => checkSentinel(again, { ...position, name: 'market' }), isNewer)
   const sentinel = { ...before, formatVersion: NEXT }
   migrate(again, sentinel, { log: silentLog, steps: steps2, targetVersion: NEXT + 1 })
   assert.equal(openTable(again, layout).get(KEY)?.toString(), 'newer')

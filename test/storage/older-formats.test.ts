@@ -115,18 +115,18 @@ for (const { schema, at, count, lacks } of OLDER_WEBHOOKS) {
 test('reads an override of format 6 as one on a pair', async () => {
   const dataDir = join(folder, 'format-6')
   let storage = await openData(dataDir)
-  const verdict = { a: '0x1', b: 'KX-1', decision: 'rejected', atMs: timeMs(NOON_MS) } as const
-  await storage.matchOverrides.put({ on: 'pair', ...verdict })
+  const result = { a: '0x1', b: 'KX-1', decision: 'rejected', atMs: timeMs(NOON_MS) } as const
+  await storage.matchOverrides.put({ on: 'pair', ...result })
   await storage.close()
   await makeOlder(dataDir, { version: 6 })
   storage = await openData(dataDir)
-  await storage.matchOverrides.put({ on: 'family', ...verdict })
+  await storage.matchOverrides.put({ on: 'family', ...result })
   await storage.close()
   storage = await openData(dataDir)
-  const kept = [...storage.matchOverrides.all()].map(({ on, ...rest }) => [on, rest])
-  assert.deepEqual(kept, [
-    ['pair', verdict],
-    ['family', verdict],
+  const retained = [...storage.matchOverrides.all()].map(({ on, ...rest }) => [on, rest])
+  assert.deepEqual(retained, [
+    ['pair', result],
+    ['family', result],
   ])
   await storage.close()
 })
@@ -247,8 +247,8 @@ test('rejects a damaged block or PnL state, and treats a damaged wallet as unkno
   const damage = (layout: TableLayout, key: Buffer): void => {
     const table = openTable(root, layout)
     const value = Buffer.from(table.get(key) ?? assert.fail('nothing to damage'))
-    const place = value.length - 3
-    value[place] = (value[place] ?? 0) ^ 1
+    const position = value.length - 3
+    value[position] = (value[position] ?? 0) ^ 1
     table.putSync(key, value)
   }
   damage(TABLES.wallets, addressKey(addressOf(1)))

@@ -19,7 +19,8 @@ const [PRUNED, CLEARED] = [webhookNumber(3), webhookNumber(4)]
 const FINISHED = ['delivered', 'exhausted', 'dropped'] as const
 
 async function main(dataDir: string, round: string): Promise<void> {
-  const tell = (message: { readonly kind: string; readonly id: string }) => process.send?.(message)
+  const notify = (message: { readonly kind: string; readonly id: string }) =>
+    process.send?.(message)
   const parts = { clock: systemClock, log: silentLog, metrics: new Metrics() }
   const storage = await openLmdbStorage({ dataDir, ...parts })
   const random = seededRandom('outbox', round)
@@ -39,11 +40,11 @@ async function main(dataDir: string, round: string): Promise<void> {
     if (step % 7 === 6) while (storage.outbox.clear(CLEARED, 25)) if (step % 2 === 0) await turn()
     if (step % 5 === 4) {
       const { id } = await storage.webhooks.create(webhook(`${round}x${step}`))
-      tell({ kind: 'webhook', id })
+      notify({ kind: 'webhook', id })
     }
     if (step % 3 === 2) {
       await storage.committed()
-      tell({ kind: 'committed', id: `${round}-${step}-0` })
+      notify({ kind: 'committed', id: `${round}-${step}-0` })
     }
     await turn()
   }
@@ -54,8 +55,8 @@ function changeOne(
   number: (typeof KEPT)[number],
   random: ReturnType<typeof seededRandom>,
 ): void {
-  const lane = random.below(3) === 0 ? 'retry' : 'first'
-  const [due] = outbox.due({ webhook: number, attemptKind: lane, after: null, limit: 1 })
+  const variant = random.below(3) === 0 ? 'retry' : 'first'
+  const [due] = outbox.due({ webhook: number, attemptKind: variant, after: null, limit: 1 })
   const delivery = due === undefined ? null : outbox.get(number, due.number)
   if (delivery === null) return
   const attempts = delivery.attempts + 1

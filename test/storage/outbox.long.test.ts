@@ -28,8 +28,8 @@ test('keeps a trade and its deliveries together with matching counts on kill -9'
   const trades = new Set<string>()
   let deliveries = 0
   for (let round = 0; round < ROUNDS; round += 1) {
-    const told = await runAndKill(dataDir, { round, messages: 2 + random.below(25) })
-    for (const { kind, id } of told) (kind === 'webhook' ? webhooks : trades).add(id)
+    const published = await runAndKill(dataDir, { round, messages: 2 + random.below(25) })
+    for (const { kind, id } of published) (kind === 'webhook' ? webhooks : trades).add(id)
     const storage = await openData(dataDir)
     try {
       deliveries = assertWhole(storage, { trades, webhooks })
@@ -48,27 +48,27 @@ async function runAndKill(
 ): Promise<readonly { readonly kind: string; readonly id: string }[]> {
   const program = fileURLToPath(new URL('./outbox-writer.ts', import.meta.url))
   const child = fork(program, [dataDir, String(options.round)], { execArgv: ['--import', 'tsx'] })
-  const told: { kind: string; id: string }[] = []
+  const published: { kind: string; id: string }[] = []
   child.on('message', (message: unknown) => {
     assert.ok(typeof message === 'object' && message !== null && 'kind' in message)
     assert.ok('id' in message && typeof message.id === 'string')
-    told.push({ kind: String(message.kind), id: message.id })
-    if (told.length === options.messages) child.kill('SIGKILL')
+    published.push({ kind: String(message.kind), id: message.id })
+    if (published.length === options.messages) child.kill('SIGKILL')
   })
   const [, signal] = await once(child, 'exit')
   assert.equal(signal, 'SIGKILL', 'the writer lived until it was killed')
-  return told
+  return published
 }
 
 /** Everything told is there, and rows, indexes and totals tell one story; how many deliveries. */
 function assertWhole(
   storage: Storage,
-  told: { readonly trades: ReadonlySet<string>; readonly webhooks: ReadonlySet<string> },
+  published: { readonly trades: ReadonlySet<string>; readonly webhooks: ReadonlySet<string> },
 ): number {
   const range = { fromMs: timeMs(0), toMs: timeMs(NOON_MS * 2), after: null, limit: 1_000_000 }
   const rows = storage.trades.range({ market: 1, ...range, order: 'asc' })
   const ids = new Set(rows.map(({ nativeId }) => nativeId))
-  for (const id of told.trades) assert.ok(ids.has(id), `committed trade ${id}`)
+  for (const id of published.trades) assert.ok(ids.has(id), `committed trade ${id}`)
   for (const number of [1, 2].map(webhookNumber)) {
     const listed = storage.outbox.list({ webhook: number, status: null, ...EVERY })
     assert.deepEqual(new Set(listed.map(({ eventId }) => eventId)), ids, 'a delivery a trade')
@@ -78,7 +78,7 @@ function assertWhole(
   for (const number of storage.outbox.webhooks()) deliveries += assertBox(storage, number)
   const webhooks = [...storage.webhooks.all()]
   const made = new Set<string>(webhooks.map(({ id }) => id))
-  for (const id of told.webhooks) assert.ok(made.has(id), `webhook ${id}`)
+  for (const id of published.webhooks) assert.ok(made.has(id), `webhook ${id}`)
   assert.equal(new Set(webhooks.map(({ number }) => number)).size, webhooks.length)
   return deliveries
 }
@@ -104,8 +104,8 @@ function assertBox({ outbox }: Storage, number: ReturnType<typeof webhookNumber>
     const isExact = number !== PRUNED || status === 'pending'
     if (isExact) assert.equal(some.length, counts[status], `${status} of webhook ${number}`)
   }
-  const due = (['first', 'retry'] as const).flatMap((lane) =>
-    outbox.due({ webhook: number, attemptKind: lane, after: null, limit: 1_000_000 }),
+  const due = (['first', 'retry'] as const).flatMap((variant) =>
+    outbox.due({ webhook: number, attemptKind: variant, after: null, limit: 1_000_000 }),
   )
   const pending = listed.filter(({ status }) => status === 'pending')
   assert.deepEqual(
@@ -113,8 +113,8 @@ function assertBox({ outbox }: Storage, number: ReturnType<typeof webhookNumber>
     pending.map((one) => one.number),
   )
   assert.equal(outbox.oldestPending(number)?.number, pending.at(-1)?.number)
-  for (const { number: place, eventId } of listed.slice(0, 50)) {
-    const body = outbox.get(number, place)?.body ?? Buffer.alloc(0)
+  for (const { number: position, eventId } of listed.slice(0, 50)) {
+    const body = outbox.get(number, position)?.body ?? Buffer.alloc(0)
     assert.equal(Buffer.from(body).toString(), `body of ${eventId}`)
     assert.equal(outbox.create(number, newDelivery(eventId)), null, 'its event is known')
   }

@@ -162,12 +162,12 @@ test('accepts a key until its account revokes it, and calls its listeners first'
   assert.equal(accounts.callerOfKey(key)?.keyId, view.id)
   assert.ok(!JSON.stringify(accounts.keys(caller.accountId)).includes(key))
   assert.equal(open().callerOfKey(key)?.accountId, caller.accountId, 'kept over a restart')
-  const heard: string[] = []
-  accounts.watch({ onRevoked: (id) => void heard.push(id) })
+  const received: string[] = []
+  accounts.watch({ onRevoked: (id) => void received.push(id) })
   assert.equal(await accounts.revokeKey(bob.accountId, view.id), false)
   assert.equal(await accounts.revokeKey(caller.accountId, keyId('key_none')), false)
   assert.equal(await accounts.revokeKey(caller.accountId, view.id), true)
-  assert.deepEqual(heard, [view.id])
+  assert.deepEqual(received, [view.id])
   assert.equal(accounts.callerOfKey(key), null)
   assert.equal(open().callerOfKey(key), null)
 })

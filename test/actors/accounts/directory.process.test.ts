@@ -19,14 +19,14 @@ const hasCode = (code: string) => (error: unknown) =>
 
 /** Everything a watcher is told, in order. */
 function listen(accounts: Accounts): string[] {
-  const heard: string[] = []
+  const received: string[] = []
   accounts.watch({
-    onRevoked: (key) => void heard.push(`revoked ${key}`),
-    onAccountDeactivated: (_, reason) => void heard.push(reason),
-    onAccountEnabled: () => void heard.push('back'),
-    onLimits: (_, limits) => void heard.push(`${limits.requestsPerMinute}/${limits.socketsMax}`),
+    onRevoked: (key) => void received.push(`revoked ${key}`),
+    onAccountDeactivated: (_, reason) => void received.push(reason),
+    onAccountEnabled: () => void received.push('back'),
+    onLimits: (_, limits) => void received.push(`${limits.requestsPerMinute}/${limits.socketsMax}`),
   })
-  return heard
+  return received
 }
 
 async function openAnn() {
@@ -45,7 +45,7 @@ async function openAnn() {
 
 test('applies, reports and persists a new tier and its limits from the next request on', async () => {
   const { accounts, reopen, directory, record, key, id } = await openAnn()
-  const heard = listen(accounts)
+  const received = listen(accounts)
   const set = (tier: 'free' | 'pro' | 'enterprise', rpm: number | null, sockets: number | null) =>
     directory.setTier(record(), { tier, requestsPerMinute: rpm, socketsMax: sockets })
   await set('pro', null, null)
@@ -56,7 +56,7 @@ test('applies, reports and persists a new tier and its limits from the next requ
     [7, 100_000],
   )
   await set('enterprise', null, 3)
-  assert.deepEqual(heard, ['600/20', '7/100000', '2147483647/3'])
+  assert.deepEqual(received, ['600/20', '7/100000', '2147483647/3'])
   const again = reopen().callerOfKey(key)
   assert.deepEqual(
     [again?.tier, again?.requestsPerMinute, again?.socketsMax],
@@ -68,7 +68,7 @@ test('applies, reports and persists a new tier and its limits from the next requ
 
 test('refuses a disabled account with the message for an unknown one until it is enabled', async () => {
   const { accounts, reopen, directory, record, passwords, key, id, token } = await openAnn()
-  const heard = listen(accounts)
+  const received = listen(accounts)
   await directory.disable(record())
   for (const one of [accounts, reopen()]) {
     assert.equal(one.callerOfKey(key), null)
@@ -88,7 +88,7 @@ test('refuses a disabled account with the message for an unknown one until it is
   await directory.disable(record())
   await directory.enable(record())
   await directory.enable(record())
-  assert.deepEqual(heard, ['disabled', 'back'], 'each change is told once')
+  assert.deepEqual(received, ['disabled', 'back'], 'each change is told once')
   for (const one of [accounts, reopen()]) {
     assert.equal(one.callerOfKey(key)?.accountId, id)
     assert.equal(one.callerOfToken(token)?.accountId, id)
@@ -98,9 +98,9 @@ test('refuses a disabled account with the message for an unknown one until it is
 
 test('removes a deleted account with its keys and frees its e-mail', async () => {
   const { accounts, reopen, directory, record, storage, key, view, id, token } = await openAnn()
-  const heard = listen(accounts)
+  const received = listen(accounts)
   assert.equal(await directory.remove(record()), 1)
-  assert.deepEqual(heard, [`revoked ${view.id}`, 'deleted'])
+  assert.deepEqual(received, [`revoked ${view.id}`, 'deleted'])
   assert.deepEqual([[...storage.accounts.accounts()], [...storage.accounts.keys()]], [[], []])
   for (const one of [accounts, reopen()]) {
     assert.equal(one.callerOfKey(key), null)
@@ -138,17 +138,17 @@ function heldTable(table: AccountTable) {
   return { table: holding, commit }
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 test('ends what an account has open at a gateway when its record says that the password changed or that it is disabled', async () => {
   const owner = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
   const made = await owner.add({ email: 'ann@example.com', passwordHash: 'x', tier: 'free' })
   const gateway = new AccountDirectory(openMemoryStorage().accounts, new ManualClock())
-  const heard: string[] = []
+  const received: string[] = []
   gateway.watch({
-    onTokensEnded: (id) => heard.push(`tokens ${id === made.id}`),
-    onAccountDeactivated: (id, reason) => heard.push(`${reason} ${id === made.id}`),
-    onAccountEnabled: (id) => heard.push(`back ${id === made.id}`),
+    onTokensEnded: (id) => received.push(`tokens ${id === made.id}`),
+    onAccountDeactivated: (id, reason) => received.push(`${reason} ${id === made.id}`),
+    onAccountEnabled: (id) => received.push(`back ${id === made.id}`),
   })
   const changed = await owner.setPassword(made, 'y')
   const disabled = await owner.disable(changed)
@@ -163,7 +163,7 @@ test('ends what an account has open at a gateway when its record says that the p
     [{ ...disabled, tokenGeneration: 9 }, ['tokens true', 'disabled true']],
   ] as const) {
     gateway.follow({ kind: 'account', account })
-    assert.deepEqual(heard.splice(0), expected)
+    assert.deepEqual(received.splice(0), expected)
     assert.equal(gateway.isActive(made.id), !account.isDisabled)
   }
 })
@@ -190,7 +190,7 @@ test('answers a change after it is durable, refuses before it, and commits all i
     })
     if (at === 1) assert.equal(directory.isActive(account.id), false, 'at once')
     if (at === 3) assert.equal(directory.find(account.id), null, 'at once')
-    await turn()
+    await tick()
     assert.equal(isAnswered, false, `change ${at}`)
     assert.equal(commit(), at === 3 ? 2 : 1)
     await changing
@@ -212,8 +212,8 @@ test('merges two concurrent changes, and removes a key being created together wi
   ]
   commit()
   await Promise.all(both)
-  const [kept] = [...memory.accounts.accounts()]
-  assert.deepEqual([kept?.tier, kept?.isDisabled], ['pro', true])
+  const [stored] = [...memory.accounts.accounts()]
+  assert.deepEqual([stored?.tier, stored?.isDisabled], ['pro', true])
   const enabling = handlers['account.enable']?.(email)
   commit()
   await enabling

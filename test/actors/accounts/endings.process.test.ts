@@ -18,13 +18,13 @@ const hasCode = (code: string) => (error: unknown) =>
 async function openAnn() {
   const opened = openQuickAccounts()
   const { caller, accessToken } = await opened.accounts.signUp(ann)
-  const heard: string[] = []
+  const received: string[] = []
   opened.accounts.watch({
-    onTokenEnded: (id) => void heard.push(`ended ${id}`),
-    onTokensEnded: (id) => void heard.push(`all of ${id}`),
+    onTokenEnded: (id) => void received.push(`ended ${id}`),
+    onTokensEnded: (id) => void received.push(`all of ${id}`),
   })
   const rows = () => [...opened.storage.accounts.endedTokens()]
-  return { ...opened, caller, token: accessToken, heard, rows }
+  return { ...opened, caller, token: accessToken, heard: received, rows }
 }
 
 function goodCaller(caller: Caller | null): Caller {
@@ -33,10 +33,10 @@ function goodCaller(caller: Caller | null): Caller {
 }
 
 test('refuses a logged-out token, after a restart too, until it expires and is removed; others stay valid', async () => {
-  const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
+  const { accounts, reopen, clock, caller, token, heard: received, rows } = await openAnn()
   const other = await accounts.logIn(ann)
   await Promise.all([accounts.logOut(caller), accounts.logOut(caller)])
-  assert.deepEqual(heard, [`ended ${caller.token?.id}`], 'told once')
+  assert.deepEqual(received, [`ended ${caller.token?.id}`], 'told once')
   for (const one of [accounts, reopen()]) {
     assert.equal(one.callerOfToken(token), null)
     assert.equal(one.isValid(caller), false)
@@ -52,27 +52,27 @@ test('refuses a logged-out token, after a restart too, until it expires and is r
 })
 
 test('ends all tokens of an account when it has more log-outs than are stored', async () => {
-  const { accounts, reopen, clock, caller, token, heard, rows } = await openAnn()
+  const { accounts, reopen, clock, caller, token, heard: received, rows } = await openAnn()
   for (let count = 0; count <= endedTokensPerAccountMax; count += 1) {
     if (count % 10 === 0) clock.advance(60_000)
     assert.equal(accounts.callerOfToken(token)?.accountId, caller.accountId)
     await accounts.logOut((await accounts.logIn(ann)).caller)
   }
   assert.deepEqual(rows(), [], 'nothing is left to be remembered one by one')
-  assert.equal(heard.at(-1), `all of ${caller.accountId}`)
+  assert.equal(received.at(-1), `all of ${caller.accountId}`)
   for (const one of [accounts, reopen()]) assert.equal(one.callerOfToken(token), null)
   assert.equal((await accounts.logIn(ann)).caller.accountId, caller.accountId)
 })
 
 test('ends earlier tokens but no keys on a new password; a wrong password changes nothing', async () => {
-  const { accounts, reopen, caller, token, heard } = await openAnn()
+  const { accounts, reopen, caller, token, heard: received } = await openAnn()
   const other = await accounts.logIn(ann)
   const { key } = await accounts.createKey(caller.accountId, 'kept')
   const wrong = accounts.changePassword(caller, { ...PASSWORDS, current: 'wrong' })
   await assert.rejects(wrong, hasCode('UNAUTHORIZED'))
   assert.equal(accounts.callerOfToken(token)?.accountId, caller.accountId)
   const next = await accounts.changePassword(caller, PASSWORDS)
-  assert.deepEqual(heard, [`all of ${caller.accountId}`])
+  assert.deepEqual(received, [`all of ${caller.accountId}`])
   for (const one of [accounts, reopen()]) {
     assert.deepEqual(
       [token, other.accessToken].map((old) => one.callerOfToken(old)),
@@ -141,16 +141,16 @@ test('deletes all data of an account with the right password, and nothing with a
   await assert.rejects(accounts.deleteAccount(caller, 'wrong'), hasCode('UNAUTHORIZED'))
   assert.equal(accounts.callerOfKey(key)?.accountId, caller.accountId)
   // What is handed over in one turn is committed as one: a crash leaves the whole account or nothing.
-  let turn = 0
-  const turns = new Set<number>()
+  let tick = 0
+  const ticks = new Set<number>()
   const table = storage.accounts
   for (const method of ['removeAccount', 'removeKey', 'removeEndedToken'] as const) {
     const remove: (id: never) => Promise<void> = table[method].bind(table)
     Object.defineProperty(table, method, {
       value: (id: never) => {
-        turns.add(turn)
+        ticks.add(tick)
         setImmediate(() => {
-          turn += 1
+          tick += 1
         })
         return remove(id)
       },
@@ -160,7 +160,7 @@ test('deletes all data of an account with the right password, and nothing with a
   twice.push(accounts.deleteAccount(caller, ann.password))
   const ended = (await Promise.allSettled(twice)).map(({ status }) => status)
   assert.deepEqual(ended, ['fulfilled', 'rejected'])
-  assert.equal(turns.size, 1)
+  assert.equal(ticks.size, 1)
   assert.deepEqual([...table.accounts(), ...table.keys(), ...table.endedTokens()], [])
   for (const one of [accounts, reopen()]) {
     assert.deepEqual([one.callerOfToken(token), one.callerOfKey(key)], [null, null])

@@ -74,10 +74,10 @@ test('of many guesses from one and from a hundred addresses as many count as the
       assert.equal(checked, expected, `${addresses} addresses, one every ${everyMs} ms`)
       t.diagnostic(`${addresses} addresses, one every ${everyMs} ms: ${checked} of ${GUESSES}`)
       // Others notice nothing, and after the wait the victim is in.
-      const elsewhere = { ...ann, address: '10.9.9.9' }
-      await opened.accounts.logIn({ ...elsewhere, email: 'bob@example.com' })
+      const forwarded = { ...ann, address: '10.9.9.9' }
+      await opened.accounts.logIn({ ...forwarded, email: 'bob@example.com' })
       opened.clock.advance(900_000)
-      assert.equal((await opened.accounts.logIn(elsewhere)).caller.email, ann.email)
+      assert.equal((await opened.accounts.logIn(forwarded)).caller.email, ann.email)
     }
   }
 })
@@ -114,7 +114,7 @@ test('allows no more concurrent guesses than sequential ones: five, then one at 
     )
     const settled = Promise.allSettled(tries)
     // All have been let in or turned away before the first answer.
-    for (let turn = 0; turn < 10; turn += 1) await new Promise((done) => setImmediate(done))
+    for (let tick = 0; tick < 10; tick += 1) await new Promise((done) => setImmediate(done))
     const checked = passwords.verified
     open()
     await settled

@@ -27,7 +27,7 @@ import { DAY_MS, MICROS, sizeMicros, timeMs } from '../../../engine/units.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { judgement } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/twins/word-judge.ts'
 import {
   ask,
   bid,
@@ -76,8 +76,8 @@ let clock: ManualClock
 let engine: FakeEngine
 let matches: Matches
 let arbitrage: Arbitrage
-let told: ArbitrageUpdate[]
-let asked: string[]
+let published: ArbitrageUpdate[]
+let requested: string[]
 let canConfirm: boolean
 let storage: ReturnType<typeof openMemoryStorage>
 let table: (typeof storage)['opportunities']
@@ -87,8 +87,8 @@ describe('opportunities', () => {
     clock = new ManualClock()
     engine = new FakeEngine(clock)
     matches = new Matches({ clock })
-    told = []
-    asked = []
+    published = []
+    requested = []
     canConfirm = true
     storage = openMemoryStorage()
     table = storage.opportunities
@@ -97,7 +97,7 @@ describe('opportunities', () => {
       ...{ clock, publisher, metrics, catalog, matches, table },
       bookAgeMsMax: DAY_MS,
       confirm: ({ id, nativeId }) => {
-        asked.push(nativeId)
+        requested.push(nativeId)
         const market = engine.catalog.byId.get(id.toLowerCase())
         if (canConfirm && market !== undefined) market.confirmedAtMs = clock.nowMs()
       },
@@ -106,7 +106,7 @@ describe('opportunities', () => {
     publisher.watch({
       name: 'test',
       onUpdate: (update) => {
-        if (update.kind === 'arbitrage') told.push(update)
+        if (update.kind === 'arbitrage') published.push(update)
       },
     })
     arbitrage.start()
@@ -121,7 +121,7 @@ describe('opportunities', () => {
   }
 
   const events = () =>
-    told.map(({ event, reason }) => (reason === null ? event : `${event} ${reason}`))
+    published.map(({ event, reason }) => (reason === null ? event : `${event} ${reason}`))
 
   function put(market: FakeMarket, bids: readonly Level[], asks: readonly Level[]): void {
     const [bid, ask] = [bids[0]?.price ?? null, asks[0]?.price ?? null]
@@ -130,10 +130,10 @@ describe('opportunities', () => {
   }
 
   /** A pair on two venues; the first is offered at 0.40, the second bid at `bid`. */
-  function pair(bid: number, set: Parameters<typeof judgement>[1] = {}, score = 95) {
+  function pair(bid: number, set: Parameters<typeof pairScore>[1] = {}, score = 95) {
     const a = engine.add('a', { fees: FREE, closeAtMs: timeMs(NOON + DAY_MS) })
     const b = engine.add('b', { venue: 'b', fees: FREE, closeAtMs: timeMs(NOON + 2 * DAY_MS) })
-    matches.put(a, b, judgement(score, set), NOON)
+    matches.put(a, b, pairScore(score, set), NOON)
     put(a, [level(0.38, 100)], [level(0.4, 100)])
     put(b, [level(bid, 50)], [level(bid + 0.02, 100)])
     clock.advance(1)
@@ -157,7 +157,7 @@ describe('opportunities', () => {
       },
     })
     publisher.watch(real)
-    matches.put(actor, b, judgement(95), NOON)
+    matches.put(actor, b, pairScore(95), NOON)
     return { actor, b, real }
   }
 
@@ -192,7 +192,7 @@ describe('opportunities', () => {
   })
 
   test('buys the same side on both venues when a person overrides a pair read as opposite', () => {
-    const read = judgement(79, {
+    const read = pairScore(79, {
       ...{ vetoes: ['opposite_side'], inverted: true, outcomeMap: [1, 0] },
     })
     const { a, b } = pair(0.5, read, read.score)
@@ -229,7 +229,7 @@ describe('opportunities', () => {
     b.change({ side: 'bid', ...level(0.45, 60) })
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'closed match_changed'])
-    matches.put(a, b, judgement(95), NOON)
+    matches.put(a, b, pairScore(95), NOON)
     b.change({ side: 'bid', ...level(0.45, 50) })
     clock.advance(1)
     b.summary = { ...b.summary, status: 'closed' }
@@ -245,7 +245,7 @@ describe('opportunities', () => {
     })
     for (const set of [{}, { inverted: true, outcomeMap: [1, 0] as const }]) {
       catalog.byId.clear()
-      told.length = 0
+      published.length = 0
       const { a, b } = pair(set.inverted === true ? 0.5 : 0.45, set)
       results.applyOverride({ a: a.ref.number, b: b.ref.number, decision: 'rejected' })
       clock.advance(250)
@@ -257,11 +257,11 @@ describe('opportunities', () => {
 
   test('applies a pair’s new score within 250 ms', () => {
     const { a, b } = pair(0.45)
-    matches.put(a, b, judgement(85), NOON)
+    matches.put(a, b, pairScore(85), NOON)
     clock.advance(300)
     assert.equal(list()[0]?.matchScore, 85)
     assert.deepEqual(events(), ['opened', 'changed'])
-    matches.put(a, b, judgement(79), NOON)
+    matches.put(a, b, pairScore(79), NOON)
     clock.advance(250)
     assert.deepEqual(events(), ['opened', 'changed', 'closed match_changed'])
   })
@@ -288,7 +288,7 @@ describe('opportunities', () => {
 
   test('closes an opportunity whose book was neither changed nor confirmed for the bound, and has it confirmed', () => {
     const { a, b } = pair(0.45)
-    assert.deepEqual(asked, ['a', 'b'], 'both are confirmed as soon as it opens')
+    assert.deepEqual(requested, ['a', 'b'], 'both are confirmed as soon as it opens')
     canConfirm = false
     b.isStale = true
     clock.advance(250)
@@ -298,14 +298,14 @@ describe('opportunities', () => {
     assert.equal(list().length, 1)
     b.confirmedAtMs = clock.nowMs()
     a.confirmedAtMs = timeMs(clock.nowMs() + 10 * DAY_MS)
-    asked.length = 0
+    requested.length = 0
     clock.stall(DAY_MS)
     assert.equal(list().length, 1)
     clock.advance(1)
     assert.deepEqual([list(), arbitrage.ofMarket(a.ref.number)], [[], []], 'before the next look')
     clock.advance(249)
     assert.deepEqual(events().slice(2), ['opened', 'closed stale'])
-    assert.deepEqual([...new Set(asked)], ['b'])
+    assert.deepEqual([...new Set(requested)], ['b'])
     a.change({ side: 'ask', ...level(0.39, 100) })
     clock.advance(1)
     assert.deepEqual(list(), [], 'the other book alone opens nothing')
@@ -338,7 +338,7 @@ describe('opportunities', () => {
     assert.deepEqual(events(), ['opened', 'closed stale'])
     // What opens meanwhile by the other venue's prices is not lost either.
     const [c, d] = [engine.add('c', { fees: FREE }), engine.add('d', { venue: 'b', fees: FREE })]
-    matches.put(c, d, judgement(95), NOON)
+    matches.put(c, d, pairScore(95), NOON)
     put(d, [level(0.3, 50)], [level(0.32, 50)])
     d.isStale = true
     put(c, [level(0.18, 100)], [level(0.2, 100)])
@@ -383,13 +383,13 @@ describe('opportunities', () => {
     const shared = Array.from({ length: opportunitiesMax }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
-      matches.put(a, b, judgement(95), NOON)
+      matches.put(a, b, pairScore(95), NOON)
       put(a, [level(0.38, 100)], [level(0.4, 100)])
       put(b, [level(0.45, 50)], [level(0.47, 100)])
       return a
     })
     clock.advance(100)
-    assert.equal(told.length, opportunitiesMax)
+    assert.equal(published.length, opportunitiesMax)
     const { a } = pair(0.45)
     clock.advance(1_000)
     assert.deepEqual(arbitrage.ofMarket(a.ref.number), [])
@@ -408,14 +408,14 @@ describe('opportunities', () => {
     }
     assert.ok(events().length <= 3, events().join())
     clock.advance(250)
-    assert.equal(told.at(-1)?.opportunity.contracts, 90_000_000)
+    assert.equal(published.at(-1)?.opportunity.contracts, 90_000_000)
     assert.deepEqual(
-      told.map(({ seq }) => seq),
-      told.map((_, index) => index + 1),
+      published.map(({ seq }) => seq),
+      published.map((_, index) => index + 1),
     )
-    const before = told.length
+    const before = published.length
     clock.advance(5_000)
-    assert.equal(told.length, before, 'what has not changed is not told again')
+    assert.equal(published.length, before, 'what has not changed is not told again')
   })
 
   test('keeps the open opportunities equal to a recomputation, whatever levels change', () => {
@@ -457,14 +457,14 @@ describe('opportunities', () => {
     const markets = Array.from({ length: pairCount }, (_, index) => {
       const a = engine.add(`a${index}`, { fees: FREE })
       const b = engine.add(`b${index}`, { venue: 'b', fees: FREE })
-      matches.put(a, b, judgement(95), NOON)
+      matches.put(a, b, pairScore(95), NOON)
       put(a, [level(0.38, 100)], [level(0.4, 100)])
       clock.advance(1)
       return b
     })
     for (const b of markets) put(b, [level(0.45, 50)], [level(0.47, 100)])
     clock.advance(1)
-    assert.equal(told.length, pairCount)
+    assert.equal(published.length, pairCount)
   })
 
   test('publishes an opportunity’s peak, its age four times a second, and its end with the last published state', () => {
@@ -476,7 +476,7 @@ describe('opportunities', () => {
     })
     const { b } = pair(0.45)
     clock.advance(1_000)
-    assert.equal(told.length, 1)
+    assert.equal(published.length, 1)
     const ages = lasting.map(({ peak: reached }) => reached.ageMs)
     assert.deepEqual(
       ages.map((age) => age - (ages[0] ?? 0)),
@@ -497,7 +497,7 @@ describe('opportunities', () => {
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'changed', 'changed', 'closed prices'])
     assert.deepEqual(
-      told.map(({ peak: reached }) => [reached.profit, reached.edge]),
+      published.map(({ peak: reached }) => [reached.profit, reached.edge]),
       [
         [2_500_000, 0.05],
         [5_000_000, 0.1],
@@ -506,7 +506,7 @@ describe('opportunities', () => {
       ],
     )
     assert.deepEqual(
-      told.map(({ previousPeak: reachedBefore }) => reachedBefore?.profit ?? null),
+      published.map(({ previousPeak: reachedBefore }) => reachedBefore?.profit ?? null),
       [null, 2_500_000, 5_000_000, 5_000_000],
     )
     const before = lasting.length
@@ -556,7 +556,7 @@ describe('opportunities', () => {
     assert.deepEqual([row?.past.reason, row?.past.closedAtMs], ['stopped', clock.nowMs()])
     put(b, [level(0.5, 50)], [])
     clock.advance(500)
-    assert.equal(told.length, 2)
+    assert.equal(published.length, 2)
     assert.deepEqual(list(), [])
   })
 
@@ -621,9 +621,9 @@ describe('opportunities', () => {
       { market: b, outcome: 1 },
       { market: a, outcome: 0 },
     ]
-    const whole = arbitrage.quote(legs, sizeMicros(10_000_000))
-    assert.ok(whole.isPossible)
-    assert.equal(whole.opportunity.profit, 500_000)
+    const complete = arbitrage.quote(legs, sizeMicros(10_000_000))
+    assert.ok(complete.isPossible)
+    assert.equal(complete.opportunity.profit, 500_000)
     assert.deepEqual(arbitrage.quote(legs, sizeMicros(60_000_000)), {
       isPossible: false,
       reason: 'no_depth',
@@ -657,13 +657,13 @@ describe('opportunities', () => {
     clock.advance(12_000)
     b.change({ side: 'bid', ...level(0.46, 50) })
     clock.advance(1)
-    const last = told.at(-1)
+    const last = published.at(-1)
     assert.equal(last?.event, 'changed')
     clock.advance(20_000)
-    told.length = 0
+    published.length = 0
     nextRun()
     assert.deepEqual(
-      told.map(({ event, reason, opportunity }) => [event, reason, opportunity]),
+      published.map(({ event, reason, opportunity }) => [event, reason, opportunity]),
       [['closed', 'restarted', last?.opportunity]],
     )
     const rows = () => table.range(PAST).map(({ past }) => past)
@@ -672,7 +672,7 @@ describe('opportunities', () => {
       [[last?.opportunity.id, 'restarted', clock.nowMs(), last?.opportunity.profit]],
     )
     nextRun()
-    assert.equal(told.length, 1)
+    assert.equal(published.length, 1)
     assert.equal(rows().length, 1)
   })
 
@@ -695,7 +695,7 @@ describe('opportunities', () => {
     clock.advance(1)
     assert.deepEqual(events(), ['opened', 'closed prices'])
     nextRun()
-    assert.equal(told.length, 2)
+    assert.equal(published.length, 2)
   })
 
   test('answers a quote below the least order of a venue with that order', () => {
@@ -757,9 +757,9 @@ describe('opportunities', () => {
       { market: b, outcome: 1 },
     ]
     const quote = (contracts: number) => arbitrage.quote(legs, sizeMicros(contracts * MICROS))
-    const whole = quote(2_000)
-    assert.ok(whole.isPossible)
-    assert.equal(whole.opportunity.profit, found.profit)
+    const complete = quote(2_000)
+    assert.ok(complete.isPossible)
+    assert.equal(complete.opportunity.profit, found.profit)
     assert.deepEqual(quote(2_001), { isPossible: false, reason: 'no_depth' })
   })
 

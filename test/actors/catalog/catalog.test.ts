@@ -81,15 +81,15 @@ test('updates a market that is crawled again, publishes its status, and does not
 
 test('publishes an open market that appears after the catalogue is loaded as opened', () => {
   const { catalog, updates } = openCatalog([listing('first')])
-  const told = () =>
+  const published = () =>
     updates.flatMap((update) =>
       update.kind === 'lifecycle' ? [[update.market.nativeId, update.event]] : [],
     )
-  assert.deepEqual(told(), [], 'a first crawl is no news')
+  assert.deepEqual(published(), [], 'a first crawl is no news')
   catalog.isLoaded = true
   const markets = [listing('first'), listing('new'), listing('over', { status: 'closed' })]
   catalog.take({ markets, events: [] })
-  assert.deepEqual(told(), [['new', 'opened']])
+  assert.deepEqual(published(), [['new', 'opened']])
 })
 
 test('combines filters and lists unopened markets only among the closed', () => {
@@ -306,11 +306,11 @@ test('removes every key and all stored data of an expired market', () => {
     over('x', { slug: 'Shared', question: 'Will zebras vote?' }),
     over('x', { venue: 'b', slug: 'shared', status: 'open', question: 'Will zebras win?' }),
   ])
-  const gone: number[] = []
+  const removed: number[] = []
   publisher.watch({
     name: 'heard',
     onUpdate: () => undefined,
-    onMarketRemoved: (market) => gone.push(market),
+    onMarketRemoved: (market) => removed.push(market),
   })
   const number = catalog.find('venue_a_x')?.ref.number ?? 0
   publisher.stamp('prices', number)
@@ -328,7 +328,7 @@ test('removes every key and all stored data of an expired market', () => {
   assert.equal(storage.markets.count(), 1)
   assert.equal(view?.details().description, null)
   assert.equal(publisher.latest('prices', number).seq, 0)
-  assert.deepEqual(gone, [number])
+  assert.deepEqual(removed, [number])
   assert.deepEqual(catalog.counts().a, { open: 0, closed: 0, resolved: 0 })
   assert.deepEqual(updates, [])
 })
@@ -407,13 +407,13 @@ test('does not restore a removed market that a crawl still lists', () => {
 
 test('visits every market in small time slices, also those added meanwhile', () => {
   const random = seededRandom('forgetting')
-  const kept = new Set<string>()
+  const retained = new Set<string>()
   const { catalog } = openCatalog()
   const add = (name: string) => {
     const isOver = random.below(2) === 0
     const closeAtMs = daysAgo(DAYS)
     catalog.take({ markets: [isOver ? over(name, { closeAtMs }) : listing(name)], events: [] })
-    if (!isOver) kept.add(name)
+    if (!isOver) retained.add(name)
   }
   // Not a millisecond too early, while rounds are under way and markets come.
   for (let call = 0; call < 300; call += 1) {
@@ -425,17 +425,17 @@ test('visits every market in small time slices, also those added meanwhile', () 
     assert.ok(forget(catalog, countMax, timeMs(NOON + 1)) <= countMax)
   }
   const left = [...catalog.markets(null)].map(({ ref }) => String(ref.nativeId))
-  assert.deepEqual(left, [...kept])
+  assert.deepEqual(left, [...retained])
 })
 
 /** Keeps each call as text. */
 function listener(): { watcher: CatalogWatcher; heard: string[] } {
-  const heard: string[] = []
+  const received: string[] = []
   const watcher: CatalogWatcher = {
-    onListed: ({ ref, summary }) => heard.push(`${ref.nativeId} ${summary.status}`),
-    onRemoved: ({ ref }) => heard.push(`${ref.nativeId} gone`),
+    onListed: ({ ref, summary }) => received.push(`${ref.nativeId} ${summary.status}`),
+    onRemoved: ({ ref }) => received.push(`${ref.nativeId} gone`),
   }
-  return { watcher, heard }
+  return { watcher, heard: received }
 }
 
 test('stores new details with an unchanged summary, and does not store equal details again', () => {
@@ -497,9 +497,12 @@ test('keeps a result that a later listing lacks', () => {
   take({ status: 'open' })
   take({ status: 'closed', closeAtMs: null })
   assert.deepEqual(older, ['x', 'x'])
-  for (const kept of [catalog.find('venue_a_x')?.summary, [...storage.markets.all()][0]?.summary]) {
-    assert.equal(kept?.status, 'resolved')
-    assert.equal(kept?.settlementPrice, 1_000_000)
+  for (const retained of [
+    catalog.find('venue_a_x')?.summary,
+    [...storage.markets.all()][0]?.summary,
+  ]) {
+    assert.equal(retained?.status, 'resolved')
+    assert.equal(retained?.settlementPrice, 1_000_000)
   }
 })
 
@@ -522,15 +525,15 @@ test('keeps the fee statement when an answer has none, and drops it when the ans
   const free = stated({ kind: 'none', taker: CURVE_ZERO, maker: CURVE_ZERO })
   const unread = stated({})
   const take = (fees: MarketFees) => catalog.take({ markets: [listing('x', { fees })], events: [] })
-  const kept = () => [...storage.markets.all()].map(({ summary }) => summary.fees)
+  const retained = () => [...storage.markets.all()].map(({ summary }) => summary.fees)
   take(free)
-  assert.deepEqual(kept(), [free])
+  assert.deepEqual(retained(), [free])
   take(FEES_UNKNOWN)
   assert.deepEqual(catalog.find('venue_a_x')?.summary.fees, free)
-  assert.deepEqual(kept(), [free])
+  assert.deepEqual(retained(), [free])
   take(unread)
   assert.deepEqual(catalog.find('venue_a_x')?.summary.fees, unread)
-  assert.deepEqual(kept(), [unread])
+  assert.deepEqual(retained(), [unread])
 })
 
 test('keeps the stored status of a resolved market that is listed as open again', () => {
@@ -557,22 +560,22 @@ test('stores new details of an event and finds its markets by its new title', ()
 
 test('notifies watchers of an event whose summary changed, with its markets, and of no other', () => {
   const { catalog } = openCatalog([])
-  const heard: string[][] = []
+  const received: string[][] = []
   catalog.watch({
     onListed() {},
     onRemoved() {},
-    onEvent: (markets) => heard.push(markets.map(({ ref }) => String(ref.nativeId))),
+    onEvent: (markets) => received.push(markets.map(({ ref }) => String(ref.nativeId))),
   })
   const event = eventListing('x')
   const inEvent = { event: event.nativeId }
   catalog.take({ markets: [listing('x', inEvent), listing('y', inEvent)], events: [event] })
-  heard.length = 0
+  received.length = 0
   catalog.take({ markets: [listing('x', inEvent)], events: [event] })
   catalog.take({ markets: [], events: [{ ...event, native: { live: true } }] })
-  assert.deepEqual(heard, [])
+  assert.deepEqual(received, [])
   catalog.take({ markets: [], events: [{ ...event, startAtMs: NOON }] })
   catalog.take({ markets: [], events: [{ ...event, startAtMs: NOON, title: 'Otters' }] })
-  assert.deepEqual(heard, [
+  assert.deepEqual(received, [
     ['x', 'y'],
     ['x', 'y'],
   ])
@@ -581,24 +584,24 @@ test('notifies watchers of an event whose summary changed, with its markets, and
 test('notifies watchers of every market that is loaded, added, changed or removed', () => {
   const { storage } = openCatalog([listing('kept')])
   const { catalog } = openCatalog([], storage)
-  const { watcher, heard } = listener()
+  const { watcher, heard: received } = listener()
   catalog.watch(watcher)
   catalog.load()
-  assert.deepEqual(heard.splice(0), ['kept open'])
+  assert.deepEqual(received.splice(0), ['kept open'])
   const late = listener()
   catalog.watch(late.watcher)
   assert.deepEqual(late.heard, ['kept open'])
   const take = (market: MarketListing) => catalog.take({ markets: [market], events: [] })
   take(over('new', { status: 'open' }))
   take(over('new', { status: 'open', volume24h: usdMicros(5), native: { conditionId: 'new' } }))
-  assert.deepEqual(heard.splice(0), ['new open'], 'volumes alone are no news')
+  assert.deepEqual(received.splice(0), ['new open'], 'volumes alone are no news')
   take(over('new', { status: 'closed' }))
-  assert.deepEqual(heard.splice(0), ['new closed'])
+  assert.deepEqual(received.splice(0), ['new closed'])
   take(over('new', { status: 'closed', native: { game: 1 } }))
-  assert.deepEqual(heard.splice(0), ['new closed'])
+  assert.deepEqual(received.splice(0), ['new closed'])
   take(over('new'))
   forget(catalog, 9, timeMs(NOON + 40 * DAY_MS))
-  assert.deepEqual(heard, ['new resolved', 'new gone'])
+  assert.deepEqual(received, ['new resolved', 'new gone'])
 })
 
 test('finds markets by outcome, slug, number, event and series, in any case', () => {

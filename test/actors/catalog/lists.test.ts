@@ -45,9 +45,13 @@ test('lists the same markets as the naive reference for any filters and orders',
       const order = random.below(2) === 0 ? 'asc' : 'desc'
       world.clock.advance(SHARED_MS)
       const page = shown(world.catalog.list({ ...FIRST, filter, sortBy, order }))
-      const twin = naiveList(world.catalog.markets(null), { filter, sortBy, order })
-      assert.deepEqual(numbersOf(page), twin, `seed ${seed} ${JSON.stringify({ filter, sortBy })}`)
-      assert.equal(page.total, twin.length)
+      const reference = naiveList(world.catalog.markets(null), { filter, sortBy, order })
+      assert.deepEqual(
+        numbersOf(page),
+        reference,
+        `seed ${seed} ${JSON.stringify({ filter, sortBy })}`,
+      )
+      assert.equal(page.total, reference.length)
       assert.equal(page.next, null)
     }
   }
@@ -68,8 +72,12 @@ test('returns the index’s markets for a search, filtered like a list, in any o
       const found = [...(await world.index.find(text))]
       const markets = found.flatMap((number) => world.catalog.byNumber(number) ?? [])
       const isRelevance = sortBy === 'relevance'
-      const twin = naiveList(markets, { filter, sortBy: isRelevance ? 'volume' : sortBy, order })
-      const wanted = isRelevance ? found.filter((number) => twin.includes(number)) : twin
+      const reference = naiveList(markets, {
+        filter,
+        sortBy: isRelevance ? 'volume' : sortBy,
+        order,
+      })
+      const wanted = isRelevance ? found.filter((number) => reference.includes(number)) : reference
       assert.deepEqual(numbersOf(page), wanted, `seed ${seed} ${JSON.stringify(filter)}`)
       assert.equal(page.total, wanted.length)
     }
@@ -101,7 +109,7 @@ test('lists the same events as the naive reference, with current sums and status
       const filter = world.eventFilter()
       world.clock.advance(SHARED_MS)
       const page = shown(world.catalog.listEvents({ ...FIRST, filter }))
-      const twin = naiveEvents(world.events.values(), world.catalog.markets(null), filter)
+      const reference = naiveEvents(world.events.values(), world.catalog.markets(null), filter)
       const seen = page.events.map((event) => ({
         id: `${event.summary.venue}:${event.summary.nativeId}`,
         status: event.status,
@@ -112,12 +120,12 @@ test('lists the same events as the naive reference, with current sums and status
       const where = `seed ${seed} ${JSON.stringify(filter)}`
       assert.deepEqual(
         seen.map(({ volume24h }) => volume24h),
-        twin.map(({ volume24h }) => volume24h),
+        reference.map(({ volume24h }) => volume24h),
         where,
       )
       const byId = (one: { id: string }, two: { id: string }) => (one.id < two.id ? -1 : 1)
-      assert.deepEqual([...seen].sort(byId), [...twin].sort(byId), where)
-      assert.equal(page.total, twin.length)
+      assert.deepEqual([...seen].sort(byId), [...reference].sort(byId), where)
+      assert.equal(page.total, reference.length)
       for (const event of page.events) {
         const { venue, nativeId } = event.summary
         const children = world.catalog.marketsOfEvent(venue, nativeId.toUpperCase())
@@ -190,9 +198,9 @@ test('returns every event of a pinned list once while values change', () => {
     const seen: string[] = []
     let next: EventPage['next'] = null
     do {
-      const place: { pin: number | null; offset: number } = next ?? { pin: null, offset: 0 }
+      const position: { pin: number | null; offset: number } = next ?? { pin: null, offset: 0 }
       const limit = 1 + random.below(5)
-      const page: EventPage = shown(world.catalog.listEvents({ filter, limit, ...place }))
+      const page: EventPage = shown(world.catalog.listEvents({ filter, limit, ...position }))
       assert.equal(page.total, first.length)
       if (page.next !== null) assert.equal(page.events.length, limit)
       seen.push(...page.events.map(({ summary }) => summary.nativeId + summary.venue))
@@ -205,8 +213,8 @@ test('returns every event of a pinned list once while values change', () => {
       first.filter((id) => seen.includes(id)),
       `seed ${seed}`,
     )
-    const kept = start.events.filter((view) => view.marketCount > 0)
-    for (const { summary } of kept) assert.ok(seen.includes(summary.nativeId + summary.venue))
+    const stored = start.events.filter((view) => view.marketCount > 0)
+    for (const { summary } of stored) assert.ok(seen.includes(summary.nativeId + summary.venue))
   }
 })
 

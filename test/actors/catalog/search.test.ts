@@ -67,12 +67,12 @@ test('includes every change made before the search, however many are queued', as
 
 test('sends nothing while held and everything once released', async () => {
   const { search, found, port } = bench(searchInline())
-  const all = Array.from({ length: 300 }, (_, place) => place + 1)
+  const all = Array.from({ length: 300 }, (_, position) => position + 1)
   search.rebuildFrom(() => all.map((number) => ({ number, summary: zebra, eventTitle: null })))
   search.hold()
   for (const number of all) search.put(number, zebra, null)
   const early = found('zebra')
-  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let tick = 0; tick < 5; tick += 1) await new Promise((resolve) => setImmediate(resolve))
   assert.equal(port.given.length, 0)
   search.release()
   search.put(301, zebra, null)

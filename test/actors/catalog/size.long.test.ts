@@ -40,7 +40,7 @@ function randomListing(random: Random, index: number): MarketListing {
 }
 
 function fill(catalog: ReturnType<typeof emptyCatalog>['catalog'], random: Random): void {
-  const words = WORDS.split(' ')
+  const terms = WORDS.split(' ')
   for (let start = 0; start < MARKETS; start += SLICE) {
     const markets = Array.from({ length: SLICE }, (_, index) =>
       randomListing(random, start + index),
@@ -48,7 +48,7 @@ function fill(catalog: ReturnType<typeof emptyCatalog>['catalog'], random: Rando
     const names = new Map(markets.map((market) => [market.event, market]))
     const events = [...names.values()].map(({ event, venue }) => {
       const name = String(event).slice('event-'.length)
-      const title = Array.from({ length: 8 }, () => words[random.below(words.length)]).join(' ')
+      const title = Array.from({ length: 8 }, () => terms[random.below(terms.length)]).join(' ')
       return eventListing(name, { venue, title: `${title} x${name}` })
     })
     catalog.take({ markets, events })
@@ -91,7 +91,7 @@ test('filters a list of 100,000 markets in under 10 ms at the median', async (t)
   const startedAtMs = systemClock.monotonicMs()
   fill(catalog, random)
   t.diagnostic(`filled in ${Math.round(systemClock.monotonicMs() - startedAtMs)} ms`)
-  const all = Uint32Array.from({ length: MARKETS }, (_, place) => MARKETS - place)
+  const all = Uint32Array.from({ length: MARKETS }, (_, position) => MARKETS - position)
   index.find = async () => all
   const worst: string[] = []
   const measure = async (what: string, work: () => unknown) => {

@@ -38,7 +38,7 @@ const FIGURES = { trades: 5, snapshots: 4, databaseBytes: 3, wallets: 2, coverag
 function rig(venues: readonly VenueView[] = []) {
   const publisher = new Publisher({ epoch: 'run', log: silentLog, metrics: new Metrics() })
   const market = fakeMarket()
-  const told: { shard: string; item: LogItem; offset: number | null }[] = []
+  const published: { shard: string; item: LogItem; offset: number | null }[] = []
   const event = eventSummary(eventListing('one'))
   const feeder = new Feeder({
     publisher,
@@ -48,10 +48,11 @@ function rig(venues: readonly VenueView[] = []) {
     },
     venues: () => venues,
     figures: () => FIGURES,
-    put: (shard, item, place) => told.push({ shard, item, offset: place?.offset ?? null }),
+    put: (shard, item, position) =>
+      published.push({ shard, item, offset: position?.offset ?? null }),
   })
   publisher.watch(feeder)
-  return { publisher, market, feeder, told, event }
+  return { publisher, market, feeder, told: published, event }
 }
 
 function fakeMarket(text = 'Rules.'): MarketView {
@@ -88,7 +89,7 @@ function fakeMarket(text = 'Rules.'): MarketView {
 const kindOf = (item: LogItem) => (item.kind === 'update' ? item.update.kind : item.kind)
 
 test('writes each update to the shard of its market and kind, a complete book with levels, and each row once to both shards', () => {
-  const { publisher, market, feeder, told } = rig()
+  const { publisher, market, feeder, told: published } = rig()
   const { ref, summary } = market
   feeder.isOpen = true
   feeder.onListed(market)
@@ -114,7 +115,7 @@ test('writes each update to the shard of its market and kind, a complete book wi
   feeder.onRemoved(market)
   const [books, trades] = ['books', 'trades']
   assert.deepEqual(
-    told.map(({ shard, item, offset }) => [shard, kindOf(item), offset]),
+    published.map(({ shard, item, offset }) => [shard, kindOf(item), offset]),
     [
       [books, 'text', null],
       [trades, 'text', null],
@@ -135,40 +136,40 @@ test('writes each update to the shard of its market and kind, a complete book wi
       [trades, 'forgotten', null],
     ],
   )
-  const whole = told.find(({ item }) => kindOf(item) === 'bookReplaced')?.item
-  assert.ok(whole?.kind === 'update')
-  assert.deepEqual(whole.book?.bids, market.book().bids)
+  const complete = published.find(({ item }) => kindOf(item) === 'bookReplaced')?.item
+  assert.ok(complete?.kind === 'update')
+  assert.deepEqual(complete.book?.bids, market.book().bids)
 })
 
 test('writes a text before its row and again on change, splits long texts at characters, and has the newest in a checkpoint', () => {
-  const { feeder, told, market } = rig()
+  const { feeder, told: published, market } = rig()
   const long = 'rules 😀'.repeat(30_000)
   const texts = [long, long, 'shorter', '']
   feeder.isOpen = true
-  const known = new Map<number, string>()
+  const existing = new Map<number, string>()
   for (const text of texts) {
-    told.length = 0
+    published.length = 0
     Object.assign(market, { details: () => ({ description: text, native: {} }) })
     feeder.onListed(market)
-    const items = told.filter(({ shard }) => shard === 'trades').map(({ item }) => item)
+    const items = published.filter(({ shard }) => shard === 'trades').map(({ item }) => item)
     for (const item of items) {
       if (item.kind !== 'text') continue
       assert.ok(Buffer.byteLength(item.text) < clusterBatchBytesMax / 2)
       assert.equal(Buffer.from(item.text).toString(), item.text, 'whole characters')
-      known.set(item.market, (known.get(item.market) ?? '').slice(0, item.from) + item.text)
+      existing.set(item.market, (existing.get(item.market) ?? '').slice(0, item.from) + item.text)
     }
-    assert.equal(known.get(market.ref.number), text)
+    assert.equal(existing.get(market.ref.number), text)
     const [block] = feeder.packedTexts.blocks([market])
     assert.ok(block?.kind === 'packed')
-    const kept = unpackAll(inflateRawSync(block.packed)) ?? []
-    assert.deepEqual(kept, text === '' ? [] : [[18, market.ref.number, 0, text]])
+    const retained = unpackAll(inflateRawSync(block.packed)) ?? []
+    assert.deepEqual(retained, text === '' ? [] : [[18, market.ref.number, 0, text]])
   }
   feeder.onListed(market)
-  assert.equal(told.filter(({ item }) => item.kind === 'text').length, 2, 'no text twice')
+  assert.equal(published.filter(({ item }) => item.kind === 'text').length, 2, 'no text twice')
 })
 
 test('writes teams once in items that fit a batch, and all of them into a checkpoint with venues and figures', () => {
-  const { feeder, told } = rig([VENUE])
+  const { feeder, told: published } = rig([VENUE])
   const teams = Array.from({ length: 3_000 }, (_, index) => ({
     ...{ venue: 'a', league: 'cfb', code: `c${index}`, name: '名'.repeat(30) },
     ...{ location: `Place ${index}`, nickname: '' },
@@ -179,14 +180,14 @@ test('writes teams once in items that fit a batch, and all of them into a checkp
   feeder.learnTeams(teams)
   const listed = (items: Iterable<LogItem>) =>
     [...items].flatMap((item) => (item.kind === 'teams' ? item.listings : []))
-  const items = told.map(({ item }) => item)
+  const items = published.map(({ item }) => item)
   assert.deepEqual(listed(items), teams.slice(10))
   for (const item of items)
     assert.ok(encoded((to) => writeItem(to, item)).length < clusterBatchBytesMax / 2)
   const standing = [...feeder.otherState()]
   assert.deepEqual(listed(standing), teams)
   feeder.beat()
-  const beaten = told.slice(items.length).map(({ shard, item }) => [shard, item.kind])
+  const beaten = published.slice(items.length).map(({ shard, item }) => [shard, item.kind])
   assert.deepEqual(beaten, [
     ['trades', 'feed'],
     ['trades', 'figures'],
@@ -195,7 +196,7 @@ test('writes teams once in items that fit a batch, and all of them into a checkp
 })
 
 test('writes at most once a second which markets have read past trades, and not during a block', () => {
-  const { feeder, publisher, told, market } = rig()
+  const { feeder, publisher, told: published, market } = rig()
   const trade: Trade = {
     ...{ nativeId: 't', timeMs: NOON, ordinal: 1, outcomeIndex: 0, isBlock: false },
     side: 'buy',
@@ -203,7 +204,7 @@ test('writes at most once a second which markets have read past trades, and not 
     ...{ maker: null, taker: null, txHash: null },
   }
   const past = () =>
-    told.flatMap(({ shard, item }) => (item.kind === 'past' ? [[shard, item.markets]] : []))
+    published.flatMap(({ shard, item }) => (item.kind === 'past' ? [[shard, item.markets]] : []))
   publisher.publishPastTrade(market.ref, trade, NOON)
   feeder.isOpen = true
   publisher.publishPastTrade(marketRef('two', 8), { ...trade, isBlock: true }, NOON)
@@ -217,7 +218,7 @@ test('writes at most once a second which markets have read past trades, and not 
 })
 
 test('writes a pair when it is stored and when it ends, and nothing before the feeder opens', () => {
-  const { market, feeder, told } = rig()
+  const { market, feeder, told: published } = rig()
   const { matches } = openMemoryStorage()
   const table = feeder.tap(matches)
   const match = {
@@ -227,13 +228,13 @@ test('writes a pair when it is stored and when it ends, and nothing before the f
   table.put(match)
   feeder.onListed(market)
   feeder.onRemoved(market)
-  assert.deepEqual(told, [])
+  assert.deepEqual(published, [])
   assert.deepEqual([...table.all()], [match], 'the table has it all the same')
   feeder.isOpen = true
   table.put(match)
   table.remove(match.a)
   assert.deepEqual(
-    told.map(({ item }) => item),
+    published.map(({ item }) => item),
     [
       { kind: 'matched', match },
       { kind: 'unmatched', market: match.a },

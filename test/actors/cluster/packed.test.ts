@@ -6,7 +6,7 @@ import { CachedBlocks, inBlocks, takeBlocks } from '../../../actors/cluster/pack
 import { isItem, type RawItem, unpackAll } from '../../../engine/cluster/batch.ts'
 import { encoded } from '../../../engine/msgpack-writer.ts'
 import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
-import { countTurns } from '../../support/fakes/loop-turns.ts'
+import { countTicks } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 
@@ -42,42 +42,45 @@ test('rebuilds a checkpoint block only after one of its markets changed, and omi
   const markets = new Map(
     Array.from({ length: 300 }, (_, number) => [number, { ref: marketRef(`m${number}`, number) }]),
   )
-  const asked: number[] = []
+  const requested: number[] = []
   let text = 'first'
-  const kept = new CachedBlocks(
+  const stored = new CachedBlocks(
     (number) => markets.get(number) ?? null,
     ({ ref }: { ref: ReturnType<typeof marketRef> }) => {
-      asked.push(ref.number)
+      requested.push(ref.number)
       return [textOf(ref.number, text)]
     },
   )
   const texts = async () =>
-    (await taken(raw(kept.blocks(markets.values())))).map(([, number, , told]) => [number, told])
+    (await taken(raw(stored.blocks(markets.values())))).map(([, number, , published]) => [
+      number,
+      published,
+    ])
   const all = [...markets.keys()]
   assert.deepEqual(
     await texts(),
     all.map((number) => [number, 'first']),
   )
-  assert.deepEqual(asked.splice(0), all)
+  assert.deepEqual(requested.splice(0), all)
   await texts()
-  assert.equal(asked.length, 0, 'nothing was touched')
+  assert.equal(requested.length, 0, 'nothing was touched')
   text = 'second'
-  const [touched, gone] = [markets.get(2), markets.get(299)]
-  assert.ok(touched !== undefined && gone !== undefined)
-  kept.touch(touched)
-  kept.touch(gone)
+  const [touched, removed] = [markets.get(2), markets.get(299)]
+  assert.ok(touched !== undefined && removed !== undefined)
+  stored.touch(touched)
+  stored.touch(removed)
   markets.delete(299)
-  const now = new Map((await texts()).map(([number, told]) => [number, told]))
+  const now = new Map((await texts()).map(([number, published]) => [number, published]))
   assert.equal(now.get(2), 'second')
   assert.equal(now.get(200), 'first', 'of a block that was not touched')
   assert.equal(now.size, 299)
-  assert.ok(asked.includes(2) && !asked.includes(200) && asked.includes(298))
+  assert.ok(requested.includes(2) && !requested.includes(200) && requested.includes(298))
 })
 
 test('yields to the event loop while it takes a long checkpoint', async () => {
   const clock = new ManualClock()
   const items = raw(inBlocks(Array.from({ length: 2_000 }, (_, number) => textOf(number, 'text'))))
-  const loop = countTurns()
+  const loop = countTicks()
   // Each item takes a millisecond of this clock.
   await takeBlocks(items, clock, () => clock.advance(1))
   loop.stop()

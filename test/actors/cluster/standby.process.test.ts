@@ -10,8 +10,8 @@ import { TIME_END, TIME_ZERO } from '../../../engine/units.ts'
 import { ClusterWebhooks } from '../../../storage/cluster-webhooks.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
-import { bytesOf, ScribedEngine } from '../../support/rigs/scribed-engine.ts'
-import { openScribedWorld, type ScribedWorld } from '../../support/rigs/scribed-world.ts'
+import { bytesOf, RecordedEngine } from '../../support/rigs/scribed-engine.ts'
+import { openRecordedWorld, type RecordedWorld } from '../../support/rigs/scribed-world.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
 import { NAMES, trade } from '../../support/worlds/builders.ts'
 
@@ -19,7 +19,7 @@ const SEEDS = process.env.TEST_LONG === '1' ? 40 : 3
 const ALL = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'asc', limit: 1e6 } as const
 
 /** A standby with a disk of its own that knows nothing yet. */
-async function stand({ server, clock, settle }: ScribedWorld) {
+async function stand({ server, clock, settle }: RecordedWorld) {
   const log = server.connect()
   const storage: Storage = openMemoryStorage()
   const metrics = new Metrics()
@@ -48,17 +48,17 @@ function tradesOf(storage: Storage) {
 
 /** Every minute's bar of every market, by the market's native id. */
 function barsOf(storage: Storage) {
-  const asked = { size: 'minute', ...ALL } as const
+  const requested = { size: 'minute', ...ALL } as const
   const bars = [...idsOf(storage)].map(([market, id]) => [
     id,
-    storage.bars.range({ market, ...asked }),
+    storage.bars.range({ market, ...requested }),
   ])
   return Object.fromEntries(bars)
 }
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
   test(`has every trade and bar of each leader over a faulty log, ignores a deposed engine, and reports missing data as a loss (seed ${seed})`, async (t) => {
-    const world = await openScribedWorld(`standby ${seed}`)
+    const world = await openRecordedWorld(`standby ${seed}`)
     const { server, settle, play, until, clock, engine, markets } = world
     t.after(() => settle(engine.stop()))
     await play(20)
@@ -76,7 +76,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     assert.deepEqual(barsOf(storage), barsOf(engine.storage))
 
     // Another engine leads, which numbers its markets otherwise; the first one does not know it yet.
-    const next = new ScribedEngine({ clock, markets: markets.toReversed(), epoch: 'e2', term: 2 })
+    const next = new RecordedEngine({ clock, markets: markets.toReversed(), epoch: 'e2', term: 2 })
     t.after(() => settle(next.stop()))
     server.faults = NO_FAULTS
     await settle(next.start(server.connect()))
@@ -85,8 +85,8 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     await play(20, next)
     const ghost = engine.told.findLast((update) => update.kind === 'trade')
     assert.ok(ghost !== undefined)
-    const unheard = { ...ghost.trade, nativeId: 'of the deposed' }
-    const item = bytesOf({ kind: 'update', update: { ...ghost, trade: unheard }, book: null })
+    const unreceived = { ...ghost.trade, nativeId: 'of the deposed' }
+    const item = bytesOf({ kind: 'update', update: { ...ghost, trade: unreceived }, book: null })
     const header = { epoch: engine.epoch, term: 1, batch: 10_000, offsets: [], count: 1 }
     const shard = 'trades' as const
     const deposed = server.connect()
@@ -109,18 +109,21 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     server.faults = NO_FAULTS
     await play(10, next)
     await until(() => standby.behind === 0)
-    const whole = tradesOf(next.storage)
+    const complete = tradesOf(next.storage)
     const has = tradesOf(storage)
-    const missing = [...whole].filter(([id]) => !has.has(id)).map(([, one]) => one)
+    const missing = [...complete].filter(([id]) => !has.has(id)).map(([, one]) => one)
     assert.ok(missing.length > 0)
     const run = storage.runs.all().find(({ epoch }) => epoch === 'e2')
     assert.ok(run !== undefined)
     const losses = storage.losses.range({ run: run.number, offset: 0 })
     for (const { timeMs, market, offset } of missing) {
-      const isTold = losses.some(
+      const isPublished = losses.some(
         (loss) => loss.venue === market[0] && loss.fromMs <= timeMs && timeMs <= loss.toMs,
       )
-      assert.ok(isTold, `trade ${offset} of ${market} at ${timeMs} is missing and no loss says so`)
+      assert.ok(
+        isPublished,
+        `trade ${offset} of ${market} at ${timeMs} is missing and no loss says so`,
+      )
       const markMs = storage.marks.get(`newest_trade_ms_${market[0]}`) ?? 0
       assert.ok(markMs <= timeMs, 'the venue is asked for it')
     }
@@ -128,7 +131,7 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
 }
 
 test('reports a loss to resuming clients for a trade of its own run that the followed run publishes again', async (t) => {
-  const world = await openScribedWorld('known')
+  const world = await openRecordedWorld('known')
   const { settle, play, until, engine, clock } = world
   t.after(() => settle(engine.stop()))
   await play(20)
@@ -142,16 +145,16 @@ test('reports a loss to resuming clients for a trade of its own run that the fol
   const event = trade(nativeId, 'known', { venue, venueTimeMs: clock.nowMs() })
   const own = storage.runs.all().at(-1)
   assert.ok(own !== undefined)
-  const told = () => engine.told.findLast((update) => update.kind === 'trade')
+  const published = () => engine.told.findLast((update) => update.kind === 'trade')
   const count = tradesOf(engine.storage).size
   engine.emit(event)
   assert.ok(await until(() => tradesOf(engine.storage).size > count))
-  const update = told()
+  const update = published()
   assert.ok(update !== undefined)
   assert.equal(update.trade.nativeId, 'known')
   // Before the log brings it, it is there at a place of another run.
-  const elsewhere = { run: own.number + 1_000, offset: 7, seq: 7, receivedAtMs: clock.nowMs() }
-  storage.trades.put({ number: first.number, venue }, { ...update.trade, ...elsewhere })
+  const forwarded = { run: own.number + 1_000, offset: 7, seq: 7, receivedAtMs: clock.nowMs() }
+  storage.trades.put({ number: first.number, venue }, { ...update.trade, ...forwarded })
   assert.deepEqual(storage.losses.range({ run: own.number, offset: 0 }), [])
   await settle(engine.flush())
   await play(5)
@@ -163,7 +166,7 @@ test('reports a loss to resuming clients for a trade of its own run that the fol
 })
 
 test('announces the trades of its own run that the next leader never had to whoever goes on from that leader', async (t) => {
-  const world = await openScribedWorld('unheard')
+  const world = await openRecordedWorld('unheard')
   const { settle, play, until, engine, clock, server } = world
   t.after(() => settle(engine.stop()))
   await play(20)
@@ -178,8 +181,8 @@ test('announces the trades of its own run that the next leader never had to whoe
   const update = engine.told.findLast((one) => one.kind === 'trade')
   assert.ok(update !== undefined)
   const { venue } = first.summary
-  const unheard = { ...update.trade, nativeId: 'unheard', receivedAtMs: clock.nowMs() }
-  storage.trades.put({ number, venue }, { ...unheard, run: own.number, offset: 1, seq: 1 })
+  const unreceived = { ...update.trade, nativeId: 'unheard', receivedAtMs: clock.nowMs() }
+  storage.trades.put({ number, venue }, { ...unreceived, run: own.number, offset: 1, seq: 1 })
   const webhooks = new ClusterWebhooks(storage.webhooks, await settle(log.bucket('webhooks')))
   const metrics = new Metrics()
   const parts = { log, clock, logger: silentLog, metrics, storage, names: NAMES, webhooks }
@@ -191,8 +194,8 @@ test('announces the trades of its own run that the next leader never had to whoe
   const run = storage.runs.all().find(({ epoch }) => epoch === engine.epoch)
   assert.ok(run !== undefined)
   const { timeMs } = update.trade
-  const isTold = storage.losses
+  const isPublished = storage.losses
     .range({ run: run.number, offset: storage.trades.newestOffset(run.number) })
     .some((loss) => loss.venue === venue && loss.fromMs <= timeMs && timeMs <= loss.toMs)
-  assert.ok(isTold, 'a client that has all of the leader is told of the trade')
+  assert.ok(isPublished, 'a client that has all of the leader is told of the trade')
 })

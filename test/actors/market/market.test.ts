@@ -126,9 +126,9 @@ test('stores and publishes a block trade with its flag without moving price or b
   actor.receive(trade('m', 'x3', { ...block, source: 'history' }))
   assert.equal(updates.filter(({ kind }) => kind === 'price').length, toldBefore)
   assert.deepEqual([bar(), bar()?.count], [barBefore, 1])
-  const told = updates.flatMap((update) => (update.kind === 'trade' ? [update.trade] : []))
+  const notified = updates.flatMap((update) => (update.kind === 'trade' ? [update.trade] : []))
   assert.deepEqual(
-    told.map(({ nativeId, isBlock }) => [nativeId, isBlock]),
+    notified.map(({ nativeId, isBlock }) => [nativeId, isBlock]),
     [
       ['t1', false],
       ['x1', true],
@@ -203,18 +203,18 @@ test('completes the parts of a transaction from the row with the wallet, also af
   const storage = openMemoryStorage()
   const part = (tx: string, n: number, contracts: number) =>
     trade('m', partId(tx, n), { txHash: tx, taker: null, size: sizeMicros(contracts * 1e6) })
-  const whole = (tx: string, contracts: number) =>
+  const complete = (tx: string, contracts: number) =>
     trade('m', `${tx}-id-0`, { txHash: tx, size: sizeMicros(contracts * 1e6) })
   const query = { fromMs: timeMs(0), toMs: NOON, after: null, order: 'asc', limit: 10 } as const
   const first = openMarket({}, storage)
   first.actor.receive(part('0x1', 0, 10))
   first.actor.receive(part('0x1', 1, 5))
   first.actor.receive(part('0x2', 0, 10))
-  first.actor.receive(whole('0x1', 15))
+  first.actor.receive(complete('0x1', 15))
   const second = openMarket({}, storage)
-  second.actor.receive(whole('0x2', 12))
-  second.actor.receive(whole('0x2', 12))
-  second.actor.receive(whole('0x3', 4))
+  second.actor.receive(complete('0x2', 12))
+  second.actor.receive(complete('0x2', 12))
+  second.actor.receive(complete('0x3', 4))
   const third = openMarket({}, storage)
   third.actor.receive(part('0x3', 0, 4))
   third.actor.receive(part('0x1', 2, 5))
@@ -299,18 +299,18 @@ test('returns the tick for any past second, from memory and from disk', () => {
     actor.receive(snapshot('m', [level(price, 10)], [level(price + 0.01, 5)], times))
   }
   const after = timeMs(NOON + 5_000_000)
-  const asked = [0, 15, 1_234, 3_599, 3_600, 4_995]
-  const before = asked.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price)
+  const requested = [0, 15, 1_234, 3_599, 3_600, 4_995]
+  const before = requested.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price)
   assert.deepEqual(
     before,
-    asked.map((second) => {
+    requested.map((second) => {
       const tick = Math.floor(second / 10) * 10
       return Math.round((0.1 + (tick % 700) / 1_000) * 1e6) + 5_000
     }),
   )
   actor.tick(timeMs(after + marketIdleMsMax))
   assert.deepEqual(
-    asked.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price),
+    requested.map((second) => actor.priceAt(timeMs(NOON + second * 1_000))?.price),
     before,
   )
 })
@@ -429,8 +429,8 @@ test('reports each maker of a transaction as it becomes known, with the wallets 
   publisher.watch({
     name: 'test',
     onUpdate: () => undefined,
-    onCompletedTrade: (_, { nativeId, maker }, { wallet, previousWallets: known, role }) =>
-      seen.push([nativeId, maker, role, wallet, ...known]),
+    onCompletedTrade: (_, { nativeId, maker }, { wallet, previousWallets: existing, role }) =>
+      seen.push([nativeId, maker, role, wallet, ...existing]),
   })
   const participant = (wallet: string) =>
     actor.receive({
@@ -461,8 +461,8 @@ test('moves the status from open to closed to resolved and never back from resol
       receivedAtMs: NOON,
     })
   for (const to of ['closed', 'open', 'closed', 'resolved', 'open'] as const) status(to)
-  const told = updates.flatMap((update) => (update.kind === 'lifecycle' ? [update.event] : []))
-  assert.deepEqual(told, ['closed', 'opened', 'closed', 'resolved'])
+  const notified = updates.flatMap((update) => (update.kind === 'lifecycle' ? [update.event] : []))
+  assert.deepEqual(notified, ['closed', 'opened', 'closed', 'resolved'])
   assert.deepEqual(ignored, ['status_out_of_order'])
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
 })
@@ -471,9 +471,9 @@ test('publishes a changed question, close time, outcomes or fees once, and no ot
   const { actor, updates } = openMarket()
   const read = (set: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...set } })
-  const told = () => updates.flatMap((update) => (update.kind === 'lifecycle' ? [update] : []))
+  const notified = () => updates.flatMap((update) => (update.kind === 'lifecycle' ? [update] : []))
   read({ volume24h: usdMicros(1), image: 'other.png', tags: ['new'] })
-  assert.equal(told().length, 0)
+  assert.equal(notified().length, 0)
   const [first, ...others] = actor.summary.outcomes
   assert.ok(first !== undefined)
   read({ question: 'Another?' })
@@ -483,18 +483,18 @@ test('publishes a changed question, close time, outcomes or fees once, and no ot
   read({ fees: structuredClone(SOME_FEES) })
   read({})
   assert.deepEqual(
-    told().map(({ event, seq }) => [event, seq]),
+    notified().map(({ event, seq }) => [event, seq]),
     [1, 2, 3, 4].map((seq) => ['changed', seq]),
   )
   assert.deepEqual(
-    told().map(({ facts }) => [
+    notified().map(({ facts }) => [
       facts.question,
       facts.closeAtMs,
       facts.outcomes[0]?.label,
       facts.fees,
     ]),
     [
-      ['Another?', told()[0]?.facts.closeAtMs, first.label, FEES_UNKNOWN],
+      ['Another?', notified()[0]?.facts.closeAtMs, first.label, FEES_UNKNOWN],
       ['Another?', NOON + 1, first.label, FEES_UNKNOWN],
       ['Another?', NOON + 1, 'Ja', FEES_UNKNOWN],
       ['Another?', NOON + 1, 'Ja', SOME_FEES],
@@ -503,13 +503,13 @@ test('publishes a changed question, close time, outcomes or fees once, and no ot
   )
   read({ question: 'Over?', status: 'closed' })
   assert.deepEqual(
-    told()
+    notified()
       .map(({ event }) => event)
       .slice(4),
     ['closed'],
     'one event says both',
   )
-  assert.equal(told()[4]?.facts.question, 'Over?')
+  assert.equal(notified()[4]?.facts.question, 'Over?')
 })
 
 test('keeps a subscriber’s book equal to the actor’s through snapshots and updates', () => {
@@ -576,13 +576,13 @@ test('increments the version before it publishes a change of price, book, summar
     const random = seededRandom('version', seed)
     const { actor, publisher, open } = openMarket()
     let market = actor
-    const look = () => {
+    const poll = () => {
       const { summary, volume24h, volumeTotal } = market
       return JSON.stringify([market.price(), market.book(), summary, volume24h, volumeTotal])
     }
-    let seen = { version: market.version, text: look() }
+    let seen = { version: market.version, text: poll() }
     const check = (what: string) => {
-      const now = { version: market.version, text: look() }
+      const now = { version: market.version, text: poll() }
       if (now.text !== seen.text) assert.ok(now.version > seen.version, `seed ${seed}: ${what}`)
       seen = now
     }
@@ -609,7 +609,7 @@ test('increments the version before it publishes a change of price, book, summar
       check(`step ${step}`)
     }
     market = open()
-    seen = { version: market.version, text: look() }
+    seen = { version: market.version, text: poll() }
     market.receive(snapshot('m', [level(0.1, 1)], [level(0.9, 1)]))
     check('the first book of a run')
   }
@@ -632,8 +632,8 @@ test('returns the same trades as the table, from memory or not, also after reten
     const limits = { nowMs, retentionDays: 1, sizeBytesMax: 1e12, rowsMax: 1_000 }
     while (storage.prune(limits));
     const all = { fromMs: timeMs(0), toMs: NOON, after: null, order: 'desc' } as const
-    const asked = { ...all, limit: 250 }
-    assert.deepEqual(actor.trades(asked), storage.trades.range({ market, ...asked }))
+    const requested = { ...all, limit: 250 }
+    assert.deepEqual(actor.trades(requested), storage.trades.range({ market, ...requested }))
   }
 })
 
@@ -665,23 +665,23 @@ test('records a tick for the first price of a run and of each replaced book, eve
 test('passes a changed summary or volume to the catalogue in the same tick, before other watchers', () => {
   const storage = openMemoryStorage()
   const { publisher } = recordingPublisher()
-  const heard: string[] = []
+  const received: string[] = []
   const changed = (market: MarketView) =>
-    heard.push(`${market.summary.status} ${market.summary.tickMicros} ${market.volume24h / 1e6}`)
+    received.push(`${market.summary.status} ${market.summary.tickMicros} ${market.volume24h / 1e6}`)
   const { open, summary } = storedMarket({ publisher, storage, changed })
   const actor = open()
-  publisher.watch({ name: 'other', onUpdate: ({ kind }) => heard.push(kind) })
+  publisher.watch({ name: 'other', onUpdate: ({ kind }) => received.push(kind) })
   actor.receive(trade('m', 't1'))
   actor.receive(trade('m', 't0', { source: 'history' }))
   actor.receive({ kind: 'summary', summary: { ...summary, volume24h: usdMicros(9_000_000) } })
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const tickMicros = priceMicros(1_000)
-  const told = { venue: 'a', outcome: outcomeId('m-yes'), tickMicros, ...times } as const
-  actor.receive({ kind: 'tickSize', retainsBook: false, ...told })
+  const notified = { venue: 'a', outcome: outcomeId('m-yes'), tickMicros, ...times } as const
+  actor.receive({ kind: 'tickSize', retainsBook: false, ...notified })
   const market = actor.ref.nativeId
   const status = { status: 'closed', settlementPrice: null, ...times } as const
   actor.receive({ kind: 'marketStatus', venue: 'a', market, ...status })
-  assert.deepEqual(heard, [
+  assert.deepEqual(received, [
     'open 10000 4',
     'trade',
     'price',
@@ -734,15 +734,15 @@ test('answers for a second with the price before it, from memory and from disk',
   see(0.4, 10_900)
   see(0.5, 3_599_500)
   const at = (market: MarketActor, second: number) => market.priceAt(timeMs(NOON + second * 1_000))
-  const asked = [0, 10, 11, 3_599, 3_600]
+  const requested = [0, 10, 11, 3_599, 3_600]
   const wanted = [205_000, 205_000, 405_000, 405_000, 505_000]
   assert.deepEqual(
-    asked.map((second) => at(actor, second)?.price),
+    requested.map((second) => at(actor, second)?.price),
     wanted,
   )
   actor.tick(timeMs(NOON + marketIdleMsMax * 20))
   for (const market of [actor, open()]) {
-    for (const [index, second] of asked.entries()) {
+    for (const [index, second] of requested.entries()) {
       const found = at(market, second)
       assert.equal(found?.price, wanted[index], `second ${second}`)
       assert.ok((found?.timeMs ?? Number.NaN) <= NOON + second * 1_000)
@@ -764,13 +764,13 @@ test('uses a late settlement as the price from then on, also after a restart', (
   })
   assert.notEqual(actor.price().source, 'settlement')
   actor.checkpoint(timeMs(NOON + 60_000))
-  const told = updates.length
+  const notified = updates.length
   const summary = { ...actor.summary, settlementPrice: priceMicros(1_000_000) }
   actor.receive({ kind: 'summary', summary })
   assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
-  assert.equal(updates.slice(told).filter(({ kind }) => kind === 'price').length, 1)
+  assert.equal(updates.slice(notified).filter(({ kind }) => kind === 'price').length, 1)
   actor.receive({ kind: 'summary', summary })
-  assert.equal(updates.slice(told).filter(({ kind }) => kind === 'price').length, 1)
+  assert.equal(updates.slice(notified).filter(({ kind }) => kind === 'price').length, 1)
   const again = open()
   again.summary = summary
   assert.equal(again.price().source, 'settlement')
@@ -790,18 +790,18 @@ function lifeOf(set: Parameters<typeof listing>[1] = {}, storage = openMemorySto
     })
   const read = (now: Partial<typeof actor.summary>) =>
     actor.receive({ kind: 'summary', summary: { ...actor.summary, ...now } })
-  const said = () =>
+  const reported = () =>
     updates.flatMap((update) =>
       update.kind === 'lifecycle'
         ? [[update.event, update.facts.resolutionStatus, update.facts.settlementPrice]]
         : [],
     )
-  return { ...opened, state, read, said }
+  return { ...opened, state, read, said: reported }
 }
 
 test('resolves with the result of the determination when the settlement carries none', () => {
   for (const isClosed of [false, true]) {
-    const { actor, state, said } = lifeOf()
+    const { actor, state, said: reported } = lifeOf()
     // The timer of the close comes before the determination, or never.
     if (isClosed) state({ status: 'closed' })
     state({ status: 'closed', resolutionStatus: 'proposed' }, 1)
@@ -809,7 +809,7 @@ test('resolves with the result of the determination when the settlement carries 
     state({ status: 'resolved', resolutionStatus: 'resolved' })
     const first = isClosed ? [['closed', 'none', null]] : []
     const determined = [isClosed ? 'changed' : 'closed', 'proposed', 1_000_000]
-    assert.deepEqual(said(), [...first, determined, ['resolved', 'resolved', 1_000_000]])
+    assert.deepEqual(reported(), [...first, determined, ['resolved', 'resolved', 1_000_000]])
     assert.deepEqual([actor.price().price, actor.price().source], [1_000_000, 'settlement'])
   }
 })
@@ -823,24 +823,24 @@ test('announces the result of recorded forms of a determination and a settlement
   const of = { market_ticker: 'KXTEST-26NOV26-A' }
   const determined = { ...of, event_type: 'determined', result: 'yes', settlement_value: '1.0000' }
   const settled = { ...of, event_type: 'settled', settled_ts: 1_795_708_860 }
-  const told = (...messages: readonly object[]) => {
-    const { actor, said } = lifeOf()
+  const notified = (...messages: readonly object[]) => {
+    const { actor, said: reported } = lifeOf()
     for (const message of messages) {
       mapMessage(frame(message), NOON, (event) => {
         if (event.kind === 'marketStatus') actor.receive(event)
       })
     }
-    return said().at(-1)
+    return reported().at(-1)
   }
-  assert.deepEqual(told(determined, settled), ['resolved', 'resolved', 1_000_000])
-  assert.deepEqual(told(settled), ['resolved', 'resolved', null])
-  assert.deepEqual(told(settled, { ...settled, settlement_value: 1 }), [
+  assert.deepEqual(notified(determined, settled), ['resolved', 'resolved', 1_000_000])
+  assert.deepEqual(notified(settled), ['resolved', 'resolved', null])
+  assert.deepEqual(notified(settled, { ...settled, settlement_value: 1 }), [
     'settled',
     'resolved',
     10_000,
   ])
   const isVoid = { ...determined, result: 'void', settlement_value: undefined }
-  assert.deepEqual(told(isVoid, settled), ['resolved', 'resolved', null])
+  assert.deepEqual(notified(isVoid, settled), ['resolved', 'resolved', null])
 })
 
 test('resolves with the determined result when it stopped between determination and settlement', () => {
@@ -848,9 +848,9 @@ test('resolves with the determined result when it stopped between determination 
   lifeOf({}, storage).state({ status: 'closed', resolutionStatus: 'proposed' }, 0)
   const [stored] = [...storage.markets.all()]
   assert.ok(stored !== undefined)
-  const { state, said } = lifeOf(stored.summary, storage)
+  const { state, said: reported } = lifeOf(stored.summary, storage)
   state({ status: 'resolved', resolutionStatus: 'resolved' })
-  assert.deepEqual(said(), [['resolved', 'resolved', 0]])
+  assert.deepEqual(reported(), [['resolved', 'resolved', 0]])
 })
 
 test('announces once what a resolved market pays when that becomes known after the end', () => {
@@ -877,10 +877,10 @@ test('announces the payout after a restart when the last run stopped before it w
   lifeOf({}, storage).state({ status: 'resolved', resolutionStatus: 'resolved' })
   const [stored] = [...storage.markets.all()]
   assert.ok(stored !== undefined)
-  const { read, said } = lifeOf(stored.summary, storage)
+  const { read, said: reported } = lifeOf(stored.summary, storage)
   read({ settlementPrice: priceMicros(0) })
   read({})
-  assert.deepEqual(said(), [['settled', 'resolved', 0]])
+  assert.deepEqual(reported(), [['settled', 'resolved', 0]])
 })
 
 test('drops a determined result when it is disputed or trading resumes', () => {
@@ -907,13 +907,13 @@ test('drops a determined result when it is disputed or trading resumes', () => {
 })
 
 test('publishes a change of the resolution status, but not from unknown to none', () => {
-  const { read, said } = lifeOf({ resolutionStatus: null })
+  const { read, said: reported } = lifeOf({ resolutionStatus: null })
   read({ resolutionStatus: 'none' })
-  assert.deepEqual(said(), [])
+  assert.deepEqual(reported(), [])
   read({ resolutionStatus: 'proposed' })
   read({ resolutionStatus: 'disputed' })
   read({ resolutionStatus: null })
-  assert.deepEqual(said(), [
+  assert.deepEqual(reported(), [
     ['changed', 'proposed', null],
     ['changed', 'disputed', null],
   ])

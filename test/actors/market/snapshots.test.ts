@@ -171,11 +171,11 @@ test('stores only live books, never two within ten seconds, and misses none', ()
       const isCurrent = JSON.stringify(newest?.bids) === JSON.stringify(book.bids.slice(0, 20))
       assert.ok(isCurrent || !isDue, `seed ${seed}, second ${second}`)
     }
-    const kept = rows()
-    assert.ok(kept.length > 0)
-    for (const [index, { timeMs: keptMs }] of kept.entries()) {
-      const before = kept[index - 1]
-      assert.ok(before === undefined || keptMs - before.timeMs >= bookSnapshotEveryMs)
+    const stored = rows()
+    assert.ok(stored.length > 0)
+    for (const [index, { timeMs: retentionMs }] of stored.entries()) {
+      const before = stored[index - 1]
+      assert.ok(before === undefined || retentionMs - before.timeMs >= bookSnapshotEveryMs)
     }
   }
 })

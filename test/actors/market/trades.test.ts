@@ -109,9 +109,9 @@ test('reads no bar of an active market from disk within one minute', () => {
   const actor = openActor(storage)
   let readCount = 0
   const { get } = storage.bars
-  storage.bars.get = (...asked) => {
+  storage.bars.get = (...requested) => {
     readCount += 1
-    return get.apply(storage.bars, asked)
+    return get.apply(storage.bars, requested)
   }
   for (let id = 0; id < 100; id += 1) {
     actor.receive(trade('m', `t${id}`, { venueTimeMs: timeMs(NOON + id * 100) }))
@@ -125,9 +125,9 @@ test('caches the newest trades while they are read and reloads them from the tab
   const { trades } = storage
   let readCount = 0
   const { range } = trades
-  trades.range = (...asked) => {
+  trades.range = (...requested) => {
     readCount += 1
-    return range.apply(trades, asked)
+    return range.apply(trades, requested)
   }
   let id = 0
   const take = (count: number) => {

@@ -16,7 +16,7 @@ import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import type { FakeMarket } from '../../support/fakes/market.ts'
 import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { judgement, subject, wordJudge } from '../../support/twins/word-judge.ts'
+import { pairScore, subject, wordScorer } from '../../support/twins/word-judge.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 class Bench {
@@ -30,14 +30,14 @@ class Bench {
   verdicts = this.#openVerdicts()
   /** A failure of the next task, and whether the thread forgets everything before it. */
   failure: Error | null = null
-  finder: Pick<PairFinder<unknown>, 'run'> = new PairFinder(wordJudge)
+  finder: Pick<PairFinder<unknown>, 'run'> = new PairFinder(wordScorer)
   matcher = this.open()
 
   constructor() {
     this.engine.publisher.watch({
       name: 'told',
       onUpdate: (update) => {
-        if (update.kind === 'lifecycle') this.told.push(toldOf(update))
+        if (update.kind === 'lifecycle') this.told.push(publishedOf(update))
       },
     })
   }
@@ -97,8 +97,8 @@ class Bench {
 
   /** From now on the judge reads opposite sides in everything. */
   judgeOpposite(): void {
-    const opposite = () => judgement(79, { vetoes: ['opposite_side'], inverted: true })
-    this.finder = new PairFinder({ ...wordJudge, scoreMarkets: opposite })
+    const opposite = () => pairScore(79, { vetoes: ['opposite_side'], inverted: true })
+    this.finder = new PairFinder({ ...wordScorer, scoreMarkets: opposite })
   }
 
   /** From now on markets are judged as the service judges them. */
@@ -109,7 +109,7 @@ class Bench {
   /** As after a restart: nothing is left but the storage. */
   reopen(): void {
     this.matches = new Matches({ clock: this.clock })
-    this.finder = new PairFinder(wordJudge)
+    this.finder = new PairFinder(wordScorer)
     this.verdicts = this.#openVerdicts()
     this.matcher = this.open()
   }
@@ -134,13 +134,13 @@ class Bench {
 
   get pairs(): string[] {
     return [...this.matches.all()]
-      .map(({ a, b, pairScore: judged }) => `${a.ref.nativeId}-${b.ref.nativeId} ${judged.score}`)
+      .map(({ a, b, pairScore: checked }) => `${a.ref.nativeId}-${b.ref.nativeId} ${checked.score}`)
       .sort()
   }
 }
 
-const toldOf = ({ event, market, matchedMarket: twin }: LifecycleUpdate): string =>
-  `${event} ${market.nativeId} ${twin?.nativeId}`
+const publishedOf = ({ event, market, matchedMarket }: LifecycleUpdate): string =>
+  `${event} ${market.nativeId} ${matchedMarket?.nativeId}`
 
 async function started(): Promise<Bench> {
   const bench = new Bench()
@@ -227,23 +227,23 @@ describe('matcher', () => {
   test('prefers an operator override to every score, also after a restart, until it is withdrawn', async () => {
     const bench = await started()
     const id = (native: string) => `venue_${native.charAt(0)}_${native}`
-    const say = async (word: string, one: string, other: string) => {
-      await bench.commands[`match.${word}`]?.({ one: id(one), other: id(other) })
+    const logLine = async (term: string, one: string, other: string) => {
+      await bench.commands[`match.${term}`]?.({ one: id(one), other: id(other) })
       await bench.settle()
     }
-    await say('reject', 'a1', 'b1')
+    await logLine('reject', 'a1', 'b1')
     assert.deepEqual(bench.pairs, ['a2-b2 78'])
-    await say('confirm', 'b1', 'a2')
+    await logLine('confirm', 'b1', 'a2')
     assert.deepEqual(bench.pairs, ['a2-b1 100'])
     bench.reopen()
     bench.matcher.start()
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a2-b1 100'])
-    await say('forget', 'a2', 'b1')
-    await say('forget', 'a1', 'b1')
+    await logLine('forget', 'a2', 'b1')
+    await logLine('forget', 'a1', 'b1')
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b2 78'])
-    await assert.rejects(say('confirm', 'a1', 'a2'), /market of each venue/)
-    await assert.rejects(say('confirm', 'a1', 'b9'), /no market has the id/)
+    await assert.rejects(logLine('confirm', 'a1', 'a2'), /market of each venue/)
+    await assert.rejects(logLine('confirm', 'a1', 'b9'), /no market has the id/)
     await bench.matcher.close()
   })
 
@@ -254,15 +254,15 @@ describe('matcher', () => {
       bench.add(venue, `${venue}-choir`, 'Will Bo Quill lead the blue choir by May 9, 2031?')
     }
     await bench.settle()
-    const say = async (word: string, one: string, other: string) => {
-      const answer = await bench.commands[`match.${word}`]?.({ one, other })
+    const logLine = async (term: string, one: string, other: string) => {
+      const answer = await bench.commands[`match.${term}`]?.({ one, other })
       await bench.settle()
       return JSON.stringify(answer)
     }
     const scores = () => bench.pairs.filter((line) => line.startsWith('a-choir'))
     const [ours, theirs] = ['venue_a:slug-a-ch*', 'venue_b:B-Choir']
     assert.match(
-      await say('reject', theirs, ours),
+      await logLine('reject', theirs, ours),
       /"word":"rejected","note":"kept; venue_a:slug-a-ch\* fits 1 open market, venue_b:B-Choir fits 1 open market; the pairs of now/,
     )
     const capped = `a-choir-b-choir ${VETOES.other_rules.cap}`
@@ -285,9 +285,9 @@ describe('matcher', () => {
     bench.clock.advance(1_000)
     await bench.settle()
     assert.deepEqual(scores(), [capped], 'a new thread is given it too')
-    await say('confirm', ours, theirs)
+    await logLine('confirm', ours, theirs)
     assert.deepEqual(scores(), ['a-choir-b-choir 100'])
-    await say('forget', ours, theirs)
+    await logLine('forget', ours, theirs)
     assert.notDeepEqual(scores(), [capped])
     assert.deepEqual(bench.verdicts.all(), [])
     const refusals: readonly (readonly [string, string, RegExp])[] = [
@@ -298,7 +298,8 @@ describe('matcher', () => {
       [ours, 'venue_b:KX RAIN', /letters, digits/],
       [ours, `venue_b:${'K'.repeat(201)}`, /at most 200 characters/],
     ]
-    for (const [one, other, why] of refusals) await assert.rejects(say('reject', one, other), why)
+    for (const [one, other, why] of refusals)
+      await assert.rejects(logLine('reject', one, other), why)
     await bench.matcher.close()
   })
 
@@ -307,9 +308,9 @@ describe('matcher', () => {
     const [a1, a2, b1, b2] = [...bench.all.values()]
     assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
     const settled = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
-      const told = await answer
+      const published = await answer
       await bench.settle()
-      return told
+      return published
     }
     await settled(bench.verdicts.set(a1, b2, 'confirmed'))
     assert.deepEqual(bench.pairs, ['a1-b2 100'])
@@ -341,23 +342,26 @@ describe('matcher', () => {
 
   test('answers an override with its effect, or that it is queued', async () => {
     const bench = await started()
-    const say = async (word: string) =>
+    const logLine = async (term: string) =>
       JSON.stringify(
-        await bench.commands[`match.${word}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }),
+        await bench.commands[`match.${term}`]?.({ one: 'venue_a_a2', other: 'venue_b_b1' }),
       )
     // One thing above all: no answer before the pair stands.
-    const confirmation = await say('confirm')
+    const confirmation = await logLine('confirm')
     assert.deepEqual(bench.pairs, ['a2-b1 100'])
     assert.match(confirmation, /"word":"confirmed","match":\{"score":100,.*"note":"a pair: Yes of/)
-    assert.match(await say('forget'), /"word":null,"match":null,"note":"the two are no pair"/)
-    assert.match(await say('reject'), /"word":"rejected","match":null,"note":"the two are no pair"/)
+    assert.match(await logLine('forget'), /"word":null,"match":null,"note":"the two are no pair"/)
+    assert.match(
+      await logLine('reject'),
+      /"word":"rejected","match":null,"note":"the two are no pair"/,
+    )
     bench.judgeOpposite()
     assert.match(
-      await say('confirm'),
+      await logLine('confirm'),
       /"score":100,.*"inverted":true,.*"note":"a pair that stays inv/,
     )
     bench.failure = new Error('the thread ended')
-    const waiting = say('forget')
+    const waiting = logLine('forget')
     await bench.settle()
     bench.clock.advance(500)
     bench.clock.advance(2_500)
@@ -367,48 +371,50 @@ describe('matcher', () => {
 
   test('answers a family override with the markets that each family fits, and a withdrawal with whether there was one', async () => {
     const bench = await started()
-    const say = async (word: string, one: string, other: string) =>
-      JSON.stringify(await bench.commands[`match.${word}`]?.({ one, other }))
+    const logLine = async (term: string, one: string, other: string) =>
+      JSON.stringify(await bench.commands[`match.${term}`]?.({ one, other }))
     const [ours, none] = ['venue_a:event-a*', 'venue_b:KXNOTHING-*']
     assert.match(
-      await say('reject', none, ours),
+      await logLine('reject', none, ours),
       /kept; venue_a:event-a\* fits 2 open markets, venue_b:KXNOTHING-\* fits no market that is open now;/,
     )
-    assert.match(await say('forget', ours, none), /taken back; /)
-    assert.match(await say('forget', ours, none), /"there was no verdict on these families"/)
+    assert.match(await logLine('forget', ours, none), /taken back; /)
+    assert.match(await logLine('forget', ours, none), /"there was no verdict on these families"/)
     const pair = ['venue_a_a2', 'venue_b_b2'] as const
-    assert.match(await say('forget', ...pair), /"there was no verdict on the two"/)
+    assert.match(await logLine('forget', ...pair), /"there was no verdict on the two"/)
     assert.equal(
       bench.tasks.some((task) => task.kind === 'change' && task.overrides.length > 0),
       false,
     )
-    await say('reject', ...pair)
+    await logLine('reject', ...pair)
     await bench.settle()
-    assert.match(await say('forget', ...pair), /"a pair by its score alone"/)
+    assert.match(await logLine('forget', ...pair), /"a pair by its score alone"/)
     await bench.matcher.close()
   })
 
   test('lists both markets in the form that the commands accept, also for a removed market', async () => {
     const bench = await started()
     const rows = async () => {
-      const { words } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
-      return words.map(({ one, other, word }: Record<string, string>) => `${word} ${one} ${other}`)
+      const { words: terms } = JSON.parse(JSON.stringify(await bench.commands['match.list']?.({})))
+      return terms.map(
+        ({ one, other, word: term }: Record<string, string>) => `${term} ${one} ${other}`,
+      )
     }
-    const say = (word: string, one: string, other: string) =>
-      bench.commands[`match.${word}`]?.({ one, other })
-    await say('reject', 'venue_b_b1', 'venue_a_a1')
+    const logLine = (term: string, one: string, other: string) =>
+      bench.commands[`match.${term}`]?.({ one, other })
+    await logLine('reject', 'venue_b_b1', 'venue_a_a1')
     bench.clock.advance(1_000)
-    await say('confirm', 'venue_b:KXRAIN-*', 'venue_a:rain-on-*')
+    await logLine('confirm', 'venue_b:KXRAIN-*', 'venue_a:rain-on-*')
     const [family, pair] = ['venue_a:rain-on-* venue_b:kxrain-*', 'venue_a_a1 venue_b_b1']
     assert.deepEqual(await rows(), [`confirmed ${family}`, `rejected ${pair}`])
     await bench.settle()
-    const [gone] = [...bench.all.values()].filter(({ ref }) => ref.nativeId === 'b1')
-    assert.ok(gone !== undefined)
-    bench.all.delete(gone.ref.number)
-    bench.matcher.onRemoved(gone)
+    const [missing] = [...bench.all.values()].filter(({ ref }) => ref.nativeId === 'b1')
+    assert.ok(missing !== undefined)
+    bench.all.delete(missing.ref.number)
+    bench.matcher.onRemoved(missing)
     for (const row of [family, pair]) {
       const [one = '', other = ''] = row.split(' ')
-      assert.match(JSON.stringify(await say('forget', one, other)), /taken back/)
+      assert.match(JSON.stringify(await logLine('forget', one, other)), /taken back/)
     }
     assert.deepEqual(await rows(), [])
     await bench.settle()
@@ -429,7 +435,7 @@ describe('matcher', () => {
         },
         handles: 'slug',
       }) as const
-    const told = Array.from({ length: 300 }, (_, index) => row(index, 'epl'))
+    const published = Array.from({ length: 300 }, (_, index) => row(index, 'epl'))
     const given = (from: number) =>
       bench.tasks
         .slice(from)
@@ -437,12 +443,12 @@ describe('matcher', () => {
     const lookedUp = (from: number) =>
       bench.tasks.slice(from).flatMap((task) => (task.kind === 'find' ? task.numbers : [])).length
     const before = bench.tasks.length
-    await bench.matcher.learnTeams([...told, row(9, 'atp'), row(9, 'no league')])
+    await bench.matcher.learnTeams([...published, row(9, 'atp'), row(9, 'no league')])
     await bench.settle()
-    assert.deepEqual(given(before), told)
+    assert.deepEqual(given(before), published)
     assert.equal(lookedUp(before), bench.all.size)
     const then = bench.tasks.length
-    await bench.matcher.learnTeams(told)
+    await bench.matcher.learnTeams(published)
     await bench.settle()
     assert.equal(bench.tasks.length, then, 'a list that is read again says nothing new')
     bench.failure = new Error('the thread ended')
@@ -450,13 +456,13 @@ describe('matcher', () => {
     await bench.settle()
     bench.clock.advance(1_000)
     await bench.settle()
-    assert.deepEqual(given(then), told)
+    assert.deepEqual(given(then), published)
     await bench.matcher.close()
   })
 
   test('resends everything to a replaced thread and keeps the pairs meanwhile', async () => {
     const bench = await started()
-    bench.finder = new PairFinder(wordJudge)
+    bench.finder = new PairFinder(wordScorer)
     bench.add('b', 'b3', 'Will it rain on the parade of Zenda')
     await bench.settle()
     assert.deepEqual(bench.pairs, ['a1-b1 100', 'a2-b3 100'])
@@ -488,7 +494,7 @@ describe('matcher', () => {
 })
 
 test('answers a task out of order as lost and resets on the first task', () => {
-  const finder = new PairFinder(wordJudge)
+  const finder = new PairFinder(wordScorer)
   const find = (seq: number) => finder.run({ seq, kind: 'find', numbers: [1] })
   assert.equal(find(4), 'lost')
   assert.notEqual(find(1), 'lost')
@@ -498,19 +504,19 @@ test('answers a task out of order as lost and resets on the first task', () => {
 })
 
 test('selects the next best match without a rejected pair, and a confirmed match at any score', () => {
-  const finder = new PairFinder(wordJudge)
+  const finder = new PairFinder(wordScorer)
   const titles = ['x', 'red green blue', 'red green blue', 'red green', 'black']
   const put = titles.flatMap((title, number) =>
     number === 0 ? [] : [{ number, market: subject({ venue: number === 1 ? 'a' : 'b', title }) }],
   )
   finder.run({ seq: 1, kind: 'change', put, removed: [], overrides: [] })
-  const after = (seq: number, b: number, word: 'confirmed' | 'rejected' | null) => {
+  const after = (seq: number, b: number, term: 'confirmed' | 'rejected' | null) => {
     finder.run({
       seq,
       kind: 'change',
       put: [],
       removed: [],
-      overrides: [{ a: 1, b, decision: word }],
+      overrides: [{ a: 1, b, decision: term }],
     })
     const found = finder.run({ seq: seq + 1, kind: 'find', numbers: [1] })
     return found === 'lost' ? [] : found.begun.map((pair) => [pair.b, pair.pairScore.score])
@@ -524,7 +530,7 @@ test('selects the next best match without a rejected pair, and a confirmed match
 test('answers in its own thread as inline', async () => {
   const thread = openMatchThread()
   try {
-    const place = openPairFinder()
+    const position = openPairFinder()
     const texts = [
       ['a', 'Will Ada Lovelace win the 2026 medal?'],
       ['b', 'Will Ada Lovelace win the 2026 medal?'],
@@ -566,7 +572,7 @@ test('answers in its own thread as inline', async () => {
       { seq: 1, kind: 'change', put, removed: [], overrides: [] },
       { seq: 2, kind: 'find', numbers: put.map(({ number }) => number) },
     ]
-    for (const task of tasks) assert.deepEqual(await thread.run(task), await place.run(task))
+    for (const task of tasks) assert.deepEqual(await thread.run(task), await position.run(task))
   } finally {
     await thread.close()
   }

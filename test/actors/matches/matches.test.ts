@@ -6,7 +6,7 @@ import { Matches } from '../../../actors/matches/matches.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { judgement } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/twins/word-judge.ts'
 
 function markets(countPerVenue: number) {
   const engine = new FakeEngine(new ManualClock())
@@ -29,19 +29,19 @@ test('shows a pair from both sides with at most one match per market', () => {
       pairs = pairs.filter(([left, right]) => left !== one && right !== other)
       pairs.push([one, other])
     } else {
-      const gone = random.next() < 0.5 ? one : other
-      if (random.next() < 0.5) matches.remove(gone.ref)
-      else matches.onRemoved(gone)
-      pairs = pairs.filter((pair) => !pair.includes(gone))
+      const removed = random.next() < 0.5 ? one : other
+      if (random.next() < 0.5) matches.remove(removed.ref)
+      else matches.onRemoved(removed)
+      pairs = pairs.filter((pair) => !pair.includes(removed))
     }
     assert.equal(matches.count, pairs.length)
     for (const market of a) {
-      const twin = pairs.find(([left]) => left === market)?.[1] ?? null
-      assert.equal(matches.matchedMarketOf(market.ref), twin)
+      const matchedMarket = pairs.find(([left]) => left === market)?.[1] ?? null
+      assert.equal(matches.matchedMarketOf(market.ref), matchedMarket)
     }
     for (const market of b) {
-      const twin = pairs.find(([, right]) => right === market)?.[0] ?? null
-      assert.equal(matches.matchedMarketOf(market.ref), twin)
+      const matchedMarket = pairs.find(([, right]) => right === market)?.[0] ?? null
+      assert.equal(matches.matchedMarketOf(market.ref), matchedMarket)
     }
   }
 })
@@ -94,18 +94,18 @@ test('matches only certain equivalents, counts all pairs, and publishes those of
   const { a, b } = markets(5)
   const matches = new Matches()
   const judgements = [
-    judgement(95),
-    judgement(79),
-    judgement(95, { relation: 'subset' }),
-    judgement(95, { inverted: null }),
-    judgement(95, { inverted: true }),
+    pairScore(95),
+    pairScore(79),
+    pairScore(95, { relation: 'subset' }),
+    pairScore(95, { inverted: null }),
+    pairScore(95, { inverted: true }),
   ]
-  for (const [index, judged] of judgements.entries()) {
+  for (const [index, checked] of judgements.entries()) {
     const [one, other] = [a[index], b[index]]
     assert.ok(one !== undefined && other !== undefined)
-    matches.put(one, other, judged)
+    matches.put(one, other, checked)
     assert.equal(matches.matchedMarketOf(other.ref), index === 0 ? one : null)
-    assert.equal(matches.matchOf(other.ref)?.pairScore, judged)
+    assert.equal(matches.matchOf(other.ref)?.pairScore, checked)
     assert.equal(matches.matchOfFirst(other.ref.number), null)
   }
   assert.deepEqual([matches.count, matches.total, matches.highCount], [1, 5, 4])
@@ -124,7 +124,7 @@ test('keeps a rescored pair as one pair and updates its match by the new score',
     [85, 1],
     [60, 0],
   ] as const) {
-    matches.put(one, other, judgement(score))
+    matches.put(one, other, pairScore(score))
     assert.deepEqual([matches.count, matches.total, matches.highCount], [count, 1, count])
   }
 })

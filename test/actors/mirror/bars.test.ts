@@ -41,8 +41,8 @@ class Traded {
     if (trade.isBlock) return
     for (const size of SIZES) {
       const bar = barOf(size, trade)
-      const known = this.#bars[size].get(bar.startMs)
-      this.#bars[size].set(bar.startMs, known === undefined ? bar : joined(known, bar))
+      const existing = this.#bars[size].get(bar.startMs)
+      this.#bars[size].set(bar.startMs, existing === undefined ? bar : joined(existing, bar))
     }
   }
 
@@ -150,19 +150,23 @@ class Rig {
   assertSame(): void {
     for (const [number, market] of this.engine.entries()) {
       for (const size of SIZES) {
-        const told = this.bars.range(number, { ...ALL, size })
-        const known = market.bars({ ...ALL, size })
-        const [first] = told
+        const published = this.bars.range(number, { ...ALL, size })
+        const existing = market.bars({ ...ALL, size })
+        const [first] = published
         assert.deepEqual(
-          told,
-          known.filter(({ startMs }) => first !== undefined && startMs >= first.startMs),
+          published,
+          existing.filter(({ startMs }) => first !== undefined && startMs >= first.startMs),
           `${size} bars of ${number}`,
         )
-        assert.equal(told.at(-1)?.startMs, known.at(-1)?.startMs, 'the newest')
+        assert.equal(published.at(-1)?.startMs, existing.at(-1)?.startMs, 'the newest')
         const widestMs = size === 'minute' ? CANDLE_MS['15m'] : CANDLE_MS['1d']
         const fromMs = barStart(this.clock.nowMs(), widestMs) - widestMs
         const isRecent = ({ startMs }: Bar) => startMs >= fromMs
-        assert.equal(told.filter(isRecent).length, known.filter(isRecent).length, 'none is missing')
+        assert.equal(
+          published.filter(isRecent).length,
+          existing.filter(isRecent).length,
+          'none is missing',
+        )
       }
     }
   }
@@ -226,16 +230,16 @@ test('returns the engine’s bars after it reads past trades, and hides those it
   rig.bars.renew(rig.history(50))
   assert.equal(rig.askCount, 0)
   // Between question and answer, told at once and told late.
-  let told: readonly number[] = []
+  let published: readonly number[] = []
   rig.onAsk = () => {
     rig.bars.renew(rig.history(20))
-    told = rig.history(20)
+    published = rig.history(20)
     trades(20)
     rig.hear(10)
     rig.onAsk = () => trades(5)
   }
   for (let number = 0; number < MARKETS; number += 1) await rig.arrived(number)
-  rig.bars.renew(told)
+  rig.bars.renew(published)
   await renewed()
   rig.hear()
   rig.assertSame()

@@ -16,14 +16,14 @@ const MARKETS = Array.from({ length: 300 }, (_, number) => ({
 
 /** What a checkpoint keeps of all markets, through its bytes. */
 async function packedTexts(): Promise<readonly PackedTexts[]> {
-  const kept = new CachedBlocks(
+  const stored = new CachedBlocks(
     (number) => MARKETS[number] ?? null,
     ({ ref: { number } }: (typeof MARKETS)[number]) => [
       { kind: 'text', market: number, from: 0, text: `rules ${number}` },
     ],
     true,
   )
-  const items = [...kept.blocks(MARKETS)].flatMap((item) =>
+  const items = [...stored.blocks(MARKETS)].flatMap((item) =>
     (unpackAll(encoded((to) => writeItem(to, item))) ?? []).filter(isItem),
   )
   const all: PackedTexts[] = []

@@ -13,7 +13,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
-import { openScribedWorld, type ScribedWorld } from '../../support/rigs/scribed-world.ts'
+import { openRecordedWorld, type RecordedWorld } from '../../support/rigs/scribed-world.ts'
 import { NAMES, NOON } from '../../support/worlds/builders.ts'
 
 const NO_INDEX = {
@@ -22,22 +22,22 @@ const NO_INDEX = {
   find: async () => new Uint32Array(0),
 }
 
-const world = await openScribedWorld('mirror')
+const world = await openRecordedWorld('mirror')
 after(() => world.settle(world.engine.stop()))
 
 /** A mirror from the newest checkpoint on. */
-async function follow(t: TestContext, { clock, server, settle }: ScribedWorld) {
+async function follow(t: TestContext, { clock, server, settle }: RecordedWorld) {
   const bytes = server.objects.get('checkpoint')
   const checkpoint = bytes === undefined ? null : decodeCheckpoint(bytes)
   assert.ok(checkpoint !== null)
   const faults: (MirrorFault | FollowFault)[] = []
-  const told: Update[] = []
+  const published: Update[] = []
   const onFault = (fault: MirrorFault | FollowFault) => void faults.push(fault)
   const parts = { clock, metrics: new Metrics(), names: NAMES, log: silentLog, index: NO_INDEX }
   const mirror = new Mirror(checkpoint, { ...parts, onFault })
   await mirror.load(checkpoint)
   const offsets = { ...checkpoint.offsets }
-  mirror.publisher.watch({ name: 'told', onUpdate: (update) => told.push(update) })
+  mirror.publisher.watch({ name: 'told', onUpdate: (update) => published.push(update) })
   const follower = new Follower({
     ...{ log: server.connect(), clock, metrics: parts.metrics, from: checkpoint },
     sink: {
@@ -48,20 +48,20 @@ async function follow(t: TestContext, { clock, server, settle }: ScribedWorld) {
   })
   t.after(() => follower.stop())
   const isReady = await settle(follower.start())
-  const askedCount = () =>
+  const requestCount = () =>
     parts.metrics.count('cluster_batches_asked_total', 'Batches that the log did not give.').value
-  return { mirror, follower, faults, told, offsets, isReady, askedCount }
+  return { mirror, follower, faults, told: published, offsets, isReady, askedCount: requestCount }
 }
 
 type Following = Awaited<ReturnType<typeof follow>>
 
 /** Lets time go on until everything that was written has come. */
 async function caughtUp(
-  { clock, engine }: ScribedWorld,
+  { clock, engine }: RecordedWorld,
   { mirror, faults }: Following,
 ): Promise<void> {
   const channels = ['orderbook', 'trades', 'prices', 'lifecycle'] as const
-  for (let look = 0; look < 20_000 && faults.length === 0; look += 1) {
+  for (let check = 0; check < 20_000 && faults.length === 0; check += 1) {
     const isEqual = channels.every(
       (channel) => mirror.publisher.offset(channel) === engine.engine.publisher.offset(channel),
     )
@@ -76,7 +76,7 @@ async function caughtUp(
 }
 
 /** What the mirror serves is what the engine serves. */
-function assertSame({ engine }: ScribedWorld, { mirror }: Following): void {
+function assertSame({ engine }: RecordedWorld, { mirror }: Following): void {
   const { catalog, publisher } = engine.engine
   assert.equal(mirror.catalog.marketCount, catalog.marketCount)
   for (const market of catalog.markets(null)) {
@@ -234,7 +234,7 @@ test('ignores batches of a deposed engine and ends on those of a later epoch', a
   await write('e0', 0)
   assert.deepEqual(following.faults, [])
   await write('e2', 2)
-  for (let look = 0; look < 100 && following.faults.length === 0; look += 1) {
+  for (let check = 0; check < 100 && following.faults.length === 0; check += 1) {
     await nextTurn()
     world.clock.advance(10)
   }

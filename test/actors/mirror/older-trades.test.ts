@@ -24,8 +24,8 @@ function storedTrade(run: number, offset: number): StoredTrade {
     `t${run}-${offset}`,
   )
   const own = { nativeId, price, size, side, maker, taker, txHash, isBlock }
-  const place = { timeMs: NOON, ordinal: offset, outcomeIndex: 0, usd: usdMicros(4_000_000) }
-  return { ...own, ...place, receivedAtMs: timeMs(NOON + offset), run, offset, seq: offset }
+  const position = { timeMs: NOON, ordinal: offset, outcomeIndex: 0, usd: usdMicros(4_000_000) }
+  return { ...own, ...position, receivedAtMs: timeMs(NOON + offset), run, offset, seq: offset }
 }
 
 /** Offset 300 of the first run has expired at the engine. */

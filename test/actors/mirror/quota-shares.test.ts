@@ -29,13 +29,13 @@ class Rig {
     this.#owner = this.#openOwner()
     const pass = () => new Promise<void>((resolve) => clock.after(delayMs(), resolve))
     this.gateways = [0, 1, 2, 3].map(
-      (place) =>
+      (position) =>
         new QuotaShares({
           clock,
-          name: `gateway ${place}`,
+          name: `gateway ${position}`,
           request: async (body) => {
             await pass()
-            if (this.cut.has(place)) throw new Error('not heard')
+            if (this.cut.has(position)) throw new Error('not heard')
             const answer = await this.#owner.answer(body)
             await pass()
             return answer
@@ -65,12 +65,12 @@ class Rig {
   }
 
   /** Asks so often; returns how many were let through. */
-  take(place: number, times: number): number {
+  take(position: number, times: number): number {
     if (this.clock.monotonicMs() >= this.#endsAtMs) {
       this.windows.push(0)
       this.#endsAtMs = Number.POSITIVE_INFINITY
     }
-    const quotas = this.gateways[place]?.of('account')
+    const quotas = this.gateways[position]?.of('account')
     let passed = 0
     for (let count = 0; count < times; count += 1) {
       if (quotas?.take(ACCOUNT, LIMIT).isAllowed === true) passed += 1
@@ -100,22 +100,22 @@ for (const fault of ['none', 'gateway', 'engine'] as const) {
         if (step % 200 === 0) busy = busy.map(() => random() < 0.5)
         // Somebody always asks at the first gateway, which is never the one that is gone alone.
         busy[0] = true
-        const isGone = step > WINDOW_STEPS * 1.1 && step < WINDOW_STEPS * 1.6
+        const isRemoved = step > WINDOW_STEPS * 1.1 && step < WINDOW_STEPS * 1.6
         rig.cut.clear()
-        if (isGone && fault !== 'none') {
-          for (const place of fault === 'gateway' ? [3] : [0, 1, 2, 3]) rig.cut.add(place)
+        if (isRemoved && fault !== 'none') {
+          for (const position of fault === 'gateway' ? [3] : [0, 1, 2, 3]) rig.cut.add(position)
         }
-        for (const [place, isBusy] of busy.entries()) {
-          if (isBusy) rig.take(place, random() < 0.01 ? 200 : random() < 0.4 ? 1 : 0)
+        for (const [position, isBusy] of busy.entries()) {
+          if (isBusy) rig.take(position, random() < 0.01 ? 200 : random() < 0.4 ? 1 : 0)
         }
         await rig.step()
       }
       rig.stop()
-      const told = `seed ${seed}: ${rig.windows.join(', ')}`
-      assert.ok(rig.windows.length >= 3, told)
-      for (const passed of rig.windows) assert.ok(passed <= LIMIT * 1.05, told)
-      const whole = fault === 'none' ? rig.windows.slice(0, 3) : rig.windows.slice(0, 1)
-      for (const passed of whole) assert.ok(passed >= LIMIT * 0.95, told)
+      const published = `seed ${seed}: ${rig.windows.join(', ')}`
+      assert.ok(rig.windows.length >= 3, published)
+      for (const passed of rig.windows) assert.ok(passed <= LIMIT * 1.05, published)
+      const complete = fault === 'none' ? rig.windows.slice(0, 3) : rig.windows.slice(0, 1)
+      for (const passed of complete) assert.ok(passed >= LIMIT * 0.95, published)
     }
   })
 }
@@ -128,12 +128,12 @@ test('keeps the counts of the previous leader', async () => {
     await rig.step()
   }
   assert.equal(passed, 1_000)
-  for (const place of [0, 1, 2, 3]) rig.cut.add(place)
+  for (const position of [0, 1, 2, 3]) rig.cut.add(position)
   for (let step = 0; step < 300; step += 1) await rig.step()
   rig.replaceOwner()
   rig.cut.clear()
   for (let step = 0; step < 1_000; step += 1) {
-    for (const place of [0, 1, 2, 3]) passed += rig.take(place, 1)
+    for (const position of [0, 1, 2, 3]) passed += rig.take(position, 1)
     await rig.step()
   }
   assert.ok(passed <= LIMIT * 1.05 && passed >= LIMIT * 0.95, String(passed))
@@ -161,7 +161,7 @@ test('redistributes the unused share of a gateway within two seconds', async () 
 
 test('limits a gateway without the engine to its share, then to the limit divided by the gateways', async () => {
   const rig = new Rig(() => 2)
-  for (const place of [0, 1, 2, 3]) rig.take(place, 1)
+  for (const position of [0, 1, 2, 3]) rig.take(position, 1)
   for (let step = 0; step < 100; step += 1) await rig.step()
   rig.cut.add(0)
   let passed = rig.take(0, 10)
@@ -175,7 +175,8 @@ test('limits a gateway without the engine to its share, then to the limit divide
   for (let step = 0; step < 200; step += 1) await rig.step()
   const [alone, others] = [rig.take(0, LIMIT), [0, 0, 0, 0]]
   for (let step = 0; step < 400; step += 1) {
-    for (const place of [1, 2, 3]) others[place] = (others[place] ?? 0) + rig.take(place, 7)
+    for (const position of [1, 2, 3])
+      others[position] = (others[position] ?? 0) + rig.take(position, 7)
     await rig.step()
   }
   assert.equal(alone, LIMIT / 4)
@@ -190,10 +191,10 @@ test('limits a gateway without the engine to its share, then to the limit divide
 test('releases the remaining share of a stopped gateway at once', async () => {
   const rig = new Rig(() => 2)
   for (let step = 0; step < 100; step += 1) {
-    for (const place of [0, 1, 2, 3]) rig.take(place, 1)
+    for (const position of [0, 1, 2, 3]) rig.take(position, 1)
     await rig.step()
   }
-  for (const place of [1, 2, 3]) void rig.gateways[place]?.stop()
+  for (const position of [1, 2, 3]) void rig.gateways[position]?.stop()
   let passed = 400
   for (let step = 0; step < 500; step += 1) {
     passed += rig.take(0, 10)
@@ -206,11 +207,11 @@ test('releases the remaining share of a stopped gateway at once', async () => {
 test('keeps the shares of all gateways within the quota when all are used at once', async () => {
   const rig = new Rig(() => 2)
   let passed = 0
-  for (const place of [0, 1, 2, 3]) {
-    passed += rig.take(place, 1)
+  for (const position of [0, 1, 2, 3]) {
+    passed += rig.take(position, 1)
     for (let step = 0; step < 3; step += 1) await rig.step()
   }
-  for (const place of [0, 1, 2, 3]) passed += rig.take(place, LIMIT)
+  for (const position of [0, 1, 2, 3]) passed += rig.take(position, LIMIT)
   rig.stop()
   assert.ok(passed <= LIMIT && passed > LIMIT / 2, String(passed))
 })
@@ -228,33 +229,33 @@ test('reports no request as remaining when it refuses one', async () => {
 })
 
 test('lets clients far below their quota through when no gateway reaches the engine', async () => {
-  for (const places of [[0], [0, 1, 2, 3]]) {
+  for (const locations of [[0], [0, 1, 2, 3]]) {
     const rig = new Rig(() => 2)
-    let asked = 0
+    let requested = 0
     let passed = 0
     for (let step = 0; step < WINDOW_STEPS - 10; step += 1) {
-      if (step === 800) for (const place of [0, 1, 2, 3]) rig.cut.add(place)
+      if (step === 800) for (const position of [0, 1, 2, 3]) rig.cut.add(position)
       // A quarter of the quota, every 1.4 s at one place after the other.
-      const place = places[(step / 70) % places.length]
-      if (place !== undefined) {
-        asked += 7
-        passed += rig.take(place, 7)
+      const position = locations[(step / 70) % locations.length]
+      if (position !== undefined) {
+        requested += 7
+        passed += rig.take(position, 7)
       }
       await rig.step()
     }
     rig.stop()
-    assert.equal(passed, asked, `${places.length} gateways: ${passed} of ${asked}`)
+    assert.equal(passed, requested, `${locations.length} gateways: ${passed} of ${requested}`)
   }
 })
 
 test('lets clients far below their quota through at a gateway that alone does not reach the engine, within the quota', async () => {
   const rig = new Rig(() => 2)
-  let asked = 0
+  let requested = 0
   let passed = 0
   for (let step = 0; step < WINDOW_STEPS - 10; step += 1) {
     if (step === 800) rig.cut.add(0)
     if (step % 100 === 0) {
-      asked += 10
+      requested += 10
       passed += rig.take(0, 10)
     }
     // Others ask for more than there is.
@@ -262,6 +263,6 @@ test('lets clients far below their quota through at a gateway that alone does no
     await rig.step()
   }
   rig.stop()
-  assert.equal(passed, asked)
+  assert.equal(passed, requested)
   assert.ok((rig.windows[0] ?? 0) <= LIMIT * 1.05 && (rig.windows[0] ?? 0) >= LIMIT * 0.7)
 })

@@ -34,24 +34,24 @@ class Rig {
 
   add(name: string, delayMs: () => number): void {
     const { clock } = this
-    const tell = (body: Uint8Array) => {
+    const notify = (body: Uint8Array) => {
       if (this.dead.has(name)) return
-      for (const [other, places] of this.gateways) {
+      for (const [other, locations] of this.gateways) {
         // What one tells another comes in order.
         const link = `${name} ${other}`
         const dueMs = Math.max(clock.monotonicMs() + delayMs(), this.#due.get(link) ?? 0)
         this.#due.set(link, dueMs)
         clock.after(dueMs - clock.monotonicMs(), () => {
-          if (!this.dead.has(other)) places.receive(body)
+          if (!this.dead.has(other)) locations.receive(body)
         })
       }
     }
     const onBeyond = (account: AccountId, most: number) => {
-      for (const place of this.opened(name, account).splice(most)) place.release()
+      for (const position of this.opened(name, account).splice(most)) position.release()
     }
     this.gateways.set(
       name,
-      new SharedConnectionSlots({ clock, name, announce: tell, onExcess: onBeyond }),
+      new SharedConnectionSlots({ clock, name, announce: notify, onExcess: onBeyond }),
     )
   }
 
@@ -63,9 +63,9 @@ class Rig {
   }
 
   open(name: string, account: AccountId): boolean {
-    const place = this.gateways.get(name)?.take(account, MOST) ?? null
-    if (place !== null) this.opened(name, account).push(place)
-    return place !== null
+    const position = this.gateways.get(name)?.take(account, MOST) ?? null
+    if (position !== null) this.opened(name, account).push(position)
+    return position !== null
   }
 
   close(name: string, account: AccountId): void {
@@ -86,7 +86,7 @@ class Rig {
   }
 
   stop(): void {
-    for (const places of this.gateways.values()) places.stop()
+    for (const locations of this.gateways.values()) locations.stop()
   }
 }
 
@@ -170,15 +170,15 @@ test('accepts a ticket once at any gateway within its minute, and replicates it 
   const clock = new ManualClock()
   const { accounts } = openQuickAccounts()
   const good: AccountsView = Object.assign(Object.create(accounts), { isValid: () => true })
-  const told: Uint8Array[] = []
+  const published: Uint8Array[] = []
   const gateways: Tickets[] = []
   for (let count = 0; count < 3; count += 1) {
     gateways.push(
-      new Tickets(clock, (news) => {
-        const bytes = encodeTicketMessage(news)
-        told.push(bytes)
+      new Tickets(clock, (changes) => {
+        const bytes = encodeTicketMessage(changes)
+        published.push(bytes)
         const read = decodeTicketMessage(bytes)
-        assert.deepEqual(read, news)
+        assert.deepEqual(read, changes)
         for (const other of gateways) if (read !== null) other.applyUpdate(read)
       }),
     )
@@ -190,7 +190,7 @@ test('accepts a ticket once at any gateway within its minute, and replicates it 
     const ticket: string = first.issue(caller)
     assert.deepEqual(other.take(ticket, good), caller)
     for (const gateway of gateways) assert.equal(gateway.take(ticket, good), null)
-    for (const bytes of told) assert.equal(Buffer.from(bytes).includes(ticket), false)
+    for (const bytes of published) assert.equal(Buffer.from(bytes).includes(ticket), false)
   }
   const late = first.issue(CALLER)
   clock.advance(ticketSeconds * 1_000)

@@ -54,17 +54,17 @@ interface Asked {
 
 /** A venue that remembers these points, and what it was asked. */
 function remembering(points: readonly PricePoint[]) {
-  const asked: Asked[] = []
+  const requested: Asked[] = []
   const held: { answer: () => Promise<void> } = { answer: async () => {} }
   const history: VenuePastPrices = {
     async read({ series }, { fromMs, toMs }, signal) {
-      asked.push({ fromMs, toMs, series })
+      requested.push({ fromMs, toMs, series })
       await held.answer()
       signal.throwIfAborted()
       return points.filter(({ timeMs: atMs }) => fromMs <= atMs && atMs <= toMs)
     },
   }
-  return { history, asked, held }
+  return { history, asked: requested, held }
 }
 
 /** Past prices of one market, created ten days ago, over a venue's history. */
@@ -101,7 +101,7 @@ const isUnavailable = (error: unknown) =>
   error instanceof EngineError && error.code === 'UNAVAILABLE' && error.retryAfterSeconds === 1
 
 test('answers with our newest tick without a request while the market is followed', () => {
-  const { history, asked } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
+  const { history, asked: requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, tables, live } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - DAY_MS), timeMs(NOON - 3_600_000))
   first.past.push(point(NOON - 20 * 3_600_000, 0.3))
@@ -112,16 +112,16 @@ test('answers with our newest tick without a request while the market is followe
   live.sinceMs = null
   first.past.push(point(NOON - 30 * MINUTE_MS, 0.5))
   assert.deepEqual(at(NOON - 29 * MINUTE_MS), first.past[2], 'a minute old is new enough')
-  assert.equal(asked.length, 0)
+  assert.equal(requested.length, 0)
 })
 
 test('answers with the settlement of a resolved market without a request', () => {
-  const { history, asked } = remembering([])
+  const { history, asked: requested } = remembering([])
   const settlementPrice = micros(1)
   const { at, first } = openPast(history, { status: 'resolved', settlementPrice })
   first.past.push(point(NOON - 5 * DAY_MS, 0.97), point(NOON - 4 * DAY_MS, 1))
   assert.deepEqual(at(NOON), first.past[1])
-  assert.equal(asked.length, 0)
+  assert.equal(requested.length, 0)
 })
 
 test('answers with the price of the simulated venue a before our first tick', async (t) => {
@@ -155,9 +155,9 @@ test('answers with the price of the simulated venue b before our first tick', as
     const [candle = {}] = records((await venue.get(path)).body.candlesticks)
     const close = record(candle.price).close_dollars
     const quotes = [candle.yes_bid, candle.yes_ask].map((side) => record(side).close_dollars)
-    const told = close ?? (Number(quotes[0]) + Number(quotes[1])) / 2
+    const published = close ?? (Number(quotes[0]) + Number(quotes[1])) / 2
     const answer = await at(endS * 1_000 + 31_500)
-    assert.deepEqual(answer, { timeMs: endS * 1_000, price: micros(Number(told)) })
+    assert.deepEqual(answer, { timeMs: endS * 1_000, price: micros(Number(published)) })
   }
 })
 
@@ -178,8 +178,8 @@ test('requests nothing in a new process over the same folder for fetched data', 
   const dataDir = mkdtempSync(join(tmpdir(), 'twinbook-past-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const open = () => openData(dataDir)
-  const told = [point(TODAY_MS - 3 * DAY_MS, 0.25), point(TODAY_MS + 7_000, 0.75)]
-  const { history, asked } = remembering(told)
+  const published = [point(TODAY_MS - 3 * DAY_MS, 0.25), point(TODAY_MS + 7_000, 0.75)]
+  const { history, asked: requested } = remembering(published)
   const times = [TODAY_MS + 1_000, TODAY_MS + 8_000, TODAY_MS + 3_600_000]
   const answers: (PricePoint | null)[] = []
   for (const run of [1, 2]) {
@@ -192,93 +192,96 @@ test('requests nothing in a new process over the same folder for fetched data', 
     }
     await storage.close()
   }
-  assert.deepEqual(answers, [point(TODAY_MS, 0.25), told[1], told[1]])
-  assert.equal(asked.length, 2)
+  assert.deepEqual(answers, [point(TODAY_MS, 0.25), published[1], published[1]])
+  assert.equal(requested.length, 2)
 })
 
 test('extends the current day only for times not yet fetched', async () => {
-  const { history, asked } = remembering([point(NOON - 600_000, 0.2), point(NOON + 30_000, 0.3)])
+  const { history, asked: requested } = remembering([
+    point(NOON - 600_000, 0.2),
+    point(NOON + 30_000, 0.3),
+  ])
   const { at, clock } = openPast(history)
   assert.deepEqual(await at(NOON), point(NOON - 600_000, 0.2))
   assert.deepEqual(at(NOON), point(NOON - 600_000, 0.2))
   clock.advance(300_000)
   assert.deepEqual(await at(NOON + 60_000), point(NOON + 30_000, 0.3))
   assert.deepEqual(at(NOON + 120_000), point(NOON + 30_000, 0.3))
-  assert.equal(asked.length, 2)
-  assert.equal(asked[1]?.toMs, NOON + 300_000)
+  assert.equal(requested.length, 2)
+  assert.equal(requested[1]?.toMs, NOON + 300_000)
 })
 
 test('requests the venue for a gap in our data and answers with the newer price', async () => {
-  const told = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
-  const { history, asked } = remembering(told)
+  const published = [point(NOON - 7_000_000, 0.6), point(NOON - 5_000_000, 0.7)]
+  const { history, asked: requested } = remembering(published)
   const { at, first, tables } = openPast(history)
   tables.coverage.put('a', timeMs(NOON - 9_000_000), timeMs(NOON - 8_000_000))
   tables.coverage.put('a', timeMs(NOON - 6_500_000), timeMs(NOON - 1_000))
   first.past.push(point(NOON - 8_500_000, 0.1), point(NOON - 4_000_000, 0.4))
   assert.deepEqual(at(NOON - 8_000_000), first.past[0], 'covered')
   assert.deepEqual(await at(NOON - 7_500_000), first.past[0], 'the venue knows nothing newer')
-  assert.equal(asked.length, 1)
-  assert.deepEqual(at(NOON - 6_800_000), told[0])
-  assert.deepEqual(at(NOON - 6_400_000), told[0], 'our tick is of another interval')
+  assert.equal(requested.length, 1)
+  assert.deepEqual(at(NOON - 6_800_000), published[0])
+  assert.deepEqual(at(NOON - 6_400_000), published[0], 'our tick is of another interval')
   assert.deepEqual(at(NOON - 3_000_000), first.past[1])
-  assert.equal(asked.length, 1)
+  assert.equal(requested.length, 1)
 })
 
 test('fetches the previous days when a day has no price yet, with one more call', async () => {
-  const told = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
-  const { history, asked } = remembering(told)
+  const published = [point(TODAY_MS - 5 * DAY_MS + 7_000, 0.35), point(TODAY_MS + 3_600_000, 0.6)]
+  const { history, asked: requested } = remembering(published)
   const { at } = openPast(history)
   assert.deepEqual(await at(TODAY_MS + 1_000), point(TODAY_MS, 0.35))
-  assert.deepEqual(asked, [
+  assert.deepEqual(requested, [
     { fromMs: TODAY_MS, toMs: NOON, series: null },
     { fromMs: TODAY_MS - 10 * DAY_MS, toMs: TODAY_MS - 1, series: null },
   ])
   assert.deepEqual(at(TODAY_MS + 2_000), point(TODAY_MS, 0.35))
-  assert.deepEqual(at(TODAY_MS + 3_600_001), told[1])
-  assert.equal(asked.length, 2)
+  assert.deepEqual(at(TODAY_MS + 3_600_001), published[1])
+  assert.equal(requested.length, 2)
   assert.deepEqual(
     await at(TODAY_MS - 5 * DAY_MS + 8_000),
-    told[0],
+    published[0],
     'that day itself is not spoilt',
   )
 })
 
 test('caches that there was no earlier price', async () => {
-  const { history, asked } = remembering([])
+  const { history, asked: requested } = remembering([])
   const { at, first } = openPast(history)
   assert.equal(await at(NOON - 1_000), null)
-  assert.equal(asked.length, 2)
+  assert.equal(requested.length, 2)
   assert.equal(at(NOON - 1_000), null)
   assert.equal(await at(TODAY_MS - DAY_MS), null)
-  assert.equal(asked.length, 2, 'the days before are known to be silent')
+  assert.equal(requested.length, 2, 'the days before are known to be silent')
   first.past.push(point(NOON - 9 * DAY_MS, 0.2))
   assert.deepEqual(at(NOON - 1_000), first.past[0], 'an old tick is better than nothing')
 })
 
 test('searches the last days of a market that ended long before', async () => {
   const closeAtMs = timeMs(NOON - 60 * DAY_MS)
-  const told = point(closeAtMs - 3_600_000, 0.99)
-  const { history, asked } = remembering([told])
+  const published = point(closeAtMs - 3_600_000, 0.99)
+  const { history, asked: requested } = remembering([published])
   const ended = { status: 'closed', closeAtMs, createdAtMs: timeMs(NOON - 90 * DAY_MS) } as const
   const { at } = openPast(history, ended)
   assert.deepEqual(await at(NOON - DAY_MS), point(TODAY_MS - DAY_MS, 0.99))
-  assert.equal(asked.length, 2)
+  assert.equal(requested.length, 2)
   assert.deepEqual(at(NOON - DAY_MS + 5_000), point(TODAY_MS - DAY_MS, 0.99))
 })
 
 test('requests nothing for a time before the market began and returns no price later than the requested time', async () => {
-  const { history, asked } = remembering([point(NOON - 1_000, 0.5)])
+  const { history, asked: requested } = remembering([point(NOON - 1_000, 0.5)])
   const { at } = openPast(history, { openAtMs: timeMs(NOON - 9 * DAY_MS) })
   assert.equal(at(NOON - 10 * DAY_MS - 1), null)
-  assert.equal(asked.length, 0)
+  assert.equal(requested.length, 0)
   assert.equal(await at(NOON - 1_001), null)
   assert.deepEqual(await at(NOON - 1_000), point(NOON - 1_000, 0.5))
   assert.deepEqual(await at(NOON + DAY_MS), point(NOON - 1_000, 0.5), 'later than now is now')
-  assert.ok(asked.every(({ toMs }) => toMs <= NOON))
+  assert.ok(requested.every(({ toMs }) => toMs <= NOON))
 })
 
 test('shares the pending answer with a second equal request', async () => {
-  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
     open = resolve
@@ -290,17 +293,17 @@ test('shares the pending answer with a second equal request', async () => {
   )
   open()
   assert.ok((await answers).every((answer) => answer?.price === micros(0.5)))
-  assert.equal(asked.length, 1)
+  assert.equal(requested.length, 1)
 })
 
 test('runs four requests, queues sixty-four and refuses more', async () => {
-  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
   const { past, market, count } = openPast(history)
   const ask = (number: number) => past.at(market(`m${number}`, number), timeMs(TODAY_MS + 1_000))
   const answers = Array.from({ length: 68 }, (_, index) => ask(index + 1))
-  assert.equal(asked.length, 4)
+  assert.equal(requested.length, 4)
   await assert.rejects(async () => ask(100), isUnavailable)
   assert.equal(count('refused'), 1)
   while (gates.length > 0) {
@@ -309,20 +312,20 @@ test('runs four requests, queues sixty-four and refuses more', async () => {
     assert.ok(gates.length <= 4)
   }
   assert.ok((await Promise.all(answers)).every((answer) => answer?.price === micros(0.5)))
-  assert.equal(asked.length, 68)
+  assert.equal(requested.length, 68)
   held.answer = async () => {}
   assert.equal((await ask(100))?.price, micros(0.5), 'there is room again')
 })
 
 test('reports a failing venue as unavailable, caches nothing and requests again', async () => {
-  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
   const { at, count } = openPast(history)
   held.answer = () => Promise.reject(new Error('HTML'))
   await assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
   await assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
   held.answer = async () => {}
   assert.deepEqual(await at(TODAY_MS + 1_000), point(TODAY_MS, 0.5))
-  assert.equal(asked.length, 3)
+  assert.equal(requested.length, 3)
   assert.equal(count('failed'), 2)
   const closed = openPast(null)
   await assert.rejects(async () => closed.at(NOON), isUnavailable)
@@ -352,19 +355,19 @@ test('cancels a slow venue request in time and pending ones on stop', async () =
 })
 
 test('applies one deadline to both calls of a slow venue', async () => {
-  const { history, asked, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
+  const { history, asked: requested, held } = remembering([point(TODAY_MS - DAY_MS, 0.5)])
   const { at, clock, count } = openPast(history)
   held.answer = () => new Promise((resolve) => clock.after(3_000, resolve))
   const late = assert.rejects(async () => at(TODAY_MS + 1_000), isUnavailable)
   await advanceBySeconds(clock, 4)
   await late
-  assert.equal(asked.length, 2)
+  assert.equal(requested.length, 2)
   await advanceBySeconds(clock, 3)
   assert.equal(count('failed'), 1)
   const again = at(TODAY_MS + 1_000)
   await advanceBySeconds(clock, 3)
   assert.deepEqual(await again, point(TODAY_MS, 0.5), 'the first answer was kept')
-  assert.equal(asked.length, 3)
+  assert.equal(requested.length, 3)
   assert.equal(clock.timerCount, 0)
 })
 
@@ -392,33 +395,33 @@ test('limits the wait of a request that joins another call to that of its own ca
 })
 
 test('costs the venue one call a minute for requests of the current price each second', async () => {
-  const told = Array.from({ length: 600 }, (_, minute) =>
+  const published = Array.from({ length: 600 }, (_, minute) =>
     point(NOON - 3_600_000 + minute * MINUTE_MS, (minute % 90) / 100),
   )
-  const { history, asked } = remembering(told)
+  const { history, asked: requested } = remembering(published)
   const { at, clock } = openPast(history)
   for (let second = 0; second < 300; second += 1) {
     const answer = await at(clock.nowMs())
     assert.ok(answer !== null && clock.nowMs() - answer.timeMs <= 2 * MINUTE_MS, `${second}`)
     clock.advance(1_000)
   }
-  assert.equal(asked.length, 5)
+  assert.equal(requested.length, 5)
 })
 
 test('reads late data of a day’s last minute afterwards', async () => {
-  const told = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
-  const { history, asked } = remembering(told)
+  const published = [point(TODAY_MS + DAY_MS - 3_600_000, 0.2)]
+  const { history, asked: requested } = remembering(published)
   const { at, clock } = openPast(history)
   clock.advance(TODAY_MS + DAY_MS + 5_000 - NOON)
   const atMs = TODAY_MS + DAY_MS - 1
-  assert.deepEqual(await at(atMs), told[0])
-  told.push(point(TODAY_MS + DAY_MS - 30_000, 0.4))
-  assert.deepEqual(at(atMs), told[0])
+  assert.deepEqual(await at(atMs), published[0])
+  published.push(point(TODAY_MS + DAY_MS - 30_000, 0.4))
+  assert.deepEqual(at(atMs), published[0])
   clock.advance(MINUTE_MS)
-  assert.deepEqual(await at(atMs), told[1])
+  assert.deepEqual(await at(atMs), published[1])
   clock.advance(DAY_MS)
-  assert.deepEqual(at(atMs), told[1])
-  assert.equal(asked.length, 2)
+  assert.deepEqual(at(atMs), published[1])
+  assert.equal(requested.length, 2)
 })
 
 test('requests an ended market once a day and not once a minute', async () => {
@@ -434,39 +437,39 @@ test('requests an ended market once a day and not once a minute', async () => {
     },
   ] as const
   for (const { asksMax, ...set } of ended) {
-    const { history, asked } = remembering([point(closeAtMs - 3_600_000, 0.99)])
+    const { history, asked: requested } = remembering([point(closeAtMs - 3_600_000, 0.99)])
     const { at, clock } = openPast(history, set)
     const first = await at(clock.nowMs())
     assert.equal(first?.price, micros(0.99))
-    const { length } = asked
+    const { length } = requested
     for (let minute = 0; minute < 11 * 60; minute += 1) {
       clock.advance(MINUTE_MS)
       assert.deepEqual(await at(clock.nowMs()), first, set.status)
     }
-    assert.ok(asked.length - length <= asksMax, `${asked.length - length} more`)
+    assert.ok(requested.length - length <= asksMax, `${requested.length - length} more`)
   }
 })
 
 test('retries an empty past answer with growing delays and does not cache it permanently', async () => {
   const points: PricePoint[] = []
-  const { history, asked } = remembering(points)
+  const { history, asked: requested } = remembering(points)
   const resolved = { status: 'resolved', closeAtMs: timeMs(NOON - 2 * DAY_MS) } as const
   for (const set of [{}, resolved]) {
     points.length = 0
     const { at, clock, tables } = openPast(history, set)
     const atMs = NOON - 3 * DAY_MS
     assert.equal(await at(atMs), null)
-    const { length } = asked
+    const { length } = requested
     clock.advance(MINUTE_MS - 1)
     assert.equal(await at(atMs), null)
-    assert.equal(asked.length, length, 'believed for a minute')
+    assert.equal(requested.length, length, 'believed for a minute')
     clock.advance(1)
     assert.equal(await at(atMs), null)
-    assert.ok(asked.length > length)
-    const second = asked.length
+    assert.ok(requested.length > length)
+    const second = requested.length
     clock.advance(2 * MINUTE_MS - 1)
     assert.equal(await at(atMs), null)
-    assert.equal(asked.length, second, 'then for two')
+    assert.equal(requested.length, second, 'then for two')
     // The venue remembers again: so does a later run over what was kept.
     points.push(point(atMs - 60_000, 0.7), point(atMs + 60_000, 0.9))
     clock.advance(2 * MINUTE_MS)
@@ -494,12 +497,12 @@ test('merges days of prices and never shortens them by an older or empty answer'
 })
 
 test('returns no price in 1970 or before and requests none', async () => {
-  const { history, asked } = remembering([])
+  const { history, asked: requested } = remembering([])
   const { at } = openPast(history, { createdAtMs: null, openAtMs: null })
   for (const atMs of [0, -1_000, -DAY_MS, Number.MIN_SAFE_INTEGER]) assert.equal(at(atMs), null)
-  assert.equal(asked.length, 0)
+  assert.equal(requested.length, 0)
   assert.equal(await at(3 * DAY_MS), null)
-  assert.ok(asked.length > 0 && asked.every(({ fromMs }) => fromMs >= 0))
+  assert.ok(requested.length > 0 && requested.every(({ fromMs }) => fromMs >= 0))
 })
 
 test('answers random worlds with a price of the requested time, at most a minute old', async () => {
@@ -524,12 +527,12 @@ async function checkRandomWorld(seed: number) {
     truth.push(point(atMs, (1 + random.below(99)) / 100))
   }
   const trueAt = (atMs: number) => truth.filter(({ timeMs: changeMs }) => changeMs <= atMs).at(-1)
-  const told: PricePoint[] = []
+  const published: PricePoint[] = []
   for (let atMs = Math.ceil(beginMs / MINUTE_MS) * MINUTE_MS; atMs <= NOON; atMs += MINUTE_MS) {
     const price = trueAt(atMs)?.price
-    if (price !== undefined) told.push({ timeMs: timeMs(atMs), price })
+    if (price !== undefined) published.push({ timeMs: timeMs(atMs), price })
   }
-  const { history, asked } = remembering(told)
+  const { history, asked: requested } = remembering(published)
   const { at, first, tables } = openPast(history, { createdAtMs: timeMs(beginMs - 86_400) })
   for (let fromMs = beginMs + random.below(DAY_MS); fromMs < NOON; ) {
     const toMs = Math.min(NOON - 1, fromMs + random.below(6 * 3_600_000))
@@ -552,7 +555,7 @@ async function checkRandomWorld(seed: number) {
     const isRecent = atMs - answer.timeMs <= MINUTE_MS
     assert.ok(isRecent || answer.price === right?.price, `seed ${seed} at ${atMs}`)
   }
-  assert.ok(asked.length <= 6, 'each of three days at most once, and what was before')
+  assert.ok(requested.length <= 6, 'each of three days at most once, and what was before')
 }
 
 const wave = (atMs: TimeMs): PriceMicros =>
@@ -572,9 +575,9 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
   })
   let calls = 0
   const history: VenuePastPrices = {
-    read(...asked) {
+    read(...requested) {
       calls += 1
-      return opened.pastPrices.read(...asked)
+      return opened.pastPrices.read(...requested)
     },
   }
   const [yes, no] = market.listing.tokens
@@ -587,7 +590,7 @@ async function openSimulatedA(t: TestContext, tables = pastTables()) {
 }
 
 test('answers with the current price back to its observation while it is unchanged', () => {
-  const { history, asked } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
+  const { history, asked: requested } = remembering([point(NOON - 5 * MINUTE_MS, 0.9)])
   const { at, first, live } = openPast(history)
   live.sinceMs = timeMs(NOON - 30 * MINUTE_MS)
   first.isStale = false
@@ -601,7 +604,7 @@ test('answers with the current price back to its observation while it is unchang
   )
   first.isStale = true
   assert.ok(at(NOON) instanceof Promise, 'a stale book says nothing of now')
-  assert.ok(asked.length > 0)
+  assert.ok(requested.length > 0)
 })
 
 test('answers with the settlement from the end of a resolved market on', async () => {
@@ -617,12 +620,15 @@ test('answers with the settlement from the end of a resolved market on', async (
 
 test('requests a range in windows, newest first, once a minute for any number of callers', async () => {
   const points = [40, 20, 5, 1].map((days) => point(NOON - days * DAY_MS, days / 100))
-  const { history, asked } = remembering(points)
+  const { history, asked: requested } = remembering(points)
   const { past, first, clock } = openPast(history, { createdAtMs: timeMs(NOON - 44 * DAY_MS) })
   const stretch = { fromMs: timeMs(NOON - 60 * DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
   const answers = await Promise.all([past.range(first, stretch), past.range(first, stretch)])
   for (const answer of answers) assert.deepEqual(answer, points, 'ascending')
-  const days = asked.map(({ fromMs, toMs }) => [(NOON - fromMs) / DAY_MS, (NOON - toMs) / DAY_MS])
+  const days = requested.map(({ fromMs, toMs }) => [
+    (NOON - fromMs) / DAY_MS,
+    (NOON - toMs) / DAY_MS,
+  ])
   assert.deepEqual(
     days.map((ends) => ends.map(Math.round)),
     [
@@ -632,52 +638,52 @@ test('requests a range in windows, newest first, once a minute for any number of
     ],
   )
   await past.range(first, { ...stretch, fromMs: timeMs(NOON - 3 * DAY_MS) })
-  assert.equal(asked.length, 3, 'a shorter stretch is among them')
+  assert.equal(requested.length, 3, 'a shorter stretch is among them')
   clock.advance(61_000)
   await past.range(first, stretch)
-  assert.equal(asked.length, 6)
+  assert.equal(requested.length, 6)
   const minutes = { fromMs: timeMs(NOON - DAY_MS + 1), toMs: timeMs(NOON), stepMs: 5 * MINUTE_MS }
   await past.range(first, minutes)
   assert.ok(
-    asked.slice(6).every(({ fromMs, toMs }) => toMs - fromMs < DAY_MS),
+    requested.slice(6).every(({ fromMs, toMs }) => toMs - fromMs < DAY_MS),
     'by the minute',
   )
   const unborn = { ...stretch, toMs: timeMs(NOON - 50 * DAY_MS) }
   assert.deepEqual(await past.range(first, unborn), [])
-  assert.equal(asked.length, 7, 'before it existed nobody is asked')
+  assert.equal(requested.length, 7, 'before it existed nobody is asked')
 })
 
 test('keeps prices on an empty answer, reports it, and evicts the oldest range', async () => {
   const points = [point(NOON - DAY_MS, 0.4)]
-  const { history, asked } = remembering(points)
+  const { history, asked: requested } = remembering(points)
   const { past, first, market, clock } = openPast(history)
   const stretch = { fromMs: timeMs(NOON - 2 * DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
   assert.deepEqual(await past.range(first, stretch), points)
   points.length = 0
   clock.advance(61_000)
-  const kept = await past.range(first, stretch)
-  assert.deepEqual(kept, [point(NOON - DAY_MS, 0.4)])
-  const before = asked.length
+  const stored = await past.range(first, stretch)
+  assert.deepEqual(stored, [point(NOON - DAY_MS, 0.4)])
+  const before = requested.length
   for (let number = 2; number <= pastRangesMax + 1; number += 1) {
     await past.range(market(`m${number}`, number), stretch)
   }
   await past.range(first, stretch)
-  assert.equal(asked.length, before + pastRangesMax + 1, 'the first one was forgotten')
+  assert.equal(requested.length, before + pastRangesMax + 1, 'the first one was forgotten')
 })
 
 test('reports a range as unavailable when the venue does not answer, and requests it anew later', async () => {
-  const { history, held, asked } = remembering([])
+  const { history, held, asked: requested } = remembering([])
   const { past, first } = openPast(history)
   const stretch = { fromMs: timeMs(NOON - DAY_MS), toMs: timeMs(NOON), stepMs: DAY_MS }
   held.answer = () => Promise.reject(new Error('down'))
   await assert.rejects(past.range(first, stretch), isUnavailable)
   held.answer = async () => {}
   assert.deepEqual(await past.range(first, stretch), [])
-  assert.equal(asked.length, 2)
+  assert.equal(requested.length, 2)
 })
 
 test('requests the price of a bystander at once while one requester has ten times its share', async () => {
-  const { history, asked, held } = remembering([point(TODAY_MS, 0.5)])
+  const { history, asked: requested, held } = remembering([point(TODAY_MS, 0.5)])
   const gates: (() => void)[] = []
   held.answer = () => new Promise((resolve) => gates.push(resolve))
   const { past, market } = openPast(history)
@@ -686,9 +692,9 @@ test('requests the price of a bystander at once while one requester has ten time
   const flood = Array.from({ length: 80 }, (_, index) =>
     ask(index + 1, ['flood', '10.0.0.1']).catch((error: unknown) => error),
   )
-  assert.equal(asked.length, 2)
+  assert.equal(requested.length, 2)
   const other = ask(100, ['other', '10.0.0.2'])
-  assert.equal(asked.length, 3)
+  assert.equal(requested.length, 3)
   gates[2]?.()
   assert.equal((await other)?.price, micros(0.5))
   past.stop()
@@ -701,7 +707,7 @@ for (const [name, requesterOf] of [
   ['many accounts of an address', (number: number) => [`account ${number}`, '10.0.0.1']],
 ] as const) {
   test(`requests at most 120 past prices a minute of ${name}`, async () => {
-    const { history, asked } = remembering([point(TODAY_MS, 0.5)])
+    const { history, asked: requested } = remembering([point(TODAY_MS, 0.5)])
     const { past, market, clock } = openPast(history)
     const ask = async (number: number, requester: Requester) =>
       past.at(market(`m${number}`, number), timeMs(TODAY_MS + 1_000), requester)
@@ -717,6 +723,6 @@ for (const [name, requesterOf] of [
     await ask(122, ['other', '10.0.0.2'])
     clock.advance(60_000)
     await ask(121, requesterOf(121))
-    assert.equal(asked.length, 122)
+    assert.equal(requested.length, 122)
   })
 }

@@ -14,7 +14,7 @@ test('keeps values of rows while rows are added, removed and compacted', () => {
   const bytes = columns.bytes()
   const floats = columns.floats()
   const objects = columns.objects<string | null>(null)
-  const twin = new Map<number, number>()
+  const matchedMarket = new Map<number, number>()
   let last = 0
   for (let step = 0; step < 30_000; step += 1) {
     if (random.below(5) < 3) {
@@ -23,16 +23,16 @@ test('keeps values of rows while rows are added, removed and compacted', () => {
       bytes.values[slot] = last % 251
       floats.values[slot] = last / 2
       objects.values[slot] = `row ${last}`
-      twin.set(last, last)
+      matchedMarket.set(last, last)
     } else {
       const number = 1 + random.below(last + 2)
       columns.remove(number)
-      twin.delete(number)
+      matchedMarket.delete(number)
     }
   }
-  assert.equal(columns.count, twin.size)
-  assert.ok(columns.length < twin.size * 1.4, 'holes were closed')
-  for (const number of twin.keys()) {
+  assert.equal(columns.count, matchedMarket.size)
+  assert.ok(columns.length < matchedMarket.size * 1.4, 'holes were closed')
+  for (const number of matchedMarket.keys()) {
     const slot = columns.slot(number)
     assert.deepEqual(
       [columns.numbers[slot], bytes.values[slot], floats.values[slot], objects.values[slot]],
@@ -42,7 +42,7 @@ test('keeps values of rows while rows are added, removed and compacted', () => {
   const numbers = [...columns.numbers.subarray(0, columns.length)]
   assert.deepEqual(
     numbers.filter((_, slot) => columns.isRemoved[slot] === 0),
-    [...twin.keys()],
+    [...matchedMarket.keys()],
   )
   assert.equal(columns.slot(last + 1), -1)
   assert.throws(() => columns.add(last))

@@ -8,18 +8,18 @@ import { seededRandom } from '../../../engine/random.ts'
 test('keeps a cached list unchanged until it ends, then reuses its memory', () => {
   const random = seededRandom('slabs')
   const slabs = new NumberSlabs()
-  const kept: { memory: SlabNumbers; wanted: Uint32Array }[] = []
+  const stored: { memory: SlabNumbers; wanted: Uint32Array }[] = []
   const buffers = new Set<ArrayBufferLike>()
   for (let round = 0; round < 3_000; round += 1) {
     const length = random.below(5) === 0 ? random.below(120_000) : random.below(900)
     const numbers = Uint32Array.from({ length: Math.min(length, 200) }, () => random.below(2 ** 31))
     const wanted = new Uint32Array(length)
     wanted.set(numbers)
-    kept.push({ memory: slabs.copy(wanted), wanted })
-    while (kept.length > 40) {
+    stored.push({ memory: slabs.copy(wanted), wanted })
+    while (stored.length > 40) {
       // Mostly the oldest, as rankings end; now and then another.
-      const place = random.below(10) === 0 ? random.below(kept.length) : 0
-      const [one] = kept.splice(place, 1)
+      const position = random.below(10) === 0 ? random.below(stored.length) : 0
+      const [one] = stored.splice(position, 1)
       assert.ok(one !== undefined)
       assert.equal(
         Buffer.compare(

@@ -24,7 +24,7 @@ import { eventRow } from '../../../engine/venues/simulator/polymarket/events.ts'
 import { gammaMarket } from '../../../engine/venues/simulator/polymarket/render.ts'
 import { SimulatedWorld } from '../../../engine/venues/simulator/world/world.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
-import { countTurns } from '../../support/fakes/loop-turns.ts'
+import { countTicks } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { listing, NAMES } from '../../support/worlds/builders.ts'
 import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
@@ -132,9 +132,9 @@ describe('games of the simulated world', () => {
           const views = bench.listSimulated(venue, event)
           const truth = truthOf(event)
           if (truth === null) continue
-          const known = truths.get(truth) ?? { a: [], b: [] }
-          known[venue].push(...views)
-          truths.set(truth, known)
+          const existing = truths.get(truth) ?? { a: [], b: [] }
+          existing[venue].push(...views)
+          truths.set(truth, existing)
         }
       }
       const keyOf = new Map<MarketView, string>()
@@ -328,9 +328,11 @@ describe('games of single listings', () => {
     for (let game = 0; game < 150; game += 1) list(game)
     const grouped = async () => {
       const startedMs = bench.clock.monotonicMs()
-      const { result, turnCount } = await turnsOf(() => bench.sports.games('cbb', '2025-09-04'))
+      const { result, turnCount: tickCount } = await turnsOf(() =>
+        bench.sports.games('cbb', '2025-09-04'),
+      )
       const elapsedMs = bench.clock.monotonicMs() - startedMs
-      return { keys: [...result.keys()], turnCount, elapsedMs }
+      return { keys: [...result.keys()], turnCount: tickCount, elapsedMs }
     }
     const first = await grouped()
     assert.equal(first.keys.length, 150)
@@ -347,8 +349,8 @@ describe('games of single listings', () => {
     // Twenty ask while a game more is listed: the day is grouped once for them, and whole.
     list(150)
     const startedMs = bench.clock.monotonicMs()
-    const asked = Array.from({ length: 20 }, () => bench.sports.games('cbb', '2025-09-04'))
-    for (const games of await Promise.all(asked)) assert.equal(games.size, 151)
+    const requested = Array.from({ length: 20 }, () => bench.sports.games('cbb', '2025-09-04'))
+    for (const games of await Promise.all(requested)) assert.equal(games.size, 151)
     const elapsedMs = bench.clock.monotonicMs() - startedMs
     assert.ok(
       elapsedMs < 5 * first.elapsedMs,
@@ -400,7 +402,7 @@ class TickingClock extends ManualClock {
 
 /** The turns of the loop that some work takes. */
 async function turnsOf<Result>(work: () => Result | Promise<Result>) {
-  const loop = countTurns()
+  const loop = countTicks()
   const result = await work()
   loop.stop()
   return { result, turnCount: loop.count() }

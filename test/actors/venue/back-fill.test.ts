@@ -21,16 +21,16 @@ const QUIET = { isHandled: () => true, committed: async () => undefined }
 const NOTHING_KNOWN = { oldestStoredMs: () => null, newestStoredMs: () => null }
 const UNDOUBTED = { suspectAnswers: doubtsIn(new Metrics()), ...NOTHING_KNOWN }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 test('leaves no listener or timer of back-fills when a stream breaks repeatedly', async () => {
   const clock = new ManualClock()
-  const asked: { readonly fromMs: number; readonly toMs: number }[] = []
+  const requested: { readonly fromMs: number; readonly toMs: number }[] = []
   const backFill = new TradeBackFill({
     feed: {
       ...FEED,
       fetchTrades: async (range) => {
-        asked.push(range)
+        requested.push(range)
         return { completeFromMs: range.fromMs, suspectReason: null, newestMs: null }
       },
     },
@@ -45,19 +45,19 @@ test('leaves no listener or timer of back-fills when a stream breaks repeatedly'
   for (let round = 0; round < 400; round += 1) {
     backFill.fillFrom(clock.nowMs())
     clock.advance(100)
-    await turn()
+    await tick()
     assert.ok(clock.timerCount <= 1 + 16, 'a second look a second, and the look once a minute')
   }
-  const [lastMs, before] = [clock.nowMs(), asked.length]
+  const [lastMs, before] = [clock.nowMs(), requested.length]
   clock.advance(15_000)
-  await turn()
+  await tick()
   assert.equal(clock.timerCount, 1)
-  const second = asked.slice(before)
+  const second = requested.slice(before)
   assert.ok(
     second.some(({ toMs }) => toMs >= lastMs - 100),
     'the last one too is looked at again',
   )
-  const covered = asked.filter(({ fromMs }) => fromMs <= firstMs)
+  const covered = requested.filter(({ fromMs }) => fromMs <= firstMs)
   assert.ok(covered.length >= 2, 'the first one was read twice')
   backFill.fillFrom(clock.nowMs())
   await backFill.stop()
@@ -69,7 +69,7 @@ test('leaves no listener or timer of back-fills when a stream breaks repeatedly'
 test('polls each venue once a minute, never two at the same time', async () => {
   const clock = new ManualClock()
   const startedMs = clock.monotonicMs()
-  const looks = (['a', 'b'] as const).map((venue) => {
+  const checks = (['a', 'b'] as const).map((venue) => {
     const atS: number[] = []
     const fetchTrades = async ({ fromMs }: { readonly fromMs: TimeMs }) => {
       // A look is read in two parts, the older one first.
@@ -87,11 +87,11 @@ test('polls each venue once a minute, never two at the same time', async () => {
   })
   for (let second = 0; second < 260; second += 1) {
     clock.advance(1_000)
-    await turn()
+    await tick()
   }
-  for (const { backFill } of looks) await backFill.stop()
+  for (const { backFill } of checks) await backFill.stop()
   assert.equal(clock.timerCount, 0)
-  const [ofA = [], ofB = []] = looks.map(({ atS }) => atS)
+  const [ofA = [], ofB = []] = checks.map(({ atS }) => atS)
   for (const times of [ofA, ofB]) {
     assert.ok(times.length >= 3)
     for (let at = 1; at < times.length; at += 1) {
@@ -103,13 +103,14 @@ test('polls each venue once a minute, never two at the same time', async () => {
 
 test('reads a long range in parts, oldest first, and marks each part as read', async () => {
   const clock = new ManualClock()
-  const asked: { readonly fromMs: number; readonly toMs: number; readonly done: () => void }[] = []
+  const requested: { readonly fromMs: number; readonly toMs: number; readonly done: () => void }[] =
+    []
   const backFill = new TradeBackFill({
     feed: {
       ...FEED,
       fetchTrades: ({ fromMs, toMs }) =>
         new Promise((resolve) => {
-          asked.push({
+          requested.push({
             fromMs,
             toMs,
             done: () => resolve({ completeFromMs: fromMs, suspectReason: null, newestMs: null }),
@@ -124,16 +125,16 @@ test('reads a long range in parts, oldest first, and marks each part as read', a
   backFill.fillFrom(fromMs)
   const unread: number[] = []
   for (let part = 0; part < 20; part += 1) {
-    await turn()
-    const now = asked[part] ?? assert.fail(`part ${part} was not asked for`)
-    assert.equal(asked.length, part + 1, 'a part at a time')
+    await tick()
+    const now = requested[part] ?? assert.fail(`part ${part} was not asked for`)
+    assert.equal(requested.length, part + 1, 'a part at a time')
     assert.ok(backFill.unreadSinceMs !== null && backFill.unreadSinceMs <= now.fromMs)
     unread.push(backFill.unreadSinceMs)
     now.done()
   }
-  assert.ok((asked[0]?.fromMs ?? nowMs) <= fromMs)
-  for (const [part, { fromMs: begin }] of asked.slice(1).entries()) {
-    assert.ok(begin <= (asked[part]?.toMs ?? 0), 'no hole between parts')
+  assert.ok((requested[0]?.fromMs ?? nowMs) <= fromMs)
+  for (const [part, { fromMs: begin }] of requested.slice(1).entries()) {
+    assert.ok(begin <= (requested[part]?.toMs ?? 0), 'no hole between parts')
   }
   assert.deepEqual(
     unread,
@@ -141,20 +142,20 @@ test('reads a long range in parts, oldest first, and marks each part as read', a
   )
   assert.ok((unread.at(-1) ?? 0) > nowMs - 1_500_000, 'it gets on')
   const stopped = backFill.stop()
-  for (const { done } of asked) done()
+  for (const { done } of requested) done()
   await stopped
 })
 
 test('reads from the beginning of the longest outage when several are reported while another is read', async () => {
   const clock = new ManualClock()
-  const asked: { readonly fromMs: number; readonly done: () => void }[] = []
+  const requested: { readonly fromMs: number; readonly done: () => void }[] = []
   const backFill = new TradeBackFill({
     feed: {
       ...FEED,
       fetchTrades: ({ fromMs }) =>
         new Promise((resolve) => {
           const answer = { completeFromMs: fromMs, suspectReason: null, newestMs: null }
-          asked.push({ fromMs, done: () => resolve(answer) })
+          requested.push({ fromMs, done: () => resolve(answer) })
         }),
     },
     ...{ clock, log: silentLog, metrics: new Metrics(), venue: 'a', ...UNDOUBTED, ...QUIET },
@@ -162,12 +163,12 @@ test('reads from the beginning of the longest outage when several are reported w
   })
   const nowMs = clock.nowMs()
   for (const agoMs of [0, 60_000, 1_800_000, 90_000]) backFill.fillFrom(timeMs(nowMs - agoMs))
-  assert.equal(asked.length, 1)
-  asked[0]?.done()
-  for (let turns = 0; turns < 100 && asked.length < 2; turns += 1) await turn()
-  assert.equal(asked[1]?.fromMs, nowMs - 1_800_000 - 5_000)
+  assert.equal(requested.length, 1)
+  requested[0]?.done()
+  for (let turns = 0; turns < 100 && requested.length < 2; turns += 1) await tick()
+  assert.equal(requested[1]?.fromMs, nowMs - 1_800_000 - 5_000)
   const stopped = backFill.stop()
-  asked[1]?.done()
+  requested[1]?.done()
   await stopped
 })
 
@@ -175,12 +176,12 @@ test('keeps data as unread while it waits for its actor or the disk', async () =
   const clock = new ManualClock()
   let isHandled = false
   let commit: () => void = () => undefined
-  let asked = 0
+  let requested = 0
   const backFill = new TradeBackFill({
     feed: {
       ...FEED,
       fetchTrades: async ({ fromMs }) => {
-        asked += 1
+        requested += 1
         return { completeFromMs: fromMs, suspectReason: null, newestMs: null }
       },
     },
@@ -193,16 +194,16 @@ test('keeps data as unread while it waits for its actor or the disk', async () =
   backFill.fillFrom(fromMs)
   const steps = async (ms: number) => {
     for (let step = 0; step < ms / 50; step += 1) {
-      await turn()
+      await tick()
       clock.advance(50)
     }
-    await turn()
+    await tick()
   }
   await steps(5_000)
-  assert.equal(asked, 1)
+  assert.equal(requested, 1)
   // Owners that are busy for long hold up no reading, but what is known does not move.
   await steps(6_000)
-  assert.equal(asked, 2)
+  assert.equal(requested, 2)
   assert.ok((backFill.unreadSinceMs ?? 0) <= fromMs)
   isHandled = true
   await steps(100)
@@ -218,53 +219,68 @@ function openDoubted(knownSinceMs: (nowMs: number) => number | null) {
   const clock = new ManualClock()
   const metrics = new Metrics()
   const lost: { readonly fromMs: number; readonly toMs: number }[] = []
-  const asked: number[] = []
-  const said = {
+  const requested: number[] = []
+  const stated = {
     doubt: 'empty' as SuspectReason | null,
     newestMs: null as TimeMs | null,
     newestKnownMs: null as TimeMs | null,
   }
   const beganMs = clock.nowMs()
-  const known = knownSinceMs(beganMs)
+  const existing = knownSinceMs(beganMs)
   const backFill = new TradeBackFill({
     feed: {
       ...FEED,
       fetchTrades: async ({ fromMs }) => {
-        asked.push(fromMs)
-        return { completeFromMs: fromMs, suspectReason: said.doubt, newestMs: said.newestMs }
+        requested.push(fromMs)
+        return { completeFromMs: fromMs, suspectReason: stated.doubt, newestMs: stated.newestMs }
       },
     },
     ...{ clock, log: silentLog, metrics, venue: 'a', ...QUIET, suspectAnswers: doubtsIn(metrics) },
-    oldestStoredMs: () => (known === null ? null : timeMs(known)),
-    newestStoredMs: () => said.newestKnownMs,
+    oldestStoredMs: () => (existing === null ? null : timeMs(existing)),
+    newestStoredMs: () => stated.newestKnownMs,
     onLost: (fromMs, toMs) => lost.push({ fromMs, toMs }),
   })
   const seconds = async (count: number) => {
     for (let second = 0; second < count; second += 1) {
       clock.advance(1_000)
-      await turn()
+      await tick()
     }
   }
-  const doubted = (reason: SuspectReason = 'empty') => {
+  const suspected = (reason: SuspectReason = 'empty') => {
     const labels = { venue: 'a', kind: 'trades', reason }
     return metrics.count('venue_answers_doubted_total', 'Doubts.', labels).value
   }
-  return { clock, backFill, lost, asked, said, seconds, doubted, beganMs }
+  return {
+    clock,
+    backFill,
+    lost,
+    asked: requested,
+    said: stated,
+    seconds,
+    doubted: suspected,
+    beganMs,
+  }
 }
 
 test('repeats a request until its answer reaches back to known data', async () => {
-  const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
-    (nowMs) => nowMs - 3_600_000,
-  )
+  const {
+    backFill,
+    asked: requested,
+    said: stated,
+    lost,
+    seconds,
+    doubted: suspected,
+    beganMs,
+  } = openDoubted((nowMs) => nowMs - 3_600_000)
   backFill.fillFrom(timeMs(beganMs - 30_000))
-  await turn()
+  await tick()
   assert.ok(backFill.unreadSinceMs !== null)
   await seconds(10)
-  assert.equal(asked.length, 4, 'with back-off')
-  assert.equal(new Set(asked).size, 4, 'no two questions alike: a cache may keep its answer')
-  assert.equal(doubted(), 4)
+  assert.equal(requested.length, 4, 'with back-off')
+  assert.equal(new Set(requested).size, 4, 'no two questions alike: a cache may keep its answer')
+  assert.equal(suspected(), 4)
   assert.ok(backFill.unreadSinceMs !== null, 'nothing is taken as read')
-  said.doubt = null
+  stated.doubt = null
   await seconds(30)
   assert.equal(backFill.unreadSinceMs, null)
   assert.deepEqual(lost, [])
@@ -274,42 +290,48 @@ test('repeats a request until its answer reaches back to known data', async () =
 test('announces a range as lost when no answer is accepted', async () => {
   const { backFill, lost, seconds, beganMs } = openDoubted((nowMs) => nowMs - 3_600_000)
   backFill.fillFrom(timeMs(beganMs - 30_000))
-  await turn()
+  await tick()
   await seconds(700)
   assert.equal(lost[0]?.fromMs, beganMs - 35_000)
   await backFill.stop()
 })
 
 test('repeats a request whose answer ends minutes before a known trade', async () => {
-  const { backFill, asked, said, lost, seconds, doubted, beganMs } = openDoubted(
-    (nowMs) => nowMs - 3_600_000,
-  )
-  said.doubt = null
-  said.newestMs = timeMs(beganMs - 200_000)
-  said.newestKnownMs = timeMs(beganMs - 31_000)
+  const {
+    backFill,
+    asked: requested,
+    said: stated,
+    lost,
+    seconds,
+    doubted: suspected,
+    beganMs,
+  } = openDoubted((nowMs) => nowMs - 3_600_000)
+  stated.doubt = null
+  stated.newestMs = timeMs(beganMs - 200_000)
+  stated.newestKnownMs = timeMs(beganMs - 31_000)
   backFill.fillFrom(timeMs(beganMs - 30_000))
-  await turn()
+  await tick()
   await seconds(10)
-  assert.equal(asked.length, 4, 'with back-off')
-  assert.equal(doubted('older'), 4)
+  assert.equal(requested.length, 4, 'with back-off')
+  assert.equal(suspected('older'), 4)
   assert.ok(backFill.missingSinceMs !== null, 'nothing is reported as complete')
   assert.equal(backFill.readToMs, null)
-  said.newestMs = timeMs(beganMs - 40_000)
+  stated.newestMs = timeMs(beganMs - 40_000)
   await seconds(30)
   assert.equal(backFill.missingSinceMs, null)
   assert.equal(backFill.readToMs, beganMs)
-  assert.equal(doubted('older'), 4, 'rows that come some seconds late are no copy')
+  assert.equal(suspected('older'), 4, 'rows that come some seconds late are no copy')
   assert.deepEqual(lost, [])
   await backFill.stop()
 })
 
 test('accepts an answer without known data when nothing older is known', async () => {
-  for (const known of [() => null, (nowMs: number) => nowMs - 10_000]) {
-    const { backFill, asked, seconds, beganMs } = openDoubted(known)
+  for (const existing of [() => null, (nowMs: number) => nowMs - 10_000]) {
+    const { backFill, asked: requested, seconds, beganMs } = openDoubted(existing)
     backFill.fillFrom(timeMs(beganMs - 30_000))
-    await turn()
+    await tick()
     await seconds(10)
-    assert.equal(asked.length, 1)
+    assert.equal(requested.length, 1)
     await backFill.stop()
   }
 })
@@ -320,12 +342,12 @@ for (const isAnnounced of [false, true]) {
     const clock = new ManualClock()
     const startedMs = clock.nowMs()
     const lost: (readonly [number, number])[] = []
-    let asked = 0
+    let requested = 0
     const backFill = new TradeBackFill({
       feed: {
         ...FEED,
         fetchTrades: async ({ fromMs }) => {
-          asked += 1
+          requested += 1
           return { completeFromMs: fromMs, suspectReason: 'shorter', newestMs: null }
         },
       },
@@ -337,15 +359,15 @@ for (const isAnnounced of [false, true]) {
     })
     const fromMs = timeMs(startedMs - 6 * 3_600_000)
     backFill.fillFrom(fromMs)
-    await turn()
+    await tick()
     if (isAnnounced) backFill.abandon(startedMs)
     for (let second = 0; backFill.unreadSinceMs !== null && second < 3_600; second += 1) {
       clock.advance(1_000)
-      for (let count = 0; count < 4; count += 1) await turn()
+      for (let count = 0; count < 4; count += 1) await tick()
     }
     const minutes = (clock.nowMs() - startedMs) / 60_000
     assert.ok(minutes < (isAnnounced ? 5 : 15), `${minutes} minutes`)
-    assert.ok(asked < 300)
+    assert.ok(requested < 300)
     const sorted = lost.toSorted(([one], [other]) => one - other)
     assert.ok((sorted[0]?.[0] ?? startedMs) <= fromMs)
     assert.equal(sorted.at(-1)?.[1], startedMs)

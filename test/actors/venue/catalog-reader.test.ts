@@ -11,8 +11,8 @@ import { SuspectAnswerError, SuspectAnswers } from '../../../engine/venues/answe
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { eventListing, listing } from '../../support/worlds/builders.ts'
 
-const turns = async () => {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+const ticks = async () => {
+  for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** A reader of a venue with so many open markets, all of which are known from the last run. */
@@ -48,24 +48,24 @@ function openReader(count: number) {
     ...{ clock, log: silentLog, onPage: () => undefined },
     suspectAnswers: new SuspectAnswers({ metrics, log: silentLog, venue: 'a' }),
     expected: () => all.map(({ nativeId }) => nativeId),
-    onOtherEnvironment: (known, got) => void venue.otherWorlds.push([known, got]),
+    onOtherEnvironment: (existing, got) => void venue.otherWorlds.push([existing, got]),
   })
-  const doubted = (reason: string, kind = 'catalogue') => {
+  const suspected = (reason: string, kind = 'catalogue') => {
     const labels = { venue: 'a', kind, reason }
     return metrics.count('venue_answers_doubted_total', 'x', labels).value
   }
   const seconds = async (number: number) => {
     for (let second = 0; second < number; second += 1) {
-      await turns()
+      await ticks()
       clock.advance(1_000)
     }
-    await turns()
+    await ticks()
   }
   const start = () =>
     reader.start(() => {
       venue.loaded += 1
     })
-  return { start, reader, venue, doubted, seconds, all }
+  return { start, reader, venue, doubted: suspected, seconds, all }
 }
 
 for (const [reason, listed] of [
@@ -73,7 +73,7 @@ for (const [reason, listed] of [
   ['shorter', 60],
 ] as const) {
   test(`repeats a crawl that is ${reason} until it is complete`, async () => {
-    const { start, reader, venue, doubted, seconds, all } = openReader(100)
+    const { start, reader, venue, doubted: suspected, seconds, all } = openReader(100)
     venue.listed = all.slice(0, listed)
     start()
     await seconds(2)
@@ -81,7 +81,7 @@ for (const [reason, listed] of [
     assert.equal(venue.asked.length, 0)
     await seconds(1)
     assert.equal(venue.loaded, 1, 'in the end the catalogue is what is known of it')
-    assert.ok(doubted(reason) >= 3)
+    assert.ok(suspected(reason) >= 3)
     await seconds(1)
     assert.ok(venue.asked.length > 0, 'and what it lacks is asked for one by one')
     const before = venue.crawls
@@ -90,15 +90,15 @@ for (const [reason, listed] of [
     assert.ok(repeats >= 3 && repeats <= 7, `with back-off: ${repeats} in a minute`)
     venue.listed = all
     await seconds(120)
-    const whole = venue.crawls
+    const complete = venue.crawls
     await seconds(1_800)
-    assert.equal(venue.crawls, whole, 'a whole one holds for an hour')
+    assert.equal(venue.crawls, complete, 'a whole one holds for an hour')
     await reader.stop()
   })
 }
 
 test('repeats a crawl with circular cursors and requests a few missing markets', async () => {
-  const { start, reader, venue, doubted, seconds, all } = openReader(100)
+  const { start, reader, venue, doubted: suspected, seconds, all } = openReader(100)
   venue.doubt = new SuspectAnswerError('catalogue', 'cursor', 'test')
   start()
   await seconds(2)
@@ -107,23 +107,23 @@ test('repeats a crawl with circular cursors and requests a few missing markets',
   venue.listed = all.slice(1)
   await seconds(2)
   assert.deepEqual([venue.loaded, venue.crawls], [1, 3])
-  assert.equal(doubted('cursor'), 2)
-  assert.equal(doubted('shorter'), 0)
+  assert.equal(suspected('cursor'), 2)
+  assert.equal(suspected('shorter'), 0)
   assert.deepEqual(venue.asked, [['m0']])
   await reader.stop()
 })
 
 test('requests a market missing from a listing again with back-off, then reports it', async () => {
-  const { start, reader, venue, doubted, seconds } = openReader(1)
+  const { start, reader, venue, doubted: suspected, seconds } = openReader(1)
   start()
-  await turns()
+  await ticks()
   venue.answers = []
   const [market] = venue.listed
   assert.ok(market !== undefined)
   reader.request(market.nativeId)
   await seconds(30)
   assert.equal(venue.asked.length, 6)
-  assert.equal(doubted('empty', 'market'), 1)
+  assert.equal(suspected('empty', 'market'), 1)
   await reader.stop()
 })
 

@@ -93,8 +93,8 @@ test('stops reading trades, not books, while trades wait too long, until few wai
     tradeAgeMsCalm,
   ]
   const paused: boolean[] = []
-  for (const keptMs of waits) {
-    system.keptMs = keptMs
+  for (const retentionMs of waits) {
+    system.keptMs = retentionMs
     clock.advance(delayCheckMs)
     paused.push(seen.at(-1)?.areTradesPaused === true)
   }
@@ -135,7 +135,7 @@ function openDelay() {
 }
 
 test('marks the feed as late on the first delayed change while the process is slow, before the next sample', () => {
-  const { delay, look, own } = openDelay()
+  const { delay, look: check, own } = openDelay()
   const note = (lateMs: number) => {
     const receivedAtMs = timeMs(NOON + own.nowMs)
     delay.note(
@@ -143,51 +143,51 @@ test('marks the feed as late on the first delayed change while the process is sl
     )
     return delay.isBehind
   }
-  look({}, 5_000)
+  check({}, 5_000)
   assert.equal(note(messageAgeMsMax + 1), false, 'nothing was slow here: the venue is late')
-  look({})
-  look({ loopMsMax: 500 }, 5_000)
+  check({})
+  check({ loopMsMax: 500 }, 5_000)
   assert.equal(note(messageAgeMsMax), false)
   assert.equal(note(messageAgeMsMax + 1), true)
-  assert.equal(look({ loopMsMax: 500 }), true, 'until changes come as usual')
+  assert.equal(check({ loopMsMax: 500 }), true, 'until changes come as usual')
 })
 
 test('treats data read after a blocked loop as late until delays are normal again', () => {
-  const { delay, look } = openDelay()
-  look({}, 20)
-  assert.equal(look({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
-  assert.equal(look({ loopMs: messageAgeMsMax, loopMsMax: messageAgeMsMax }), true)
+  const { delay, look: check } = openDelay()
+  check({}, 20)
+  assert.equal(check({ loopMs: messageAgeMsMax - 1, loopMsMax: messageAgeMsMax - 1 }), false)
+  assert.equal(check({ loopMs: messageAgeMsMax, loopMsMax: messageAgeMsMax }), true)
   const slow = { loopMsMax: messageAgeMsMax }
   // Still reading what came during the stall.
-  for (let looks = 0; looks < 5; looks += 1) assert.equal(look(slow, 900), true)
-  assert.equal(look(slow, 30), true)
-  assert.equal(look({ ...slow, loopMs: 400 }, 30), true, 'it stands still again and again')
-  assert.equal(look(slow, 30), true)
-  assert.equal(look(slow), true, 'nothing came')
-  assert.equal(look(slow, 40), false)
+  for (let checks = 0; checks < 5; checks += 1) assert.equal(check(slow, 900), true)
+  assert.equal(check(slow, 30), true)
+  assert.equal(check({ ...slow, loopMs: 400 }, 30), true, 'it stands still again and again')
+  assert.equal(check(slow, 30), true)
+  assert.equal(check(slow), true, 'nothing came')
+  assert.equal(check(slow, 40), false)
   assert.equal(delay.changeCount, 2)
   // Reading that is paused is the same.
-  assert.equal(look({ pausedMs: messageAgeMsMax }), true)
-  for (let looks = 0; looks < 9; looks += 1) assert.equal(look({ pausedMs: 1 }), true)
-  for (let looks = 0; looks < 2; looks += 1) assert.equal(look({}, 10), true)
-  assert.equal(look({}, 10), false)
+  assert.equal(check({ pausedMs: messageAgeMsMax }), true)
+  for (let checks = 0; checks < 9; checks += 1) assert.equal(check({ pausedMs: 1 }), true)
+  for (let checks = 0; checks < 2; checks += 1) assert.equal(check({}, 10), true)
+  assert.equal(check({}, 10), false)
   // Silence between two late messages is no calm, nor while we are slow, but two seconds of it are.
-  assert.equal(look({ loopMs: messageAgeMsMax }), true)
-  for (let looks = 0; looks < 50; looks += 1) {
-    assert.equal(look(slow, looks % 10 === 0 ? 4_000 : null), true)
+  assert.equal(check({ loopMs: messageAgeMsMax }), true)
+  for (let checks = 0; checks < 50; checks += 1) {
+    assert.equal(check(slow, checks % 10 === 0 ? 4_000 : null), true)
   }
-  for (let looks = 0; looks < 30; looks += 1) assert.equal(look(slow), true)
-  for (let looks = 0; looks < 19; looks += 1) assert.equal(look({}), true)
-  assert.equal(look({}), false)
+  for (let checks = 0; checks < 30; checks += 1) assert.equal(check(slow), true)
+  for (let checks = 0; checks < 19; checks += 1) assert.equal(check({}), true)
+  assert.equal(check({}), false)
 })
 
 test('attributes late messages to this process only where it was slow, otherwise to the venue', () => {
-  const { delay, look } = openDelay()
-  look({}, 20)
-  assert.equal(look({}, 8_000), false, 'the venue is slow')
+  const { delay, look: check } = openDelay()
+  check({}, 20)
+  assert.equal(check({}, 8_000), false, 'the venue is slow')
   assert.equal(delay.excessMs, 7_980)
-  assert.equal(look({ loopMs: 150, loopMsMax: 150 }, 900), false)
-  assert.equal(look({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
+  assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 900), false)
+  assert.equal(check({ loopMs: 150, loopMsMax: 150 }, 1_200), true)
   assert.ok((delay.lagMs ?? -1) >= 0, 'a venue whose clock is ahead makes no negative delay')
   // A snapshot may tell of a change long ago.
   const other = openDelay()
@@ -197,35 +197,35 @@ test('attributes late messages to this process only where it was slow, otherwise
 })
 
 test('takes what the smallest delay of ten minutes was for usual, and nothing older', () => {
-  const { delay, look, own } = openDelay()
-  look({}, 20)
-  while (own.nowMs < 240_000) look({}, 520)
+  const { delay, look: check, own } = openDelay()
+  check({}, 20)
+  while (own.nowMs < 240_000) check({}, 520)
   assert.equal(delay.excessMs, 500)
-  while (own.nowMs < 660_000) look({}, 520)
+  while (own.nowMs < 660_000) check({}, 520)
   assert.equal(delay.excessMs, 0)
 })
 
 test('does not accept a long delay as normal, neither by reconnects nor over time', () => {
-  const { delay, look, own } = openDelay()
-  look({}, 20)
+  const { delay, look: check, own } = openDelay()
+  check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
   let reconnects = 0
   // Half an hour in which all that comes, over the new connections as well, has lain for five seconds and longer.
-  for (let looks = 0; looks < 1_800_000 / delayCheckMs; looks += 1) {
-    look(slow, 5_000 + (looks % 20) * 100)
+  for (let checks = 0; checks < 1_800_000 / delayCheckMs; checks += 1) {
+    check(slow, 5_000 + (checks % 20) * 100)
     if (delay.takeReconnect(own)) reconnects += 1
-    if (looks > 0) assert.equal(delay.isBehind, true, `after ${own.nowMs} ms`)
+    if (checks > 0) assert.equal(delay.isBehind, true, `after ${own.nowMs} ms`)
   }
   assert.ok(reconnects > 10, `${reconnects}`)
   // One connection of the venue comes as usual, another does not.
-  for (let looks = 0; looks < 9; looks += 1) {
+  for (let checks = 0; checks < 9; checks += 1) {
     delay.note(
       change('x', [bid(0.4, 1)], { receivedAtMs: NOON, venueTimeMs: timeMs(NOON + 2_000) }),
     )
-    assert.equal(look({}, 20), true)
+    assert.equal(check({}, 20), true)
   }
-  for (let looks = 0; looks < 2; looks += 1) assert.equal(look({}, 20), true)
-  assert.equal(look({}, 20), false)
+  for (let checks = 0; checks < 2; checks += 1) assert.equal(check({}, 20), true)
+  assert.equal(check({}, 20), false)
 })
 
 test('reports no delay when the wall clock or a venue’s clock is changed', () => {
@@ -237,7 +237,7 @@ test('reports no delay when the wall clock or a venue’s clock is changed', () 
   theirs.look({}, 20)
   assert.equal(theirs.look(slow, 3_020), true)
   // A minute in which we are never slow: what still comes late is late by the venue's clock.
-  for (let looks = 0; looks < 60_000 / delayCheckMs; looks += 1) {
+  for (let checks = 0; checks < 60_000 / delayCheckMs; checks += 1) {
     assert.equal(theirs.look({}, 3_020), true)
   }
   assert.equal(theirs.look({}, 3_020), false)
@@ -245,23 +245,23 @@ test('reports no delay when the wall clock or a venue’s clock is changed', () 
 })
 
 test('drops long unread data by reconnecting once, and not again for a while', () => {
-  const { delay, look, own } = openDelay()
-  look({}, 20)
+  const { delay, look: check, own } = openDelay()
+  check({}, 20)
   const slow = { loopMs: 200, loopMsMax: 200 }
-  const asked: number[] = []
+  const requested: number[] = []
   for (
-    let looks = 0;
-    looks < (reconnectApartMs + 2 * behindMsMax) / (2 * delayCheckMs);
-    looks += 1
+    let checks = 0;
+    checks < (reconnectApartMs + 2 * behindMsMax) / (2 * delayCheckMs);
+    checks += 1
   ) {
-    look(slow, 30_000)
-    if (delay.takeReconnect(own)) asked.push(own.nowMs)
+    check(slow, 30_000)
+    if (delay.takeReconnect(own)) requested.push(own.nowMs)
     // The new connection is as late as the one before.
-    if (asked.length > 0) look(slow, 20)
-    else look(slow, 30_000)
+    if (requested.length > 0) check(slow, 20)
+    else check(slow, 30_000)
   }
-  assert.equal(asked.length, 2, `${asked}`)
-  const [first = 0, second = 0] = asked
+  assert.equal(requested.length, 2, `${requested}`)
+  const [first = 0, second = 0] = requested
   assert.ok(first >= behindMsMax && first <= behindMsMax + 5 * delayCheckMs, `${first}`)
   assert.ok(second - first >= reconnectApartMs)
   assert.equal(delay.takeReconnect({ ...own, pausedMs: 1, nowMs: own.nowMs + 1e6 }), false)

@@ -8,18 +8,18 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import type { TeamListing } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('reads teams at the start, a minute after a failure, and once a day', async () => {
   const clock = new ManualClock()
   const learnt: string[] = []
   let isUp = false
-  let asked = 0
+  let requested = 0
   const teams = async (): Promise<readonly TeamListing[]> => {
-    asked += 1
+    requested += 1
     if (!isUp) throw new Error('down')
     const row = { venue: 'a', league: 'nfl', name: 'Rams', location: '', nickname: '' } as const
-    return [{ ...row, code: `la${asked}` }]
+    return [{ ...row, code: `la${requested}` }]
   }
   const reader = new TeamReader({
     clock,
@@ -30,20 +30,20 @@ test('reads teams at the start, a minute after a failure, and once a day', async
     },
   })
   reader.start({ key: 'a', teams })
-  await turn()
-  assert.deepEqual([asked, learnt], [1, []])
+  await tick()
+  assert.deepEqual([requested, learnt], [1, []])
   isUp = true
   clock.advance(60_000)
-  await turn()
+  await tick()
   assert.deepEqual(learnt, ['la2'])
   clock.advance(86_400_000 - 1)
-  await turn()
-  assert.equal(asked, 2)
+  await tick()
+  assert.equal(requested, 2)
   clock.advance(1)
-  await turn()
+  await tick()
   assert.deepEqual(learnt, ['la2', 'la3'])
   await reader.stop()
   clock.advance(86_400_000)
-  await turn()
-  assert.equal(asked, 3)
+  await tick()
+  assert.equal(requested, 3)
 })

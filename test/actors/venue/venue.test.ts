@@ -55,10 +55,10 @@ function openVenue(
   const { publisher, updates } = recordingPublisher()
   const metrics = new Metrics()
   /** Set it to have no turn run. */
-  const turns = { isHeld: false }
-  const system = new System({ clock, log: silentLog, metrics, mustHold: () => turns.isHeld })
+  const ticks = { isHeld: false }
+  const system = new System({ clock, log: silentLog, metrics, mustHold: () => ticks.isHeld })
   const delays = new DelayWatch({ clock, log: silentLog, metrics, system })
-  const asked = {
+  const requestsMade = {
     watched: [] as string[],
     unwatched: [] as string[],
     resynced: [] as string[],
@@ -98,11 +98,11 @@ function openVenue(
     feed: {
       start: () => undefined,
       stop: async () => undefined,
-      watch: (markets) => asked.watched.push(...markets.map(({ nativeId }) => nativeId)),
-      unwatch: (ids) => asked.unwatched.push(...ids),
-      resync: (outcomes) => asked.resynced.push(...outcomes),
-      read: (what) => asked.read.push(what),
-      reconnect: (reason) => asked.reconnected.push(reason),
+      watch: (markets) => requestsMade.watched.push(...markets.map(({ nativeId }) => nativeId)),
+      unwatch: (ids) => requestsMade.unwatched.push(...ids),
+      resync: (outcomes) => requestsMade.resynced.push(...outcomes),
+      read: (what) => requestsMade.read.push(what),
+      reconnect: (reason) => requestsMade.reconnected.push(reason),
       async fetchTrades(range) {
         ranges.push(range)
         return held.answer()
@@ -115,7 +115,7 @@ function openVenue(
         bookDelayMs: feed.bookDelayMs,
         tradesSource: feed.tradesSource,
       }),
-      readBooks: (outcomes) => asked.checked.push([...outcomes]),
+      readBooks: (outcomes) => requestsMade.checked.push([...outcomes]),
     },
     pastPrices: { read: async () => [] },
     teams: async () => [],
@@ -160,12 +160,12 @@ function openVenue(
   const crawled = new Promise<void>((resolve) => actor.start(resolve))
   return {
     actor,
-    asked,
+    asked: requestsMade,
     catalog,
     catalogRows,
     clock,
     crawled,
-    turns,
+    turns: ticks,
     feed,
     fetched,
     held,
@@ -190,35 +190,38 @@ const feedEvent = (set: Partial<FeedEvent>): FeedEvent => ({
   ...set,
 })
 
-const turns = async (count = 20) => {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+const ticks = async (count = 20) => {
+  for (let tick = 0; tick < count; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 test('follows the catalogue’s markets except resolved ones', async () => {
-  const { asked, crawled } = openVenue([listing('x'), listing('z', { status: 'resolved' })])
+  const { asked: requestsMade, crawled } = openVenue([
+    listing('x'),
+    listing('z', { status: 'resolved' }),
+  ])
   await crawled
-  assert.deepEqual(asked.watched, ['x'])
+  assert.deepEqual(requestsMade.watched, ['x'])
 })
 
 test('marks exactly the books of a gap as stale and requests them again', async () => {
-  const { asked, catalog, crawled, routes } = openVenue()
+  const { asked: requestsMade, catalog, crawled, routes } = openVenue()
   await crawled
   for (const name of ['x', 'y']) routes.route(snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
   routes.route(feedEvent({}))
-  assert.deepEqual(asked.resynced, ['x-yes'])
+  assert.deepEqual(requestsMade.resynced, ['x-yes'])
   assert.equal(catalog.find('venue_a_x')?.book().isStale, true)
   assert.equal(catalog.find('venue_a_y')?.book().isStale, false)
 })
 
 test('requests a stale book until it is fresh, and not afterwards', async () => {
-  const { asked, clock, crawled, routes } = openVenue([listing('x')])
+  const { asked: requestsMade, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
   clock.advance(3 * staleRetryMs)
-  assert.ok(asked.resynced.length >= 2)
+  assert.ok(requestsMade.resynced.length >= 2)
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
-  asked.resynced.length = 0
+  requestsMade.resynced.length = 0
   clock.advance(3 * staleRetryMs)
-  assert.deepEqual(asked.resynced, [])
+  assert.deepEqual(requestsMade.resynced, [])
 })
 
 test('reads missed trades from the disconnect on, and once more a little later', async () => {
@@ -226,9 +229,9 @@ test('reads missed trades from the disconnect on, and once more a little later',
   await crawled
   const sinceMs = timeMs(clock.nowMs() - 20_000)
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
-  await turns()
+  await ticks()
   clock.advance(15_000)
-  await turns()
+  await ticks()
   assert.equal(ranges.length, 2)
   assert.ok(ranges.every(({ fromMs, market }) => fromMs <= sinceMs && market === null))
 })
@@ -249,13 +252,13 @@ test('remembers lost trades over a kill before they are read, whatever arrives l
   const mark = () => storage.marks.get('newest_trade_ms_a')
   assert.ok((mark() ?? 0) <= sinceMs, 'the next run asks for them again')
   answer()
-  await turns()
+  await ticks()
   // The second look is still to come.
   clock.advance(2_000)
   assert.ok((mark() ?? 0) <= sinceMs)
   clock.advance(15_000)
   answer()
-  await turns()
+  await ticks()
   clock.advance(2_000)
   assert.equal(mark(), liveMs)
 })
@@ -263,26 +266,28 @@ test('remembers lost trades over a kill before they are read, whatever arrives l
 test('does not complete trades of an outage from a copy that lacks stored earlier ones', async () => {
   const { actor, clock, crawled, held, ranges, routes } = openVenue()
   await crawled
-  const keptMs = clock.nowMs()
-  routes.route(trade('x', 't1', { venueTimeMs: keptMs }))
-  await turns()
+  const retentionMs = clock.nowMs()
+  routes.route(trade('x', 't1', { venueTimeMs: retentionMs }))
+  await ticks()
   clock.advance(20_000)
   const read = { completeFromMs: timeMs(0), suspectReason: null }
-  held.answer = async () => ({ ...read, newestMs: timeMs(keptMs - 200_000) })
-  routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: timeMs(keptMs + 1_000) }))
+  held.answer = async () => ({ ...read, newestMs: timeMs(retentionMs - 200_000) })
+  routes.route(
+    feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: timeMs(retentionMs + 1_000) }),
+  )
   const seconds = async (count: number) => {
     for (let second = 0; second < count; second += 1) {
-      await turns()
+      await ticks()
       clock.advance(1_000)
     }
-    await turns()
+    await ticks()
   }
   await seconds(30)
   assert.ok(ranges.length >= 4, 'asked again and again')
-  assert.ok((actor.completeToMs ?? 0) <= keptMs + 1_000)
-  held.answer = async () => ({ ...read, newestMs: keptMs })
+  assert.ok((actor.completeToMs ?? 0) <= retentionMs + 1_000)
+  held.answer = async () => ({ ...read, newestMs: retentionMs })
   await seconds(60)
-  assert.ok((actor.completeToMs ?? 0) > keptMs + 1_000)
+  assert.ok((actor.completeToMs ?? 0) > retentionMs + 1_000)
 })
 
 test('announces trades that cannot be recovered as a gap', async () => {
@@ -295,7 +300,7 @@ test('announces trades that cannot be recovered as a gap', async () => {
     newestMs: null,
   })
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
-  await turns()
+  await ticks()
   const gap = updates.find((update) => update.kind === 'gap')
   assert.equal(gap?.kind === 'gap' && gap.toMs, sinceMs + 5_000)
 })
@@ -308,14 +313,14 @@ test('retries failing REST until the trades arrive', async () => {
   }
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs: clock.nowMs() }))
   for (let round = 0; round < 5; round += 1) {
-    await turns()
+    await ticks()
     clock.advance(1_000)
   }
   const failed = ranges.length
   assert.ok(failed >= 2)
   held.answer = async () => ({ completeFromMs: timeMs(0), suspectReason: null, newestMs: null })
   clock.advance(30_000)
-  await turns()
+  await ticks()
   assert.ok(ranges.length > failed)
   assert.equal(
     updates.some((update) => update.kind === 'gap'),
@@ -326,10 +331,10 @@ test('retries failing REST until the trades arrive', async () => {
 test('reports in the status up to when the trades of an outage are complete', async () => {
   const { actor, clock, crawled, held, routes, updates } = openVenue()
   await crawled
-  const told = () =>
+  const published = () =>
     updates.flatMap((update) => (update.kind === 'status' ? [update.completeToMs] : []))
   clock.advance(1_000)
-  assert.deepEqual(told(), [null], 'nothing was lost')
+  assert.deepEqual(published(), [null], 'nothing was lost')
   const sinceMs = timeMs(clock.nowMs() - 300_000)
   const answers: (() => void)[] = []
   held.answer = () =>
@@ -340,16 +345,16 @@ test('reports in the status up to when the trades of an outage are complete', as
     })
   routes.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
   clock.advance(1_000)
-  assert.equal(told().at(-1), sinceMs)
+  assert.equal(published().at(-1), sinceMs)
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   const upMs = clock.nowMs()
   for (let second = 0; second < 40; second += 1) {
     clock.advance(1_000)
-    await turns()
+    await ticks()
     for (const answer of answers.splice(0)) answer()
-    await turns()
+    await ticks()
   }
-  const all = told().slice(2).map(Number)
+  const all = published().slice(2).map(Number)
   assert.ok(all.length >= 4, `part by part: ${all}`)
   assert.deepEqual(
     all,
@@ -363,15 +368,15 @@ test('reports in the status up to when the trades of an outage are complete', as
 test('publishes a status when the source of trades changes, though the feed stays live', async () => {
   const { actor, clock, crawled, feed, updates } = openVenue()
   await crawled
-  const told = () =>
+  const published = () =>
     updates.flatMap((update) => (update.kind === 'status' ? [update.tradesSource] : []))
   clock.advance(5_000)
-  assert.deepEqual([told(), actor.state], [['activity'], 'live'])
+  assert.deepEqual([published(), actor.state], [['activity'], 'live'])
   feed.tradesSource = 'last_trade_price'
   clock.advance(5_000)
   feed.tradesSource = 'activity'
   clock.advance(5_000)
-  assert.deepEqual(told(), ['activity', 'last_trade_price', 'activity'])
+  assert.deepEqual(published(), ['activity', 'last_trade_price', 'activity'])
 })
 
 test('includes the times of a gap and, if known, its number of trades', async () => {
@@ -382,7 +387,7 @@ test('includes the times of a gap and, if known, its number of trades', async ()
   }
   for (let minute = 0; minute < 6; minute += 1) {
     clock.advance(60_000)
-    await turns()
+    await ticks()
   }
   const [gap] = updates.filter((update) => update.kind === 'gap')
   assert.ok(gap?.kind === 'gap')
@@ -395,18 +400,18 @@ test('holds a trade of an unknown market until the market is read, then publishe
   const late: TradeEvent = trade('new', 't1')
   routes.route(late)
   clock.advance(300)
-  await turns()
+  await ticks()
   assert.deepEqual(fetched, [['new']])
   assert.equal(updates.length, 0, 'not there yet')
   const row = listing('new')
   catalogRows.set(row.nativeId, row)
   clock.advance(500)
-  await turns()
+  await ticks()
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 1)
 })
 
 test('unfollows a resolved market and follows a reopened one', async () => {
-  const { asked, crawled, routes } = openVenue([listing('x')])
+  const { asked: requestsMade, crawled, routes } = openVenue([listing('x')])
   await crawled
   const status = (to: 'open' | 'closed' | 'resolved') =>
     routes.route({
@@ -420,9 +425,9 @@ test('unfollows a resolved market and follows a reopened one', async () => {
     })
   status('closed')
   status('open')
-  assert.deepEqual(asked.watched, ['x', 'x'])
+  assert.deepEqual(requestsMade.watched, ['x', 'x'])
   status('resolved')
-  assert.deepEqual(asked.unwatched, ['x'])
+  assert.deepEqual(requestsMade.unwatched, ['x'])
 })
 
 test('stores the newest trade’s time and reads from there in the next run', async () => {
@@ -445,7 +450,7 @@ test('keeps the end of the last run until its gap is requested, whatever arrives
   const sinceMs = timeMs(clock.nowMs() - 1_000)
   routes.route(feedEvent({ kind: 'feedDown', stream: 'trades', sinceMs }))
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
-  await turns()
+  await ticks()
   assert.ok(ranges.length > 0 && ranges.every(({ fromMs }) => fromMs <= endMs))
 })
 
@@ -473,7 +478,7 @@ test('announces trades of a market that the venue never lists as lost, and frees
   routes.route(trade('later', 't4', { receivedAtMs: clock.nowMs() }))
   for (let round = 0; round < 3; round += 1) {
     clock.advance(300)
-    await turns()
+    await ticks()
   }
   assert.equal(updates.filter(({ kind }) => kind === 'trade').length, 2, 'those still waiting came')
 })
@@ -487,11 +492,11 @@ test('releases the trades of a market that the catalogue refuses when it answers
     routes.route(trade('combo', id, { venueTimeMs: NOON, receivedAtMs: clock.nowMs() }))
   }
   clock.advance(300)
-  await turns()
+  await ticks()
   const liveMs = timeMs(clock.nowMs() - 1)
   routes.route(trade('combo', 't3', { venueTimeMs: liveMs, receivedAtMs: clock.nowMs() }))
   clock.advance(300)
-  await turns()
+  await ticks()
   clock.advance(2_000)
   assert.equal(mark(), liveMs, 'no trade waits any more')
   clock.advance(400_000)
@@ -517,7 +522,7 @@ test('drops trades of another environment when the venue lists no known market, 
   const row = listing('new')
   catalogRows.set(row.nativeId, row)
   clock.advance(3_600_000)
-  await turns(200)
+  await ticks(200)
   assert.deepEqual(
     actor.drift.map(({ kind, name, weight }) => `${kind} ${name} ${weight}`),
     ['catalogue none of the known markets loss'],
@@ -526,7 +531,7 @@ test('drops trades of another environment when the venue lists no known market, 
   routes.route(feedEvent({ kind: 'feedUp', stream: 'trades', sinceMs }))
   for (let second = 0; second < 240; second += 1) {
     clock.advance(1_000)
-    await turns(4)
+    await ticks(4)
   }
   const gaps = updates.flatMap((update) => (update.kind === 'gap' ? [update] : []))
   assert.ok(gaps.length > 0 && Math.max(...gaps.map(({ toMs }) => toMs)) >= askedAtMs - 1_000)
@@ -566,7 +571,7 @@ test('keeps a trade that waits for its market over a kill', async () => {
   routes.route(trade('late', 't3', { venueTimeMs: liveMs, receivedAtMs: liveMs }))
   for (let round = 0; round < 10; round += 1) {
     clock.advance(300)
-    await turns()
+    await ticks()
   }
   clock.advance(1_000)
   assert.equal(mark(), liveMs)
@@ -580,7 +585,7 @@ test('does not hold trades for a market too old to be listed', async () => {
   catalogRows.set(row.nativeId, row)
   routes.route(trade('old', 't1', { receivedAtMs: clock.nowMs() }))
   clock.advance(300)
-  await turns()
+  await ticks()
   assert.equal(catalog.find('venue_a_old'), null)
   clock.advance(400_000)
   assert.deepEqual(
@@ -594,7 +599,7 @@ test('requests a market long past its close and not resolved after the first cra
   const { clock, crawled, fetched } = openVenue([listing('x', { closeAtMs: NOON }), overdue])
   await crawled
   clock.advance(300)
-  await turns()
+  await ticks()
   assert.deepEqual(fetched, [['old']])
 })
 
@@ -614,7 +619,7 @@ test('requests a market resolved without a payout until the payout is known, and
   const seconds = async (count: number) => {
     for (let second = 0; second < count; second += 1) {
       clock.advance(1_000)
-      await turns(3)
+      await ticks(3)
     }
   }
   await seconds(7)
@@ -705,7 +710,7 @@ test('records no coverage for a feed whose books may be over a minute late', () 
 async function openLateBooks(count: number) {
   const names = Array.from({ length: count }, (_, index) => `m${index}`)
   const world = openVenue(names.map((name) => listing(name)))
-  const { asked, clock, crawled, routes } = world
+  const { asked: requestsMade, clock, crawled, routes } = world
   await crawled
   const books = () =>
     names.map((name) => world.catalog.find(`venue_a_${name}`)?.book() ?? assert.fail())
@@ -714,13 +719,13 @@ async function openLateBooks(count: number) {
   }
   tellAll((name) => snapshot(name, [level(0.4, 1)], [level(0.5, 1)]))
   clock.advance(1_000)
-  asked.resynced.length = 0
+  requestsMade.resynced.length = 0
   return { ...world, books, tellAll, names, stale: () => books().filter(({ isStale }) => isStale) }
 }
 
 test('marks books with delayed changes as stale, also without ticks, and requests them gradually once there is capacity', async () => {
   const world = await openLateBooks(50)
-  const { asked, clock, names, stale, tellAll, turns: held } = world
+  const { asked: requestsMade, clock, names, stale, tellAll, turns: held } = world
   held.isHeld = true
   tellAll((name) => change(name, [bid(0.4, 2)]))
   clock.advance(messageAgeMsMax)
@@ -728,35 +733,36 @@ test('marks books with delayed changes as stale, also without ticks, and request
   clock.advance(2 * delayCheckMs)
   assert.equal(stale().length, names.length)
   clock.advance(20_000)
-  assert.deepEqual(asked.resynced, [], 'there is no room for snapshots')
+  assert.deepEqual(requestsMade.resynced, [], 'there is no room for snapshots')
   held.isHeld = false
   clock.advance(1_000)
-  assert.deepEqual(asked.resynced, [], 'what waited is still fresh in memory')
+  assert.deepEqual(requestsMade.resynced, [], 'what waited is still fresh in memory')
   const counts: number[] = []
-  for (let looks = 0; looks < 25; looks += 1) {
-    const before = asked.resynced.length
+  for (let checks = 0; checks < 25; checks += 1) {
+    const before = requestsMade.resynced.length
     clock.advance(delayCheckMs)
-    counts.push(asked.resynced.length - before)
+    counts.push(requestsMade.resynced.length - before)
   }
   assert.deepEqual(
     counts.filter((count) => count > 0),
     [lateBooksPerCheckMax, lateBooksPerCheckMax, names.length - 2 * lateBooksPerCheckMax],
   )
-  assert.deepEqual([...asked.resynced].sort(), names.map((name) => `${name}-yes`).sort())
+  assert.deepEqual([...requestsMade.resynced].sort(), names.map((name) => `${name}-yes`).sort())
   // The changes that waited were left out; the snapshot has everything.
   assert.equal(world.books()[0]?.bids[0]?.size, 1_000_000)
   tellAll((name) => snapshot(name, [level(0.4, 3)], [level(0.5, 1)]))
   assert.equal(stale().length, 0)
-  const before = asked.resynced.length
+  const before = requestsMade.resynced.length
   clock.advance(3 * staleRetryMs)
-  assert.equal(asked.resynced.length, before)
+  assert.equal(requestsMade.resynced.length, before)
 })
 
 test('marks the feed as stale while books are late and a little longer, and publishes each change once with both delays', async () => {
   const world = await openLateBooks(3)
   const { actor, clock, tellAll, turns: held, updates } = world
-  const told = () => updates.filter((update) => update.kind === 'status').map(({ state }) => state)
-  assert.deepEqual([actor.state, told().at(-1)], ['live', 'live'])
+  const published = () =>
+    updates.filter((update) => update.kind === 'status').map(({ state }) => state)
+  assert.deepEqual([actor.state, published().at(-1)], ['live', 'live'])
   updates.length = 0
   for (let round = 0; round < 5; round += 1) {
     held.isHeld = true
@@ -769,22 +775,30 @@ test('marks the feed as stale while books are late and a little longer, and publ
     clock.advance(500)
     assert.equal(world.stale().length, 0)
   }
-  assert.deepEqual(told(), ['stale'], 'it does not flap')
+  assert.deepEqual(published(), ['stale'], 'it does not flap')
   const [status] = updates.filter((update) => update.kind === 'status')
   assert.ok((status?.delayMs ?? 0) > messageAgeMsMax)
   assert.equal(status?.lagMs, 0)
   clock.advance(5_000)
-  assert.deepEqual(told(), ['stale', 'live'])
+  assert.deepEqual(published(), ['stale', 'live'])
   assert.equal(actor.delayMs, 0)
 })
 
 test('marks books as stale over REST without a snapshot while the venue’s data is unread', async () => {
-  const { actor, asked, catalog, clock, crawled, routes, updates } = openVenue([listing('x')])
+  const {
+    actor,
+    asked: requestsMade,
+    catalog,
+    clock,
+    crawled,
+    routes,
+    updates,
+  } = openVenue([listing('x')])
   await crawled
   routes.route(snapshot('x', [level(0.4, 1)], [level(0.5, 1)]))
   routes.route(change('x', [bid(0.4, 2)], { receivedAtMs: clock.nowMs() }))
   clock.advance(1_000)
-  asked.resynced.length = 0
+  requestsMade.resynced.length = 0
   const market = catalog.find('venue_a_x') ?? assert.fail()
   const { version } = market
   assert.equal(market.isBehind, false)
@@ -799,26 +813,26 @@ test('marks books as stale over REST without a snapshot while the venue’s data
   assert.equal(market.book().isStale, false)
   clock.advance(5_000)
   assert.equal(actor.state, 'live')
-  assert.deepEqual(asked.resynced, [])
-  assert.deepEqual(asked.reconnected, [])
+  assert.deepEqual(requestsMade.resynced, [])
+  assert.deepEqual(requestsMade.reconnected, [])
 })
 
 test('drops the book connections when data is unread for too long, and pauses reading of all', async () => {
-  const { actor, asked, clock, crawled, routes } = openVenue([listing('x')])
+  const { actor, asked: requestsMade, clock, crawled, routes } = openVenue([listing('x')])
   await crawled
-  const comeLate = (lateMs: number) => {
+  const arriveLate = (lateMs: number) => {
     const receivedAtMs = clock.nowMs()
     const venueTimeMs = timeMs(receivedAtMs - lateMs)
     routes.route(change('x', [bid(0.4, 2)], { receivedAtMs, venueTimeMs }))
   }
-  comeLate(10)
+  arriveLate(10)
   clock.advance(delayCheckMs)
-  for (let looks = 0; looks < 60; looks += 1) {
+  for (let checks = 0; checks < 60; checks += 1) {
     clock.stall(300)
-    comeLate(4_000)
+    arriveLate(4_000)
   }
-  assert.deepEqual(asked.reconnected, ['read too late'])
+  assert.deepEqual(requestsMade.reconnected, ['read too late'])
   actor.read('nothing')
   actor.read('all')
-  assert.deepEqual(asked.read, ['nothing', 'all'])
+  assert.deepEqual(requestsMade.read, ['nothing', 'all'])
 })

@@ -8,19 +8,19 @@ import { HOUR_MS, MINUTE_MS, priceMicros, sizeMicros, usdMicros } from '../../..
 import { listing } from '../../support/worlds/builders.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
+  assertComplete,
   fillAt,
   hourlyFills as fills,
   gate,
   SECOND_MS,
   settled,
-  sure,
   tradesOf,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
 
-async function refusal(asked: Promise<unknown>): Promise<string> {
+async function refusal(requested: Promise<unknown>): Promise<string> {
   try {
-    await asked
+    await requested
   } catch (error) {
     assert.ok(error instanceof EngineError, String(error))
     return error.code
@@ -35,10 +35,10 @@ test('returns data some seconds old at once and waits for older data', async () 
   world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() + SECOND_MS))
   const readMs = world.clock.nowMs()
   world.clock.advance(5 * SECOND_MS)
-  const young = sure(await world.open(wallet))
+  const young = assertComplete(await world.open(wallet))
   assert.deepEqual([young.totals.trades, young.isComplete, young.asOfMs], [2, true, readMs])
   world.clock.advance(1)
-  const next = sure(await world.open(wallet))
+  const next = assertComplete(await world.open(wallet))
   assert.deepEqual([next.totals.trades, next.asOfMs], [3, world.clock.nowMs()])
   world.venue.events.get(wallet)?.push(fillAt(world.clock.nowMs() + SECOND_MS))
   world.clock.advance(6 * MINUTE_MS)
@@ -48,29 +48,29 @@ test('returns data some seconds old at once and waits for older data', async () 
 
 test('returns known data as incomplete when the venue fails or is silent, otherwise UNAVAILABLE', async () => {
   const world = new WalletWorld()
-  const [known, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
-  await world.open(known)
+  const [existing, fresh] = [world.wallet(1, fills(world, 2)), world.wallet(2, fills(world, 1))]
+  await world.open(existing)
   world.clock.advance(6 * MINUTE_MS)
   world.venue.isDown = true
   assert.equal(await refusal(world.open(fresh)), 'UNAVAILABLE')
-  const failed = sure(await world.open(known))
+  const failed = assertComplete(await world.open(existing))
   assert.deepEqual([failed.totals.trades, failed.isComplete], [2, false])
   const readCount = world.venue.readFrom.length
-  await world.open(known)
+  await world.open(existing)
   assert.equal(world.venue.readFrom.length, readCount, 'not asked again at once')
   world.venue.isDown = false
   world.clock.advance(2 * SECOND_MS)
   const { closed, open } = gate()
   world.venue.gate = closed
-  const [late, lost] = [world.open(known), refusal(world.open(fresh))]
+  const [late, lost] = [world.open(existing), refusal(world.open(fresh))]
   await settled()
   world.clock.advance(3_500)
-  assert.equal(sure(await late).isComplete, false)
+  assert.equal(assertComplete(await late).isComplete, false)
   assert.equal(await lost, 'UNAVAILABLE')
   // The requests that gave up did not end the reading.
   open()
   await settled()
-  assert.equal(sure(await world.open(known)).isComplete, true)
+  assert.equal(assertComplete(await world.open(existing)).isComplete, true)
   await world.wallets.stop()
 })
 
@@ -82,14 +82,14 @@ test('syncs few wallets at once, queues some and refuses more', async () => {
   world.clock.advance(HOUR_MS)
   world.venue.readFrom.length = 0
   world.venue.gate = closed
-  const asked = all.slice(8).map((wallet) => refusal(world.open(wallet)))
+  const requested = all.slice(8).map((wallet) => refusal(world.open(wallet)))
   await settled()
   // Four are asked who they are, sixty-four wait for that.
   assert.equal(world.venue.profileCount, 8 + 4)
   assert.equal(await refusal(world.open(addressOf(1_000))), 'UNAVAILABLE')
   assert.equal(world.venue.readFrom.length, 0)
   open()
-  assert.ok((await Promise.all(asked)).every((answer) => answer === 'answered'))
+  assert.ok((await Promise.all(requested)).every((answer) => answer === 'answered'))
   await world.wallets.stop()
 })
 
@@ -97,12 +97,12 @@ test('marks a wallet as incomplete when the venue withholds data, also later', a
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.withholds = true
-  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  assert.equal(assertComplete(await world.open(wallet)).isComplete, false)
   world.venue.withholds = false
   world.clock.advance(6 * MINUTE_MS)
-  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  assert.equal(assertComplete(await world.open(wallet)).isComplete, false)
   await world.restart()
-  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  assert.equal(assertComplete(await world.open(wallet)).isComplete, false)
   await world.wallets.stop()
 })
 
@@ -135,7 +135,7 @@ test('evicts wallets by bytes and reloads them with equal figures', async () => 
   for (const wallet of all) await world.open(wallet)
   const readCount = world.venue.readFrom.length
   for (const [index, wallet] of all.entries()) {
-    const view = sure(await world.open(wallet))
+    const view = assertComplete(await world.open(wallet))
     assert.deepEqual([view.totals.trades, view.isComplete], [10 + index, true])
   }
   const again = world.venue.readFrom.length - readCount
@@ -148,15 +148,15 @@ test('marks a wallet as incomplete when its sizes differ from the venue’s', as
   const world = new WalletWorld()
   const market = world.list(listing('m'))
   const wallet = world.wallet(1, fills(world, 2))
-  const told = {
+  const published = {
     ...{ token: market.summary.outcomes[0]?.id ?? assert.fail(), market: market.ref.nativeId },
     ...{ size: sizeMicros(20_000_000), bought: sizeMicros(20_000_000), realized: usdMicros(0) },
     ...{ price: priceMicros(500_000), isClosed: false },
   }
-  world.venue.held = [told]
+  world.venue.held = [published]
   assert.equal((await world.openSettled(wallet)).isComplete, true)
   assert.deepEqual((await world.wallets.inspect(wallet))?.comparison?.differences, [])
-  world.venue.held = [{ ...told, size: sizeMicros(5_000_000) }]
+  world.venue.held = [{ ...published, size: sizeMicros(5_000_000) }]
   world.clock.advance(61 * MINUTE_MS)
   assert.equal((await world.openSettled(wallet)).isComplete, false)
   const found = await world.wallets.inspect(wallet)
@@ -174,26 +174,26 @@ test('marks a wallet as incomplete when its sizes differ from the venue’s', as
 
 test('syncs known wallets at once while one requester has ten times its share of unknown ones', async () => {
   const world = new WalletWorld()
-  const known = world.wallet(1, fills(world, 2))
-  await world.open(known)
+  const existing = world.wallet(1, fills(world, 2))
+  await world.open(existing)
   world.clock.advance(HOUR_MS)
   world.venue.readFrom.length = 0
   const unknown = Array.from({ length: 30 }, (_, index) => world.wallet(index + 2, fills(world, 1)))
   const { closed, open } = gate()
   for (const wallet of unknown) world.venue.gates.set(wallet, closed)
   const { signal } = new AbortController()
-  const asked = unknown.map((wallet) =>
+  const requested = unknown.map((wallet) =>
     refusal(world.wallets.open(wallet, signal, ['flood', '10.0.0.1'])),
   )
   await settled(60)
   assert.equal(world.venue.readFrom.length, 2)
-  const view = sure(await world.wallets.open(known, signal, ['other', '10.0.0.2']))
+  const view = assertComplete(await world.wallets.open(existing, signal, ['other', '10.0.0.2']))
   assert.equal(view.isComplete, true)
   // A bystander's unknown wallet is read at once as well.
   const fresh = world.wallet(100, fills(world, 1))
   assert.equal(tradesOf(await world.wallets.open(fresh, signal, ['other', '10.0.0.2'])), 1)
   open()
-  await Promise.all(asked)
+  await Promise.all(requested)
   await world.wallets.stop()
 })
 

@@ -21,11 +21,11 @@ import type { StoredTrade } from '../../../storage/contract/storage.ts'
 import { listing } from '../../support/worlds/builders.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
+  assertComplete,
   fillAt,
   hourlyFills,
   SECOND_MS,
   settled,
-  sure,
   tradesOf,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
@@ -89,7 +89,7 @@ const WAYS: readonly {
   },
 ]
 
-for (const { name, told } of ANSWERS) {
+for (const { name, told: published } of ANSWERS) {
   test(`keeps all events when a venue answers ${name}`, async () => {
     for (const way of WAYS) {
       const world = new WalletWorld({ warmBytesMax: way.name === 'after eviction' ? 1 : 1e9 })
@@ -98,10 +98,10 @@ for (const { name, told } of ANSWERS) {
       const wallet = world.wallet(1, all)
       // Its own count goes with its history.
       world.venue.held = []
-      const before = await seen(sure(await world.open(wallet)))
+      const before = await seen(assertComplete(await world.open(wallet)))
       const context = `${way.name}, ${name}`
       assert.equal(before.events.length, 32, context)
-      world.venue.events.set(wallet, [...told(all)])
+      world.venue.events.set(wallet, [...published(all)])
       await way.go(world)
       for (const pauseMs of [6 * SECOND_MS, MINUTE_MS, HOUR_MS, 2 * DAY_MS]) {
         world.clock.advance(pauseMs)
@@ -109,12 +109,12 @@ for (const { name, told } of ANSWERS) {
         assert.deepEqual(await seen(view), before, `${context} after ${pauseMs}`)
       }
       // A hole in the middle is noticed once the venue's count leads to a reading of all.
-      const view = sure(await world.open(wallet))
+      const view = assertComplete(await world.open(wallet))
       assert.equal(view.isComplete, false, context)
-      assert.equal(view.lacking, 32 - told(all).length, context)
+      assert.equal(view.lacking, 32 - published(all).length, context)
       assert.ok(view.issues.includes('venue_lacks_kept'), context)
       await world.restart()
-      assert.deepEqual(await seen(sure(await world.open(wallet))), before, context)
+      assert.deepEqual(await seen(assertComplete(await world.open(wallet))), before, context)
       // The venue remembers.
       world.venue.events.set(wallet, [...all])
       world.venue.held = null
@@ -136,11 +136,11 @@ test('continues to sync from a venue that lost data, and adds its events to the 
   await world.open(wallet)
   await world.restart()
   world.venue.events.set(wallet, [])
-  const told: WalletEvent[] = []
+  const published: WalletEvent[] = []
   for (let step = 1; step <= 6; step += 1) {
     world.clock.advance(20 * MINUTE_MS)
     const fill = fillAt(world.clock.nowMs() - 5 * MINUTE_MS)
-    told.push(fill)
+    published.push(fill)
     world.venue.events.get(wallet)?.push(fill)
     const view = await world.openSettled(wallet)
     assert.deepEqual([tradesOf(view), view.isComplete], [1_300 + step, false])
@@ -148,7 +148,7 @@ test('continues to sync from a venue that lost data, and adds its events to the 
   }
   // What it does not tell of the middle is in its place when it does.
   const between = fillAt((all[700]?.timeMs ?? 0) + MINUTE_MS)
-  world.venue.events.set(wallet, [...all.slice(0, 701), between, ...all.slice(701), ...told])
+  world.venue.events.set(wallet, [...all.slice(0, 701), between, ...all.slice(701), ...published])
   world.clock.advance(DAY_MS)
   const healed = await world.openSettled(wallet)
   assert.deepEqual([tradesOf(healed), healed.lacking, healed.issues], [1_307, 0, []])
@@ -200,7 +200,7 @@ test('keeps a name, a payout and outcomes that the venue no longer returns', asy
   const lost = { status: 'resolved', settlementPrice: priceMicros(0) } as const
   market.summary = { ...open, ...lost }
   world.wallets.onListed(market)
-  const before = sure(await world.open(wallet))
+  const before = assertComplete(await world.open(wallet))
   assert.deepEqual([before.totals.realized, before.profile.handle], [-4_000_000, 'wallet 1'])
   // A catalogue of before, a profile that is gone.
   const none = { eoa: null, handle: null, pseudonym: null, image: null }
@@ -228,10 +228,12 @@ test('shows an operator which events the venue lacks and which it had in additio
   await world.open(wallet)
   await settled(60)
   const show = walletHandlers(world.wallets)['wallet.show'] ?? assert.fail()
-  const { is_complete, doubts, venue_lacks } = JSON.parse(
-    JSON.stringify(await show({ address: wallet })),
-  )
-  assert.deepEqual([is_complete, doubts], [false, ['venue_lacks_kept', 'not_told_yet']])
+  const {
+    is_complete,
+    doubts: reasons,
+    venue_lacks,
+  } = JSON.parse(JSON.stringify(await show({ address: wallet })))
+  assert.deepEqual([is_complete, reasons], [false, ['venue_lacks_kept', 'not_told_yet']])
   const { events, settled: settledCount, behind_the_ledger, asked_again, difference } = venue_lacks
   assert.deepEqual([events, settledCount, behind_the_ledger, asked_again], [3, 2, 1, 1])
   assert.deepEqual([difference.lacks, difference.had_more, difference.told_otherwise], [2, 1, 0])
@@ -252,11 +254,11 @@ test('keeps two equal fills of one transaction when an answer has only one of th
   assert.equal(tradesOf(await world.open(wallet)), 5)
   world.venue.events.set(wallet, [...old, fill])
   world.clock.advance(6 * SECOND_MS)
-  const less = sure(await world.open(wallet))
+  const less = assertComplete(await world.open(wallet))
   assert.deepEqual([tradesOf(less), less.lacking, less.isComplete], [5, 1, false])
   world.venue.events.set(wallet, [...old, fill, fill])
   world.clock.advance(6 * SECOND_MS)
-  const healed = sure(await world.open(wallet))
+  const healed = assertComplete(await world.open(wallet))
   assert.deepEqual([tradesOf(healed), healed.lacking, healed.issues], [5, 0, []])
   await world.wallets.stop()
 })
@@ -272,12 +274,12 @@ test('keeps live fills over a restart when the venue lost them', async () => {
   const stored = world.storage.wallets.block(wallet, 2 ** 31)
   assert.ok(stored !== null, 'stored')
   await world.restart()
-  const view = sure(await world.open(wallet))
+  const view = assertComplete(await world.open(wallet))
   assert.deepEqual([tradesOf(view), view.issues, view.lacking], [6, ['not_told_yet'], 3])
   world.venue.events.get(wallet)?.push(...fills)
   world.clock.advance(6 * SECOND_MS)
-  const told = sure(await world.open(wallet))
-  assert.deepEqual([tradesOf(told), told.issues, told.lacking], [6, [], 0])
+  const published = assertComplete(await world.open(wallet))
+  assert.deepEqual([tradesOf(published), published.issues, published.lacking], [6, [], 0])
   await world.wallets.stop()
 })
 
@@ -305,7 +307,7 @@ test('builds a wallet without events at the venue from our own trades and whales
     const whale = (n: number) => ({ ...trade(n), ...names, wallet, fills: 2 })
     world.storage.whales.put(market.ref, whale(20))
     world.storage.whales.put(market.ref, whale(90))
-    const view = sure(await world.open(wallet))
+    const view = assertComplete(await world.open(wallet))
     assert.deepEqual([tradesOf(view), view.isComplete, view.lacking], [3, false, 3])
     const rows = view.events({ ...EVER, order: 'asc', kinds: null, market: null })
     assert.deepEqual(
@@ -321,7 +323,7 @@ test('builds a wallet without events at the venue from our own trades and whales
     await world.open(wallet)
     await settled(60)
     await world.restart()
-    const again = sure(await world.open(wallet))
+    const again = assertComplete(await world.open(wallet))
     assert.deepEqual([tradesOf(again), again.isComplete, again.lacking], [3, false, 3])
     assert.equal(await world.open(addressOf(79)), null, 'neither the venue nor we know this one')
     await world.wallets.stop()
@@ -349,7 +351,7 @@ test('includes in a complete answer every event the venue returned some seconds 
       })
       world.venue.events.get(wallet)?.push(merge)
     }
-    const view = sure(await world.open(wallet))
+    const view = assertComplete(await world.open(wallet))
     if (!view.isComplete) continue
     assert.ok(view.asOfMs >= nowMs - 5 * SECOND_MS, `as of ${nowMs - view.asOfMs} ms ago`)
     const rows = view.events({ ...EVER, order: 'asc', kinds: ['merge'], market: null })

@@ -63,32 +63,32 @@ test('merges a ledger with a repeated history into their union in order, whateve
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom('merge', String(seed))
     const all = history(random, seed % 5 === 0 ? 4_000 : 1 + random.below(900))
-    const kept = part(random, all).map((event) => ({ ...event, fee: usdMicros(7) }))
-    const told = part(random, all).map((event) => ({ ...event, role: null }))
+    const retained = part(random, all).map((event) => ({ ...event, fee: usdMicros(7) }))
+    const published = part(random, all).map((event) => ({ ...event, role: null }))
     const table = new MemoryWallets()
     const ledger = new WalletLedger(table, WALLET, { count: 0, side: 0 })
-    await ledger.append(kept)
+    await ledger.append(retained)
     const merged = new WalletLedger(table, WALLET, { count: 0, side: 1 })
     const merge = new WalletMerge(ledger, merged, new ManualClock())
-    for (let from = 0; from < told.length; ) {
-      const events = told.slice(from, from + 1 + random.below(600))
+    for (let from = 0; from < published.length; ) {
+      const events = published.slice(from, from + 1 + random.below(600))
       await merge.take({ events, listedToMs: events.at(-1)?.timeMs ?? null })
       from += events.length
     }
     await merge.finish()
     const events = merged.events(0, merged.count)
-    assert.deepEqual(counted(events), union(kept, told), `seed ${seed}`)
+    assert.deepEqual(counted(events), union(retained, published), `seed ${seed}`)
     for (const [at, event] of events.entries()) {
       const before = events[at - 1]
       assert.ok(before === undefined || compareEvents(before, event) <= 0, `seed ${seed} at ${at}`)
     }
     const { lackingCount, addedCount, changedCount } = merge.difference(timeMs(9e15))
-    assert.equal(lackingCount, events.length - told.length, `seed ${seed}`)
-    assert.equal(addedCount, events.length - kept.length, `seed ${seed}`)
+    assert.equal(lackingCount, events.length - published.length, `seed ${seed}`)
+    assert.equal(addedCount, events.length - retained.length, `seed ${seed}`)
     // Without a fee and a role the venue tells nothing new, and says nothing against what is known.
     assert.equal(changedCount, 0)
     const fees = events.reduce((sum, { fee }) => sum + fee, 0)
-    assert.equal(fees, 7 * kept.length)
+    assert.equal(fees, 7 * retained.length)
   }
 })
 
@@ -99,15 +99,15 @@ test('merges an event that returns slightly later than stored, with the returned
   await ledger.append([fill])
   const merged = new WalletLedger(table, WALLET, { count: 0, side: 1 })
   const merge = new WalletMerge(ledger, merged, new ManualClock())
-  const told = {
+  const published = {
     ...fill,
     timeMs: timeMs(fill.timeMs + 2_000),
     fee: usdMicros(9),
     role: 'maker',
   } as const
-  await merge.take({ events: [told], listedToMs: told.timeMs })
+  await merge.take({ events: [published], listedToMs: published.timeMs })
   await merge.finish()
-  assert.deepEqual(merged.events(0, merged.count), [told])
+  assert.deepEqual(merged.events(0, merged.count), [published])
   const { lacking, ...counts } = merge.difference(timeMs(9e15))
   assert.deepEqual([lacking, counts], [[], { lackingCount: 0, addedCount: 0, changedCount: 1 }])
 })

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sizeMicros, usdMicros } from '../../../engine/units.ts'
 import {
+  assertComplete,
   fillAt,
   hourlyFills,
   settled,
-  sure,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
 
@@ -25,8 +25,8 @@ async function olderWorld() {
   const stored = wallets.get(wallet) ?? assert.fail('not stored')
   const hours = stored.hours.map((hour) => ({ ...hour, fees: usdMicros(0) }))
   wallets.put({ ...stored, rules: 0, hours })
-  const tally = wallets.pnlState(wallet) ?? assert.fail('no tally')
-  const older = tally.slice()
+  const counts = wallets.pnlState(wallet) ?? assert.fail('no tally')
+  const older = counts.slice()
   older[0] = (older[0] ?? 0) - 1
   wallets.putPnlState(wallet, older)
   const first = fills[0] ?? assert.fail()
@@ -56,7 +56,7 @@ test('syncs an older wallet completely and then has its fees and combos', async 
 test('is not complete while the venue does not answer for an older wallet, and keeps the ledger’s fees', async () => {
   const { world, wallet } = await olderWorld()
   world.venue.isDown = true
-  const view = sure(await world.open(wallet))
+  const view = assertComplete(await world.open(wallet))
   assert.equal(view.isComplete, false)
   assert.ok(view.issues.includes('figures_behind'))
   assert.equal(view.totals.fees, 5 * FEE)

@@ -43,17 +43,17 @@ test('keeps as many equal fills as were published', () => {
 
 test('evicts the followed wallet requested longest ago first', () => {
   const follows = new WalletFollows(2)
-  const told: string[] = []
+  const published: string[] = []
   follows.attach({
-    follow: (wallet) => told.push(`+${Number(wallet)}`),
-    unfollow: (wallet) => told.push(`-${Number(wallet)}`),
+    follow: (wallet) => published.push(`+${Number(wallet)}`),
+    unfollow: (wallet) => published.push(`-${Number(wallet)}`),
   })
   for (const [index, number] of [1, 2, 1, 3].entries()) {
     follows.noteRequest(addressOf(number), timeMs(NOON_MS + index))
   }
-  assert.deepEqual(told, ['+1', '+2', '+3', '-2'])
+  assert.deepEqual(published, ['+1', '+2', '+3', '-2'])
   follows.expire(timeMs(NOON_MS + DAY_MS + 2))
-  assert.deepEqual(told.slice(4), ['-1'])
+  assert.deepEqual(published.slice(4), ['-1'])
   assert.deepEqual([follows.has(addressOf(3)), follows.count], [true, 1])
 })
 

@@ -86,8 +86,8 @@ async function opened(
       await settled()
       const again = await world.open(wallet)
       const isYoung = again !== null && again.asOfMs > world.clock.nowMs() - 8_000
-      const doubts = again?.issues.filter((doubt) => doubt !== 'combos')
-      if (isYoung && (doubts?.length === 0) === isCovered()) return again
+      const reasons = again?.issues.filter((staleReason) => staleReason !== 'combos')
+      if (isYoung && (reasons?.length === 0) === isCovered()) return again
     } catch (error) {
       assert.match(String(error), /UNAVAILABLE/)
     }
@@ -123,15 +123,17 @@ class Scenario {
     const beginMs = history.events[0]?.timeMs ?? 0
     const hurried = (atMs: number) =>
       timeMs(beginMs + Math.floor((atMs - beginMs) / 1_000 / haste) * 1_000)
-    const told = history.events.map((event, index) => {
+    const published = history.events.map((event, index) => {
       return { ...event, timeMs: hurried(event.timeMs), txHash: `0x${index % 7}${index}` }
     })
     const markets = history.markets.map((market) => {
       const { resolvedAtMs } = market
       return { ...market, resolvedAtMs: resolvedAtMs === null ? null : hurried(resolvedAtMs) }
     })
-    told.sort((one, other) => one.timeMs - other.timeMs || (one.txHash < other.txHash ? -1 : 1))
-    const [first, last] = [told[0]?.timeMs ?? 0, told.at(-1)?.timeMs ?? 0]
+    published.sort(
+      (one, other) => one.timeMs - other.timeMs || (one.txHash < other.txHash ? -1 : 1),
+    )
+    const [first, last] = [published[0]?.timeMs ?? 0, published.at(-1)?.timeMs ?? 0]
     const startMs = first + Math.floor((last - first) * (isLarge ? 0.7 : random.next()))
     this.world = new WalletWorld({ startMs, warmBytesMax: random.below(2) === 0 ? 1 : 1e9 })
     const { wallets } = this.world.storage
@@ -139,9 +141,9 @@ class Scenario {
     const { venue } = this.world
     venue.pageEvents = 1 + random.below(600)
     venue.lateMs = random.pick([0, 20_000, 50_000])
-    this.#wallet = this.world.wallet(1, told)
+    this.#wallet = this.world.wallet(1, published)
     this.#other = this.world.wallet(2)
-    this.#told = told
+    this.#told = published
     this.#markets = markets
     this.#stepMs = (last - startMs) / 6
     this.#name = `seed ${seed}`
@@ -179,7 +181,7 @@ class Scenario {
   async #judge(view: WalletView, when: string): Promise<void> {
     const { venue, clock } = this.world
     const listedToMs = clock.nowMs() - venue.lateMs
-    const known = this.#told.flatMap((event) => {
+    const existing = this.#told.flatMap((event) => {
       if (event.timeMs <= listedToMs) return event
       return this.#streamed.has(event) ? { ...event, fee: usdMicros(0), role: null } : []
     })
@@ -189,8 +191,8 @@ class Scenario {
       [Math.floor((first + clock.nowMs()) / 2), clock.nowMs()],
     ]
     const context = `${this.#name}, ${when} at ${clock.nowMs()}`
-    assert.deepEqual(allEvents(view, this.#random), known, context)
-    const figures = judged(known, this.#markets, ranges)
+    assert.deepEqual(allEvents(view, this.#random), existing, context)
+    const figures = judged(existing, this.#markets, ranges)
     assert.deepEqual(await viewFigures(view, ranges), figures, context)
     const unrealized = (await view.positions()).reduce((sum, one) => sum + one.unrealized, 0)
     assert.equal(view.unrealized, unrealized, context)

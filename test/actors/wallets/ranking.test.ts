@@ -132,7 +132,7 @@ test('continues the order of an earlier page after wallets were added and moved'
   const addresses = (page: ReturnType<WalletRanking['page']>) =>
     page.wallets.map(({ profile }) => profile.proxy)
   for (let number = 1; number <= 5; number += 1) put(number)
-  const whole = addresses(ranking.page({ ...query, limit: 5, offset: 0 }))
+  const complete = addresses(ranking.page({ ...query, limit: 5, offset: 0 }))
   const first = ranking.page({ ...query, offset: 0 })
   assert.ok(first.next !== null)
   clock.advance(6_000)
@@ -142,7 +142,7 @@ test('continues the order of an earlier page after wallets were added and moved'
   assert.ok(second.next !== null)
   const third = ranking.page({ ...query, ...second.next })
   assert.equal(third.next, null)
-  assert.deepEqual([first, second, third].flatMap(addresses), whole)
+  assert.deepEqual([first, second, third].flatMap(addresses), complete)
   clock.advance(300_000)
   const { next } = first
   assert.throws(() => ranking.page({ ...query, ...next }), /expired/)

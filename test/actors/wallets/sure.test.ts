@@ -17,12 +17,12 @@ import type { VenuePosition, WalletEvent } from '../../../engine/wallet.ts'
 import { listing } from '../../support/worlds/builders.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
+  assertComplete,
   fillAt,
   hourlyFills as fills,
   gate,
   SECOND_MS,
   settled,
-  sure,
   tradesOf,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
@@ -44,7 +44,7 @@ test('waits for another sync on a request after a new fill, which adds what the 
   await world.open(wallet)
   const sale = splitAndSale(world, wallet)
   world.stream(wallet, sale)
-  const view = sure(await world.open(wallet))
+  const view = assertComplete(await world.open(wallet))
   assert.equal(world.venue.readFrom.length, 2)
   // Bought at 0.50 by the split, sold at 0.70.
   assert.deepEqual(
@@ -67,12 +67,12 @@ test('shows a wallet as incomplete as of the last sync while a new fill is not c
   world.venue.isDown = true
   const sale = splitAndSale(world, wallet)
   world.stream(wallet, sale)
-  const alone = sure(await world.open(wallet))
+  const alone = assertComplete(await world.open(wallet))
   assert.deepEqual([alone.isComplete, alone.totals.trades, alone.asOfMs], [false, 1, readMs])
   world.venue.isDown = false
   world.venue.lateMs = 20 * SECOND_MS
   world.clock.advance(3 * SECOND_MS)
-  const early = sure(await world.open(wallet))
+  const early = assertComplete(await world.open(wallet))
   assert.deepEqual([early.isComplete, early.totals.trades], [false, 1])
   for (let second = 0; second < 40; second += 1) {
     world.clock.advance(SECOND_MS)
@@ -83,20 +83,20 @@ test('shows a wallet as incomplete as of the last sync while a new fill is not c
   assert.equal(shown?.view.totals.realized, 2_000_000, 'it was read before any request')
   world.venue.isDown = false
   world.clock.advance(3 * SECOND_MS)
-  const late = sure(await world.open(wallet))
+  const late = assertComplete(await world.open(wallet))
   assert.deepEqual([late.isComplete, late.totals.realized], [true, 2_000_000])
   await world.wallets.stop()
 })
 
 test('batches the fills of a second for one sync, and starts none for a wallet without a recent request', async () => {
   const world = new WalletWorld()
-  const [asked, forgotten] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
-  await world.open(forgotten)
+  const [requested, removed] = [world.wallet(1, fills(world, 1)), world.wallet(2, fills(world, 1))]
+  await world.open(removed)
   world.clock.advance(11 * MINUTE_MS)
-  await world.open(asked)
+  await world.open(requested)
   const readCount = world.venue.readFrom.length
   for (let index = 0; index < 5; index += 1) {
-    for (const wallet of [asked, forgotten]) {
+    for (const wallet of [requested, removed]) {
       const fill = fillAt(world.clock.nowMs(), { txHash: `0x${index}` })
       world.stream(wallet, fill)
       world.venue.events.get(wallet)?.push(fill)
@@ -118,13 +118,13 @@ test('shows nothing as complete while syncs fail, and again after the next succe
   world.venue.isDown = true
   await world.open(wallet)
   await settled()
-  const verdicts: boolean[] = []
+  const results: boolean[] = []
   for (let tries = 0; tries < 3; tries += 1) {
-    verdicts.push(sure(await world.open(wallet)).isComplete)
+    results.push(assertComplete(await world.open(wallet)).isComplete)
     world.clock.advance(3 * SECOND_MS)
     await settled()
   }
-  assert.deepEqual(verdicts, [false, false, false])
+  assert.deepEqual(results, [false, false, false])
   world.venue.isDown = false
   assert.equal((await world.openSettled(wallet)).isComplete, true)
   await world.wallets.stop()
@@ -134,10 +134,10 @@ test('fixes an incomplete tail in the next sync', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 2))
   world.venue.isUnsure = true
-  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  assert.equal(assertComplete(await world.open(wallet)).isComplete, false)
   world.venue.isUnsure = false
   world.clock.advance(6 * MINUTE_MS)
-  assert.equal(sure(await world.open(wallet)).isComplete, true)
+  assert.equal(assertComplete(await world.open(wallet)).isComplete, true)
   await world.wallets.stop()
 })
 
@@ -160,8 +160,8 @@ test('resyncs a ledger that lacks events the venue counts, once a day', async ()
   await settled(60)
   assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 2)
   world.clock.advance(6 * MINUTE_MS)
-  const whole = await world.openSettled(wallet)
-  assert.deepEqual([whole.totals.trades, whole.isComplete], [4, true])
+  const full = await world.openSettled(wallet)
+  assert.deepEqual([full.totals.trades, full.isComplete], [4, true])
   // It never agrees: compared every five minutes, read anew after a day.
   world.venue.held = [held(7)]
   const anewAt: number[] = []
@@ -176,7 +176,7 @@ test('resyncs a ledger that lacks events the venue counts, once a day', async ()
   }
   assert.equal(anewAt.length, 1)
   assert.ok((anewAt[0] ?? 0) >= DAY_MS - HOUR_MS, `${anewAt}`)
-  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  assert.equal(assertComplete(await world.open(wallet)).isComplete, false)
   await world.wallets.stop()
 })
 
@@ -207,7 +207,7 @@ test('accepts differing sizes when they still differ after another sync', async 
     assert.equal(count, 2)
     const found = await world.wallets.inspect(wallet)
     assert.deepEqual(found?.comparison?.differences, [])
-    assert.equal(sure(await world.open(wallet)).isComplete, true)
+    assert.equal(assertComplete(await world.open(wallet)).isComplete, true)
   }
   assert.equal(world.venue.readFrom.filter((fromMs) => fromMs === 0).length, 1)
   await world.wallets.stop()
@@ -239,7 +239,7 @@ test('shows a wallet in a ranking with its last figures, last minute and complet
   const nowMs = world.clock.nowMs()
   const recent = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 10 * SECOND_MS, { kind: 'sell' })]
   const wallet = world.wallet(1, recent)
-  const view = sure(await world.open(wallet))
+  const view = assertComplete(await world.open(wallet))
   const query = { window: 'all_time', sortBy: 'volume', offset: 0, limit: 10 } as const
   const [row] = world.wallets.ranking(query).wallets
   assert.deepEqual(row?.totals, view.totals)
@@ -249,7 +249,7 @@ test('shows a wallet in a ranking with its last figures, last minute and complet
   )
   world.clock.advance(6 * MINUTE_MS)
   world.venue.isDown = true
-  assert.equal(sure(await world.open(wallet)).isComplete, false)
+  assert.equal(assertComplete(await world.open(wallet)).isComplete, false)
   const [later] = world.wallets.ranking(query).wallets
   assert.deepEqual([later?.isComplete, later?.asOfMs], [false, timeMs(nowMs)])
   await world.wallets.stop()
@@ -259,20 +259,20 @@ test('stores the owner of a wallet that is requested by its own address and then
   for (const isCold of [false, true]) {
     const world = new WalletWorld()
     const wallet = world.wallet(1, fills(world, 3))
-    assert.equal(sure(await world.open(wallet)).profile.eoa, null)
+    assert.equal(assertComplete(await world.open(wallet)).profile.eoa, null)
     if (isCold) await world.restart()
     const eoa = addressOf(99)
     const names = { handle: 'wallet 1', pseudonym: null, image: null }
     world.venue.profiles.set(eoa, { proxy: wallet, eoa, ...names })
-    assert.equal(sure(await world.open(eoa)).profile.eoa, eoa)
-    assert.equal(sure(await world.open(wallet)).profile.eoa, eoa)
+    assert.equal(assertComplete(await world.open(eoa)).profile.eoa, eoa)
+    assert.equal(assertComplete(await world.open(wallet)).profile.eoa, eoa)
     await world.restart()
     // Its profile is asked for again by its own address, for which the venue names no owner.
     const count = world.venue.profileCount
     await world.open(wallet)
     await settled()
     assert.equal(world.venue.profileCount, count + 1)
-    assert.equal(sure(await world.open(wallet)).profile.eoa, eoa)
+    assert.equal(assertComplete(await world.open(wallet)).profile.eoa, eoa)
     await world.wallets.stop()
   }
 })
@@ -302,20 +302,20 @@ test('answers nothing as complete while no stream names wallets, and resyncs the
   const wallets = Array.from({ length: 20 }, (_, index) => world.wallet(index + 1))
   for (const wallet of wallets) await world.open(wallet)
   const { venue, clock } = world
-  const asked = () => venue.readFrom.length
-  const before = asked()
+  const requested = () => venue.readFrom.length
+  const before = requested()
   clock.advance(MINUTE_MS)
   await settled(60)
-  assert.equal(asked(), before, 'the stream tells the fills of all')
+  assert.equal(requested(), before, 'the stream tells the fills of all')
   world.tradesSource = 'last_trade_price'
-  const view = sure(await world.open(wallets[0] ?? assert.fail()))
+  const view = assertComplete(await world.open(wallets[0] ?? assert.fail()))
   assert.deepEqual([view.isComplete, view.issues], [false, ['no_live_fills']])
   venue.events.get(wallets[19] ?? assert.fail())?.push(fillAt(clock.nowMs()))
   for (const [minute, count] of [8, 16, 24].entries()) {
-    const readBefore = asked()
+    const readBefore = requested()
     clock.advance(MINUTE_MS)
     await settled(60)
-    assert.equal(asked() - readBefore, 8, `${count} after ${minute + 1} minutes`)
+    assert.equal(requested() - readBefore, 8, `${count} after ${minute + 1} minutes`)
   }
   const { wallets: ranked } = world.wallets.ranking({
     ...{ window: 'all_time', sortBy: 'volume', offset: 0, limit: 1 },

@@ -20,7 +20,7 @@ import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
 import { naiveFigures } from '../../support/twins/wallet-figures.ts'
 import { listing } from '../../support/worlds/builders.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
-import { fillAt, settled, sure, WalletWorld } from '../../support/worlds/wallet-venue.ts'
+import { assertComplete, fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 300 : 10
 const EVER = { fromMs: timeMs(0), toMs: timeMs(9e15), after: null, limit: 1_000 } as const
@@ -29,20 +29,20 @@ const ALL = { ...EVER, order: 'asc', kinds: null, market: null } as const
 test('keeps the names of a market that the catalogue removed or never had', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
-  const forgotten = listing('forgotten')
+  const removed = listing('forgotten')
   const old = listing('old', { status: 'resolved', settlementPrice: priceMicros(0) })
-  world.list(forgotten)
+  world.list(removed)
   world.fetchable.set(old.nativeId, old)
   const events = ['forgotten', 'old', 'unlisted'].map((name, index) =>
     fillAt(nowMs - (9 - index) * HOUR_MS, { name }),
   )
   const wallet = world.wallet(1, events)
   await world.open(wallet)
-  const market = world.markets.get(forgotten.nativeId) ?? assert.fail()
-  world.markets.delete(forgotten.nativeId)
+  const market = world.markets.get(removed.nativeId) ?? assert.fail()
+  world.markets.delete(removed.nativeId)
   world.wallets.onRemoved(market)
   for (const run of ['at once', 'after a restart']) {
-    const view = sure(await world.open(wallet))
+    const view = assertComplete(await world.open(wallet))
     const shown = [
       view.events(ALL).map(({ facts }) => facts),
       (await view.positions()).map(({ facts }) => facts),
@@ -53,7 +53,7 @@ test('keeps the names of a market that the catalogue removed or never had', asyn
       assert.deepEqual(
         named,
         [
-          [...nameOf(forgotten), ['Yes', 'No']],
+          [...nameOf(removed), ['Yes', 'No']],
           [...nameOf(old), ['Yes', 'No']],
           [undefined, undefined, undefined, undefined],
         ],
@@ -103,7 +103,7 @@ function judged(events: readonly WalletEvent[], markets: readonly WalletMarket[]
 async function opened(world: WalletWorld, wallet: ReturnType<WalletWorld['wallet']>) {
   await world.open(wallet)
   await settled(40)
-  return sure(await world.open(wallet))
+  return assertComplete(await world.open(wallet))
 }
 
 test('divides a conversion over its complete group, including settled markets, and requests a group once', async () => {
@@ -219,11 +219,11 @@ test('waits for the group of a conversion in the last minute, and requests an un
   assert.equal((await opened(world, wallet)).isComplete, false)
   assert.deepEqual(world.venue.groupAsked, ['g0'])
   world.clock.advance(HOUR_MS)
-  const whole = await opened(world, wallet)
+  const complete = await opened(world, wallet)
   assert.deepEqual(world.venue.groupAsked, ['g0', 'g0'])
   const yes: Record<string, number> = { 'g1-yes': 2_333_333, 'g2-yes': 2_333_333 }
   assert.deepEqual(
-    [whole.isComplete, await costsOf(whole)],
+    [complete.isComplete, await costsOf(complete)],
     [true, { ...yes, 'g3-yes': 2_333_334 }],
   )
   await world.wallets.stop()
@@ -241,9 +241,9 @@ test('does not use the catalogue’s group when the venue returns none, over res
   world.wallets.onListed(market)
   const view = await opened(world, wallet)
   assert.deepEqual([view.isComplete, await costsOf(view)], [false, {}])
-  const kept = (id: NativeMarketId) => world.storage.wallets.market(id)
+  const stored = (id: NativeMarketId) => world.storage.wallets.market(id)
   assert.deepEqual(
-    GROUP.map((id) => [kept(id)?.isConverted ?? null, kept(id)?.group ?? null]),
+    GROUP.map((id) => [stored(id)?.isConverted ?? null, stored(id)?.group ?? null]),
     [[true, null], ...GROUP.slice(1).map(() => [null, null])],
   )
   await world.wallets.stop()

@@ -14,11 +14,11 @@ import {
 import { listing } from '../../support/worlds/builders.ts'
 import { addressOf } from '../../support/worlds/stored-wallets.ts'
 import {
+  assertComplete,
   fillAt,
   hourlyFills as fills,
   SECOND_MS,
   settled,
-  sure,
   tradesOf,
   WalletWorld,
 } from '../../support/worlds/wallet-venue.ts'
@@ -30,7 +30,7 @@ test('syncs a wallet completely on its first request, with one sync for all conc
   const wallet = world.wallet(1, fills(world, 30))
   const views = await Promise.all([1, 2, 3].map(() => world.open(wallet)))
   assert.deepEqual(views.map(tradesOf), [30, 30, 30])
-  assert.equal(sure(views[0] ?? null).isComplete, true)
+  assert.equal(assertComplete(views[0] ?? null).isComplete, true)
   assert.deepEqual(world.venue.readFrom, [0])
   assert.equal(world.venue.profileCount, 1)
   assert.equal(tradesOf(await world.open(wallet)), 30)
@@ -46,12 +46,12 @@ test('resolves an owner’s address to the wallet with one request', async () =>
   const owner = addressOf(99)
   const profile = { proxy: wallet, eoa: owner, handle: 'it', pseudonym: null, image: null }
   world.venue.profiles.set(owner, profile)
-  const view = sure(await world.open(owner))
+  const view = assertComplete(await world.open(owner))
   assert.deepEqual(view.profile, profile)
   assert.equal(view.totals.trades, 3)
   assert.equal(tradesOf(await world.open(wallet)), 3)
   await world.restart()
-  assert.equal(sure(await world.open(owner)).profile.proxy, wallet)
+  assert.equal(assertComplete(await world.open(owner)).profile.proxy, wallet)
   assert.equal(world.wallets.count, 1)
   await world.wallets.stop()
 })
@@ -73,13 +73,13 @@ test('resumes an interrupted sync where it ended', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 3_000))
   world.venue.failsAfter = 1_500
-  const part = sure(await world.open(wallet))
+  const part = assertComplete(await world.open(wallet))
   assert.equal(part.isComplete, false)
   assert.ok(part.totals.trades >= 1_024 && part.totals.trades < 3_000, `${part.totals.trades}`)
   world.venue.failsAfter = Number.POSITIVE_INFINITY
   world.clock.advance(2 * SECOND_MS)
-  const whole = sure(await world.open(wallet))
-  assert.deepEqual([whole.totals.trades, whole.isComplete], [3_000, true])
+  const complete = assertComplete(await world.open(wallet))
+  assert.deepEqual([complete.totals.trades, complete.isComplete], [3_000, true])
   const [first, second] = world.venue.readFrom
   assert.equal(first, 0)
   assert.ok((second ?? 0) > world.clock.nowMs() - 2_000 * HOUR_MS, 'not from the beginning')
@@ -119,7 +119,7 @@ test('shows a live fill at once', async () => {
   assert.ok(world.venue.followed.has(wallet))
   const fill = fillAt(world.clock.nowMs(), { name: 'other', size: sizeMicros(3_000_000) })
   world.stream(wallet, fill)
-  const view = sure(await world.open(wallet))
+  const view = assertComplete(await world.open(wallet))
   assert.equal(view.totals.trades, 3)
   assert.equal((await view.positions()).length, 2)
   const newest = { ...EVER, order: 'desc', kinds: null, market: null } as const
@@ -133,11 +133,11 @@ test('counts a live fill that the history returns once, with the history’s fie
   world.venue.lateMs = 20 * SECOND_MS
   await world.open(wallet)
   const fill = fillAt(world.clock.nowMs(), { fee: usdMicros(0), role: null })
-  const told = { ...fill, fee: usdMicros(777), role: 'taker' as const }
+  const published = { ...fill, fee: usdMicros(777), role: 'taker' as const }
   for (const one of [fill, fill, { ...fill, txHash: '0xother' }]) world.stream(wallet, one)
   assert.equal(tradesOf(await world.open(wallet)), 4, 'the one told again may be a repeat')
   // Two seconds later by the chain than by the stream; the third is never told.
-  const late = { ...told, timeMs: timeMs(told.timeMs + 2_000) }
+  const late = { ...published, timeMs: timeMs(published.timeMs + 2_000) }
   world.venue.events.get(wallet)?.push(late, late)
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
@@ -145,7 +145,7 @@ test('counts a live fill that the history returns once, with the history’s fie
   // What no history tells was told by the stream all the same: it stays, and is counted.
   for (const minutes of [2, 10]) {
     world.clock.advance(minutes * MINUTE_MS)
-    const lacked = sure(await world.open(wallet))
+    const lacked = assertComplete(await world.open(wallet))
     assert.deepEqual([lacked.totals.trades, lacked.isComplete, lacked.lacking], [5, false, 1])
   }
   assert.equal(world.storage.wallets.get(wallet)?.lacking, 1)
@@ -163,19 +163,19 @@ test('counts a fill repeated by the stream once until the history, synced soon a
     const close = [{ usd: usdMicros(1) }, { txHash: '0xother' }, { kind: 'sell' as const }]
     for (const set of close) world.stream(wallet, { ...fill, ...set })
     assert.equal(tradesOf(await world.open(wallet)), 2 + 1 + close.length)
-    const told = [
+    const published = [
       ...Array.from({ length: count }, () => fill),
       ...close.map((set) => ({ ...fill, ...set })),
     ]
-    world.venue.events.get(wallet)?.push(...told)
+    world.venue.events.get(wallet)?.push(...published)
     // No request comes; only a settled reading ends the doubt.
     for (let minute = 1; minute <= 5; minute += 1) {
       world.clock.advance(MINUTE_MS)
       await settled()
-      assert.equal(world.storage.wallets.get(wallet)?.events, minute < 2 ? 2 : 2 + told.length)
+      assert.equal(world.storage.wallets.get(wallet)?.events, minute < 2 ? 2 : 2 + published.length)
     }
     assert.equal(world.venue.readFrom.length, 4)
-    assert.equal(tradesOf(await world.open(wallet)), 2 + told.length)
+    assert.equal(tradesOf(await world.open(wallet)), 2 + published.length)
     await world.wallets.stop()
   }
 })
@@ -211,8 +211,12 @@ test('stores only settled events: the venue may correct its last minute, and no 
   const wallet = world.wallet(1, [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 20 * SECOND_MS)])
   assert.equal(tradesOf(await world.open(wallet)), 2)
   assert.equal(world.storage.wallets.get(wallet)?.events, 1)
-  const told = [fillAt(nowMs - HOUR_MS), fillAt(nowMs - 30 * SECOND_MS), fillAt(nowMs - 10_000)]
-  world.venue.events.set(wallet, told)
+  const published = [
+    fillAt(nowMs - HOUR_MS),
+    fillAt(nowMs - 30 * SECOND_MS),
+    fillAt(nowMs - 10_000),
+  ]
+  world.venue.events.set(wallet, published)
   world.clock.advance(31 * SECOND_MS)
   const view = await world.openSettled(wallet)
   assert.deepEqual([view.totals.trades, view.lacking, view.isComplete], [4, 1, false])
@@ -221,8 +225,8 @@ test('stores only settled events: the venue may correct its last minute, and no 
   world.venue.events.get(wallet)?.splice(1, 0, fillAt(nowMs - 20 * SECOND_MS))
   world.venue.events.get(wallet)?.sort((one, other) => one.timeMs - other.timeMs)
   world.clock.advance(2 * MINUTE_MS)
-  const whole = sure(await world.open(wallet))
-  assert.deepEqual([whole.totals.trades, whole.lacking, whole.isComplete], [4, 0, true])
+  const complete = assertComplete(await world.open(wallet))
+  assert.deepEqual([complete.totals.trades, complete.lacking, complete.isComplete], [4, 0, true])
   assert.equal(world.storage.wallets.get(wallet)?.events, 4)
   await world.wallets.stop()
 })
@@ -230,7 +234,7 @@ test('stores only settled events: the venue may correct its last minute, and no 
 test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger', async () => {
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 1_300))
-  const before = sure(await world.open(wallet)).totals
+  const before = assertComplete(await world.open(wallet)).totals
   const { wallets } = world.storage
   const all = { ...EVER, limit: 2_000, order: 'asc', kinds: null, market: null } as const
   for (const damage of [
@@ -242,11 +246,11 @@ test('rebuilds a damaged PnL state from the ledger and resyncs a damaged ledger'
     damage()
     await world.restart()
     try {
-      sure(await world.open(wallet)).events(all)
+      assertComplete(await world.open(wallet)).events(all)
     } catch (error) {
       assert.match(String(error), /UNAVAILABLE: .* read anew/)
     }
-    const view = sure(await world.open(wallet))
+    const view = assertComplete(await world.open(wallet))
     assert.deepEqual([view.totals, view.isComplete], [before, true])
     assert.equal(view.events(all).length, 1_300)
     const row = wallets.get(wallet)
@@ -260,7 +264,7 @@ test('resumes a PnL state stored within a block, for few events and many', async
   const world = new WalletWorld()
   const wallet = world.wallet(1, fills(world, 700))
   assert.equal(tradesOf(await world.open(wallet)), 700)
-  for (const [count, known] of [
+  for (const [count, existing] of [
     [40, 740],
     [2_000, 2_740],
     [1_100, 3_840],
@@ -269,8 +273,8 @@ test('resumes a PnL state stored within a block, for few events and many', async
     const more = Array.from({ length: count }, (_, index) => fillAt(nowMs + (index + 1) * 1_000))
     world.venue.events.get(wallet)?.push(...more)
     world.clock.advance(count * SECOND_MS + 10 * MINUTE_MS)
-    const view = sure(await world.open(wallet))
-    assert.deepEqual([view.totals.trades, view.totals.volume], [known, known * 4_000_000])
+    const view = assertComplete(await world.open(wallet))
+    assert.deepEqual([view.totals.trades, view.totals.volume], [existing, existing * 4_000_000])
   }
   await world.restart()
   assert.equal(tradesOf(await world.open(wallet)), 3_840)
@@ -286,19 +290,19 @@ test('realises losses on a resolution without a sync, also after a restart', asy
     fillAt(nowMs - HOUR_MS, { outcome: 'yes' }),
     fillAt(nowMs - HOUR_MS, { outcome: 'no', price: priceMicros(100_000) }),
   ])
-  assert.equal(sure(await world.open(wallet)).totals.realized, 0)
+  assert.equal(assertComplete(await world.open(wallet)).totals.realized, 0)
   const resolve = () => {
     const settlement = { status: 'resolved', settlementPrice: priceMicros(0) } as const
     market.summary = { ...market.summary, ...settlement }
     world.wallets.onListed(market)
   }
   resolve()
-  const view = sure(await world.open(wallet))
+  const view = assertComplete(await world.open(wallet))
   assert.deepEqual([view.totals.realized, view.unrealized], [-4_000_000, 9_000_000])
   assert.deepEqual([view.totals.wins, view.totals.losses], [0, 0], 'the winner is still held')
   assert.equal(world.venue.readFrom.length, 1)
   await world.restart()
-  assert.equal(sure(await world.open(wallet)).totals.realized, -4_000_000)
+  assert.equal(assertComplete(await world.open(wallet)).totals.realized, -4_000_000)
   await world.wallets.stop()
   // And when the engine was stopped at the resolution.
   const later = new WalletWorld()
@@ -309,7 +313,7 @@ test('realises losses on a resolution without a sync, also after a restart', asy
   const settlement = { status: 'resolved', settlementPrice: priceMicros(0) } as const
   quiet.summary = { ...quiet.summary, ...settlement }
   await later.restart()
-  assert.equal(sure(await later.open(other)).totals.realized, -4_000_000)
+  assert.equal(assertComplete(await later.open(other)).totals.realized, -4_000_000)
   await later.wallets.stop()
 })
 
@@ -318,8 +322,8 @@ test('requests markets unknown to the catalogue once and stores them', async () 
   const nowMs = world.clock.nowMs()
   const closed = { status: 'resolved', settlementPrice: priceMicros(1_000_000) } as const
   const native = { closed: true, closedTime: '2026-11-20 11:30:00+00' }
-  const gone = listing('gone', { ...closed, native })
-  world.fetchable.set(gone.nativeId, gone)
+  const missing = listing('gone', { ...closed, native })
+  world.fetchable.set(missing.nativeId, missing)
   const redeem = { kind: 'redeem', token: null, price: priceMicros(0) } as const
   const wallet = world.wallet(1, [
     fillAt(nowMs - HOUR_MS, { name: 'gone', outcome: 'no' }),
@@ -327,7 +331,7 @@ test('requests markets unknown to the catalogue once and stores them', async () 
     fillAt(nowMs - 5 * MINUTE_MS, { name: 'gone', ...redeem, usd: usdMicros(10_000_000) }),
     fillAt(nowMs - 4 * MINUTE_MS, { name: 'unlisted' }),
   ])
-  const view = sure(await world.open(wallet))
+  const view = assertComplete(await world.open(wallet))
   assert.equal(view.totals.realized, 6_000_000 - 4_000_000)
   const lost = view.pnl({ fromMs: timeMs(0), toMs: nowMs, granularity: 'all' }).series
   assert.deepEqual(
@@ -335,10 +339,10 @@ test('requests markets unknown to the catalogue once and stores them', async () 
     [Date.UTC(2026, 10, 20, 11, 30), nowMs - 5 * MINUTE_MS],
     'the loser when it closed, the winner when it was redeemed',
   )
-  assert.equal(world.storage.wallets.market(gone.nativeId)?.payout, 1_000_000)
+  assert.equal(world.storage.wallets.market(missing.nativeId)?.payout, 1_000_000)
   assert.deepEqual(world.fetched.toSorted(), ['gone', 'unlisted'])
   await world.restart()
-  assert.equal(sure(await world.open(wallet)).totals.realized, 2_000_000)
+  assert.equal(assertComplete(await world.open(wallet)).totals.realized, 2_000_000)
   assert.deepEqual(world.fetched.filter((id) => id === 'gone').length, 1)
   await world.wallets.stop()
 })
@@ -346,10 +350,10 @@ test('requests markets unknown to the catalogue once and stores them', async () 
 test('values positions at the payout, else the current price, else their cost', async () => {
   const world = new WalletWorld()
   const nowMs = world.clock.nowMs()
-  const [priced, paid, silent] = ['priced', 'paid', 'silent'].map((name) =>
+  const [priced, paid, unsubscribed] = ['priced', 'paid', 'silent'].map((name) =>
     world.list(listing(name)),
   )
-  assert.ok(priced !== undefined && paid !== undefined && silent !== undefined)
+  assert.ok(priced !== undefined && paid !== undefined && unsubscribed !== undefined)
   const observedAtMs = nowMs
   priced.now = { ...priced.now, price: priceMicros(300_000), source: 'midpoint', observedAtMs }
   paid.summary = { ...paid.summary, status: 'resolved', settlementPrice: priceMicros(500_000) }
@@ -361,10 +365,10 @@ test('values positions at the payout, else the current price, else their cost', 
     ['lost', 'yes'],
   ] as const
   const events = names.map(([name, outcome]) => fillAt(nowMs - HOUR_MS, { name, outcome }))
-  const view = sure(await world.open(world.wallet(1, events)))
-  const told = new Map((await view.positions()).map((one) => [one.token, one]))
+  const view = assertComplete(await world.open(world.wallet(1, events)))
+  const published = new Map((await view.positions()).map((one) => [one.token, one]))
   const figures = names.map(([name, outcome]) => {
-    const one = [...told.values()].find(({ token }) => token === `${name}-${outcome}`)
+    const one = [...published.values()].find(({ token }) => token === `${name}-${outcome}`)
     return [one?.price, one?.unrealized, one?.view?.ref.nativeId ?? null]
   })
   assert.deepEqual(figures, [

@@ -127,10 +127,10 @@ class LongOutbox extends MemoryOutbox {
     return true
   }
 
-  override due({ attemptKind: lane, limit }: Parameters<OutboxTable['due']>[0]) {
+  override due({ attemptKind: variant, limit }: Parameters<OutboxTable['due']>[0]) {
     this.asked += 1
     const rows: { dueAtMs: TimeMs; number: number }[] = []
-    if (lane === 'retry') return rows
+    if (variant === 'retry') return rows
     for (let number = 1; rows.length < limit && number <= this.pendingCount; number += 1) {
       const isPending = (this.#changed.get(number)?.status ?? 'pending') === 'pending'
       if (isPending) rows.push({ dueAtMs: this.nowMs, number })
@@ -199,10 +199,10 @@ test('keeps a window in order, whatever is inserted before, within or after it',
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
   for (let seed = 0; seed < 100; seed += 1) {
     const random = seededRandom('window', seed)
-    const lane = new Map<number, number>()
+    const variant = new Map<number, number>()
     const taken = new Map<number, true>()
     const sorted = () =>
-      [...lane]
+      [...variant]
         .map(([number, due]) => ({ number, dueAtMs: timeMs(due) }))
         .sort((one, other) => one.dueAtMs - other.dueAtMs || one.number - other.number)
     const window = new DeliveryWindow((limit) => sorted().slice(0, limit))
@@ -212,7 +212,7 @@ test('keeps a window in order, whatever is inserted before, within or after it',
       if (random.below(isGrowing ? 3 : 6) > 0 === isGrowing) {
         last += 1
         const dueAtMs = timeMs(random.below(50))
-        lane.set(last, dueAtMs)
+        variant.set(last, dueAtMs)
         window.add({ number: last, dueAtMs })
         continue
       }
@@ -224,7 +224,7 @@ test('keeps a window in order, whatever is inserted before, within or after it',
       // Some stay in the table while they are under way, and then come again.
       taken.set(head.number, true)
       if (taken.size < 4) continue
-      for (const number of taken.keys()) lane.delete(number)
+      for (const number of taken.keys()) variant.delete(number)
       taken.clear()
     }
   }

@@ -32,29 +32,29 @@ class RandomRun {
     caller.answer = () => this.#answer()
     const post = caller.post.bind(caller)
     caller.post = (request) => {
-      const twin = this.#begin(request)
+      const reference = this.#begin(request)
       const posted = post(request)
       // Heard right before the dispatcher hears it, since it was asked for before.
-      posted.then((outcome) => this.#guard(() => twin?.(outcome)))
+      posted.then((outcome) => this.#guard(() => reference?.(outcome)))
       return posted
     }
   }
 
   /** Tells the twin of a post, and returns how to tell it of the outcome. */
   #begin(request: PostRequest): ((outcome: PostOutcome) => void) | null {
-    const { world, twins, bodies } = this
+    const { world, twins: references, bodies } = this
     return this.#guard(() => {
-      const twin = twins.get(request.url)
-      assert.ok(twin !== undefined)
+      const reference = references.get(request.url)
+      assert.ok(reference !== undefined)
       const eventId = request.headers['webhook-id'] ?? ''
-      const row = world.deliveries(twin.view.id).find((one) => one.eventId === eventId)
+      const row = world.deliveries(reference.view.id).find((one) => one.eventId === eventId)
       assert.ok(row !== undefined)
       const key = `${request.url} ${eventId}`
       const body = Buffer.from(request.body).toString('utf8')
       assert.equal(bodies.get(key) ?? body, body, 'the same bytes at every attempt')
       bodies.set(key, body)
-      twin.naive.begin(row.number, world.clock.nowMs())
-      return (outcome) => twin.naive.end(row.number, outcome, world.clock.nowMs())
+      reference.naive.begin(row.number, world.clock.nowMs())
+      return (outcome) => reference.naive.end(row.number, outcome, world.clock.nowMs())
     })
   }
 
@@ -100,23 +100,23 @@ class RandomRun {
     const { world, random } = this
     const kind = random.below(24)
     const [first] = this.present()
-    const twin = first === undefined ? null : random.pick(this.present())
+    const reference = first === undefined ? null : random.pick(this.present())
     if (kind < 10) for (let count = random.below(4); count >= 0; count -= 1) this.trade()
     else if (kind < 16) {
       await world.pass(random.pick([100, 6_000, 40_000, 5 * MINUTE, 2 * HOUR, 9 * HOUR, 40 * HOUR]))
     } else if (kind < 18) await this.crash(random.below(2) === 0)
     else if (kind < 19) world.clock.jumpCalendar(random.pick([-HOUR, -1_000, 1_000, HOUR]))
     else if (kind < 20) await this.create()
-    else if (twin !== null) await this.#askSomething(twin, kind)
+    else if (reference !== null) await this.#askSomething(reference, kind)
     world.isCommitting = random.below(4) > 0
     if (world.isCommitting) world.commit()
     await settle()
     this.check()
   }
 
-  async #askSomething(twin: { view: WebhookView; naive: NaiveWebhook }, kind: number) {
+  async #askSomething(reference: { view: WebhookView; naive: NaiveWebhook }, kind: number) {
     const { world, random } = this
-    const { view, naive } = twin
+    const { view, naive } = reference
     const nowMs = world.clock.nowMs()
     world.isCommitting = true
     world.commit()

@@ -124,8 +124,8 @@ test('sends every attempt with the same bytes and id, and its own time and signa
   // The judge compares with the machine's clock.
   t.mock.timers.enable({ apis: ['Date'], now: world.clock.nowMs() })
   const { secret } = await world.webhooks.create(ALICE, request())
-  const judge = new Judge(secret)
-  world.caller.onPost = ({ body, headers }) => judge.verify(body, headers)
+  const validator = new Judge(secret)
+  world.caller.onPost = ({ body, headers }) => validator.verify(body, headers)
   world.caller.answer = () => answered(500)
   world.trade()
   await world.pass(3 * MINUTE)
@@ -150,9 +150,9 @@ test('attempts at once, then by schedule within 20 %, eight times in all', async
     const times = world.caller.posts.map(({ atMs }) => atMs)
     assert.equal(times.length, ATTEMPTS_MAX)
     assert.equal(times[0], madeAtMs)
-    waits.forEach((wait, place) => {
-      const share = ((times[place + 1] ?? 0) - (times[place] ?? 0)) / wait
-      assert.ok(share >= 0.799 && share <= 1.201, `wait ${place}: ${share}`)
+    waits.forEach((wait, position) => {
+      const share = ((times[position + 1] ?? 0) - (times[position] ?? 0)) / wait
+      assert.ok(share >= 0.799 && share <= 1.201, `wait ${position}: ${share}`)
       shares.add(share)
     })
     const [delivery] = world.deliveries(view.id)
@@ -292,12 +292,12 @@ test('delivers one at a time while it fails, alternating new events and due retr
   await settle()
   assert.equal(world.caller.openCount, 1)
   await world.pass(40 * 15_000)
-  const known = new Set(world.caller.posts.slice(0, retried).map(({ body }) => body))
+  const existing = new Set(world.caller.posts.slice(0, retried).map(({ body }) => body))
   const later = world.caller.posts
     .slice(retried + 1, retried + 21)
-    .map(({ body }) => known.has(body))
-  assert.deepEqual(new Set(later.filter((_, place) => place % 2 === 0)).size, 1)
-  assert.deepEqual(new Set(later.filter((_, place) => place % 2 === 1)).size, 1)
+    .map(({ body }) => existing.has(body))
+  assert.deepEqual(new Set(later.filter((_, position) => position % 2 === 0)).size, 1)
+  assert.deepEqual(new Set(later.filter((_, position) => position % 2 === 1)).size, 1)
   assert.notEqual(later[0], later[1])
   assert.ok(world.caller.posts.length > retried + 30)
 })
@@ -587,7 +587,7 @@ function openOn(storage: Storage, caller: FakeCaller): Webhooks {
 test('delivers pending events of the previous run on the real tables', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'deliveries-'))
   const nowMs = noonClock.nowMs()
-  const tell = (webhooks: Webhooks) => {
+  const notify = (webhooks: Webhooks) => {
     for (let count = 0; count < TOLD_COUNT; count += 1) {
       const nativeId = `t${count}`
       webhooks.watcher.onUpdate(tradeUpdate({ market: marketRef('m'), atMs: nowMs, nativeId }))
@@ -601,14 +601,14 @@ test('delivers pending events of the previous run on the real tables', async () 
     hanging.answer = () => 'hang'
     let webhooks = openOn(storage, hanging)
     const { webhook } = await webhooks.create(ALICE, request())
-    tell(webhooks)
+    notify(webhooks)
     await until(() => hanging.posts.length === attemptsPerWebhookQuietMax, 'all are under way')
     webhooks.stop()
     await storage.close()
     storage = await openStorage()
     const caller = new FakeCaller(noonClock)
     webhooks = openOn(storage, caller)
-    tell(webhooks)
+    notify(webhooks)
     const counts = () => webhooks.get(ALICE, webhook.id)?.counts
     await until(() => counts()?.delivered === TOLD_COUNT, 'all are delivered')
     const ended = { exhausted: 0, dropped: 0, pending: 0 }

@@ -29,55 +29,55 @@ class Room {
   hasCapacityForHost = (host: string) => !this.fullHosts.has(host)
 }
 
-const all = (turns: DeliveryRotation) => {
+const all = (ticks: DeliveryRotation) => {
   const names: string[] = []
-  for (let queue = turns.take(true); queue !== null; queue = turns.take(true)) {
+  for (let queue = ticks.take(true); queue !== null; queue = ticks.take(true)) {
     names.push(nameOf(queue) ?? '')
-    turns.releaseHost(queue.host)
+    ticks.releaseHost(queue.host)
   }
   return names
 }
 
 test('rotates over accounts, then the hosts of an account, then its webhooks for a host', () => {
-  const turns = new DeliveryRotation(new Room())
-  for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) turns.add(queueOf(name))
-  assert.deepEqual(all(turns), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
+  const ticks = new DeliveryRotation(new Room())
+  for (const name of ['a1x', 'a2x', 'a3x', 'a4y', 'b1x', 'c1z', 'c2z']) ticks.add(queueOf(name))
+  assert.deepEqual(all(ticks), ['a1x', 'b1x', 'c1z', 'a4y', 'c2z', 'a2x', 'a3x'])
 })
 
 test('skips a full host and gives its next attempts to the accounts in rotation', () => {
-  const room = new Room()
-  const turns = new DeliveryRotation(room)
+  const capacity = new Room()
+  const ticks = new DeliveryRotation(capacity)
   const host = queueOf('a1x').host
-  room.fullHosts.add(host)
-  for (const name of ['a1x', 'a2x', 'b1x', 'c1x', 'c2y']) turns.add(queueOf(name))
-  assert.equal(nameOf(turns.take(true)), 'c2y')
-  assert.equal(turns.take(true), null)
+  capacity.fullHosts.add(host)
+  for (const name of ['a1x', 'a2x', 'b1x', 'c1x', 'c2y']) ticks.add(queueOf(name))
+  assert.equal(nameOf(ticks.take(true)), 'c2y')
+  assert.equal(ticks.take(true), null)
   const order: (string | null)[] = []
   for (let count = 0; count < 4; count += 1) {
-    room.fullHosts.delete(host)
-    turns.releaseHost(host)
-    order.push(nameOf(turns.take(true)))
-    room.fullHosts.add(host)
-    assert.equal(turns.take(true), null)
+    capacity.fullHosts.delete(host)
+    ticks.releaseHost(host)
+    order.push(nameOf(ticks.take(true)))
+    capacity.fullHosts.add(host)
+    assert.equal(ticks.take(true), null)
   }
   assert.deepEqual(order, ['a1x', 'b1x', 'c1x', 'a2x'])
 })
 
 test('gives the attempt of a host to another account when the next one has all its attempts running', () => {
-  const room = new Room()
-  const turns = new DeliveryRotation(room)
+  const capacity = new Room()
+  const ticks = new DeliveryRotation(capacity)
   const first = queueOf('a1x')
-  room.fullHosts.add(first.host)
-  for (const queue of [first, queueOf('b1x')]) turns.add(queue)
-  assert.equal(turns.take(true), null)
-  room.fullAccounts.add(first.webhook.accountId)
-  room.fullHosts.delete(first.host)
-  turns.releaseHost(first.host)
-  assert.equal(nameOf(turns.take(true)), 'b1x')
-  assert.equal(turns.take(true), null)
-  room.fullAccounts.clear()
-  turns.releaseAccount(first.webhook.accountId)
-  assert.equal(nameOf(turns.take(true)), 'a1x')
+  capacity.fullHosts.add(first.host)
+  for (const queue of [first, queueOf('b1x')]) ticks.add(queue)
+  assert.equal(ticks.take(true), null)
+  capacity.fullAccounts.add(first.webhook.accountId)
+  capacity.fullHosts.delete(first.host)
+  ticks.releaseHost(first.host)
+  assert.equal(nameOf(ticks.take(true)), 'b1x')
+  assert.equal(ticks.take(true), null)
+  capacity.fullAccounts.clear()
+  ticks.releaseAccount(first.webhook.accountId)
+  assert.equal(nameOf(ticks.take(true)), 'a1x')
 })
 
 test('selects a webhook whenever a naive search finds one, whatever is full, added or removed', () => {
@@ -86,8 +86,8 @@ test('selects a webhook whenever a naive search finds one, whatever is full, add
   )
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom('turns', seed)
-    const room = new Room()
-    const turns = new DeliveryRotation(room)
+    const capacity = new Room()
+    const ticks = new DeliveryRotation(capacity)
     const queues = names.map(queueOf)
     const waiting = new Set<DeliveryQueue>()
     for (let step = 0; step < 300; step += 1) {
@@ -95,22 +95,22 @@ test('selects a webhook whenever a naive search finds one, whatever is full, add
       const { accountId: account } = queue.webhook
       const kind = random.below(8)
       if (kind < 3) {
-        turns.add(queue)
+        ticks.add(queue)
         waiting.add(queue)
-      } else if (kind === 3) assert.equal(turns.remove(queue), waiting.delete(queue))
-      else if (kind === 4) room.fullHosts.add(queue.host)
-      else if (kind === 5) room.fullAccounts.add(account)
-      else if (kind === 6 && room.fullHosts.delete(queue.host)) turns.releaseHost(queue.host)
-      else if (kind === 7 && room.fullAccounts.delete(account)) turns.releaseAccount(account)
+      } else if (kind === 3) assert.equal(ticks.remove(queue), waiting.delete(queue))
+      else if (kind === 4) capacity.fullHosts.add(queue.host)
+      else if (kind === 5) capacity.fullAccounts.add(account)
+      else if (kind === 6 && capacity.fullHosts.delete(queue.host)) ticks.releaseHost(queue.host)
+      else if (kind === 7 && capacity.fullAccounts.delete(account)) ticks.releaseAccount(account)
       if (step % 3 > 0) continue
       const isOpen = ({ webhook: { accountId: id }, host }: DeliveryQueue) =>
-        room.hasCapacityForAccount(id) && room.hasCapacityForHost(host)
-      const taken = turns.take(true)
+        capacity.hasCapacityForAccount(id) && capacity.hasCapacityForHost(host)
+      const taken = ticks.take(true)
       const [any] = [...waiting].filter(isOpen)
       assert.equal(taken === null, any === undefined, `seed ${seed}, step ${step}`)
       if (taken === null) continue
       assert.ok(waiting.delete(taken) && isOpen(taken))
-      if (room.hasCapacityForHost(taken.host)) turns.releaseHost(taken.host)
+      if (capacity.hasCapacityForHost(taken.host)) ticks.releaseHost(taken.host)
     }
   }
 })

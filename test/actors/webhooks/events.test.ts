@@ -12,7 +12,7 @@ import { type OpportunityPeak, peakOf } from '../../../engine/opportunity.ts'
 import { type PriceMicros, priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { answered } from '../../support/fakes/caller.ts'
 import { listing, marketRef } from '../../support/worlds/builders.ts'
-import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
+import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
 import { NO_FILTERS } from '../../support/worlds/stored-webhooks.ts'
 import { ALICE, settle, tradeUpdate, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
@@ -83,7 +83,7 @@ test('encodes a body once for all webhooks that match, and never when none does'
 test('matches filters against trade, market and catalogue facts, ignoring the case of an id', async () => {
   const world = new WebhookWorld()
   world.summaries.set(1, { eventSlug: 'the-event', category: 'Sports' })
-  const told = async (filters: Partial<typeof NO_FILTERS>) => {
+  const published = async (filters: Partial<typeof NO_FILTERS>) => {
     const view = await world.create({ filters: { ...NO_FILTERS, ...filters } })
     const atMs = world.clock.nowMs()
     const update = tradeUpdate({ market: M, atMs, nativeId: view.id, maker: '0xMaker' })
@@ -92,16 +92,16 @@ test('matches filters against trade, market and catalogue facts, ignoring the ca
     await world.webhooks.remove(ALICE, view.id)
     return created === 1
   }
-  assert.equal(await told({ marketIds: ['venue_a_mixed-case'] }), true)
-  assert.equal(await told({ marketIds: ['venue_a_other'] }), false)
-  assert.equal(await told({ wallets: ['0xmaker'] }), true)
-  assert.equal(await told({ wallets: ['0xtaker'] }), true)
-  assert.equal(await told({ wallets: ['0xnobody'] }), false)
-  assert.equal(await told({ eventSlugs: ['the-event'], categories: ['Sports'] }), true)
-  assert.equal(await told({ eventSlugs: ['another'] }), false)
-  assert.equal(await told({ venue: 'a', side: 'buy', minUsd: usdMicros(20_000_000) }), true)
-  assert.equal(await told({ venue: 'b' }), false)
-  assert.equal(await told({ side: 'sell' }), false)
+  assert.equal(await published({ marketIds: ['venue_a_mixed-case'] }), true)
+  assert.equal(await published({ marketIds: ['venue_a_other'] }), false)
+  assert.equal(await published({ wallets: ['0xmaker'] }), true)
+  assert.equal(await published({ wallets: ['0xtaker'] }), true)
+  assert.equal(await published({ wallets: ['0xnobody'] }), false)
+  assert.equal(await published({ eventSlugs: ['the-event'], categories: ['Sports'] }), true)
+  assert.equal(await published({ eventSlugs: ['another'] }), false)
+  assert.equal(await published({ venue: 'a', side: 'buy', minUsd: usdMicros(20_000_000) }), true)
+  assert.equal(await published({ venue: 'b' }), false)
+  assert.equal(await published({ side: 'sell' }), false)
 })
 
 test('creates no second event when the same fact arrives again, also after a restart', async () => {
@@ -109,15 +109,15 @@ test('creates no second event when the same fact arrives again, also after a res
   const eventTypes = ['trade.created', 'market.resolved'] as const
   const view = await world.create({ eventTypes })
   const atMs = world.clock.nowMs()
-  const tell = () => {
+  const notify = () => {
     world.webhooks.watcher.onUpdate(tradeUpdate({ market: M, atMs, nativeId: 'same' }))
     world.webhooks.watcher.onUpdate(lifeUpdate(world, 'resolved', { settlement: priceMicros(1) }))
   }
-  tell()
-  tell()
+  notify()
+  notify()
   await settle()
   await world.crash()
-  tell()
+  notify()
   await settle()
   assert.equal(world.caller.posts.length, 2)
   assert.equal(world.counts(view.id).created, 2)
@@ -144,13 +144,13 @@ test('compares a price with the last delivered one and only stores the first', a
   const fine = { ...NO_FILTERS, minChange: priceMicros(10_000) }
   const usual = await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/u' })
   await world.create({ eventTypes: ['price.changed'], url: 'https://example.com/f', filters: fine })
-  const tell = async (price: number, set = {}) => {
+  const notify = async (price: number, set = {}) => {
     world.webhooks.watcher.onUpdate(priceUpdate(world, price, set))
     await world.pass(1)
   }
-  for (const price of [40, 41, 44, 45, 45, 49, 40]) await tell(price)
+  for (const price of [40, 41, 44, 45, 45, 49, 40]) await notify(price)
   await world.crash()
-  for (const price of [44, 45]) await tell(price)
+  for (const price of [44, 45]) await notify(price)
   const changes = (url: string) =>
     world.caller.to(url).map(({ body }) => {
       const { data } = JSON.parse(body)
@@ -167,10 +167,10 @@ test('compares a price with the last delivered one and only stores the first', a
     '44 45',
   ])
   // Other markets have their own; where nothing is known there is no price.
-  await tell(90, { market: OTHER })
-  await tell(50, { source: 'none' })
+  await notify(90, { market: OTHER })
+  await notify(50, { source: 'none' })
   assert.equal(world.counts(usual.id).created, 3)
-  await tell(80, { market: OTHER })
+  await notify(80, { market: OTHER })
   assert.equal(world.counts(usual.id).created, 4)
 })
 
@@ -198,11 +198,11 @@ test('posts a trade once more wallets of it are known, to each webhook that asks
   await of({}, 'all')
   const atMs = world.clock.nowMs()
   const update = tradeUpdate({ market: M, atMs, nativeId: 't1', maker: null, taker: '0xTaker' })
-  const complete = (wallet: string, known: readonly string[]) =>
+  const complete = (wallet: string, existing: readonly string[]) =>
     world.webhooks.watcher.onCompletedTrade?.(M, update.trade, {
       role: 'maker',
       wallet,
-      previousWallets: known,
+      previousWallets: existing,
     })
   world.webhooks.watcher.onUpdate(update)
   complete('0xOne', ['0xTaker'])
@@ -211,10 +211,10 @@ test('posts a trade once more wallets of it are known, to each webhook that asks
   await world.crash()
   complete('0xOne', ['0xTaker'])
   await settle()
-  const told = ['both', 'makers', 'other', 'rich', 'taker', 'all'].map(
+  const published = ['both', 'makers', 'other', 'rich', 'taker', 'all'].map(
     (name) => world.caller.to(`https://example.com/${name}`).length,
   )
-  assert.deepEqual(told, [1, 1, 1, 0, 0, 1])
+  assert.deepEqual(published, [1, 1, 1, 0, 0, 1])
 })
 
 test('posts a trade whose taker becomes known to those who ask for the taker', async () => {
@@ -231,11 +231,12 @@ test('posts a trade whose taker becomes known to those who ask for the taker', a
     ['taker', 'any', 'maker'].map((name) => world.caller.to(`https://example.com/${name}`).length)
   await settle()
   assert.deepEqual(counts(), [0, 0, 1])
-  const known = { role: 'taker', wallet: '0xtaker', previousWallets: ['0xmaker'] } as const
-  const whole = { ...update.trade, taker: '0xtaker' }
-  for (let time = 0; time < 2; time += 1) world.webhooks.watcher.onCompletedTrade?.(M, whole, known)
-  const old = { ...whole, nativeId: 'old', timeMs: timeMs(atMs - 15 * MINUTE) }
-  world.webhooks.watcher.onCompletedTrade?.(M, old, known)
+  const existing = { role: 'taker', wallet: '0xtaker', previousWallets: ['0xmaker'] } as const
+  const full = { ...update.trade, taker: '0xtaker' }
+  for (let time = 0; time < 2; time += 1)
+    world.webhooks.watcher.onCompletedTrade?.(M, full, existing)
+  const old = { ...full, nativeId: 'old', timeMs: timeMs(atMs - 15 * MINUTE) }
+  world.webhooks.watcher.onCompletedTrade?.(M, old, existing)
   await settle()
   assert.deepEqual(counts(), [1, 1, 1])
 })
@@ -345,31 +346,31 @@ test('posts an opportunity once it meets a webhook’s minimums, and its end to 
   const { watcher } = world.webhooks
   let before: ArbitrageRefresh['previousPeak'] = null
   /** So many milliseconds after it opened it earns so much. */
-  const tell = (ageMs: number, dollars: number, event: ArbitrageRefresh['event'] | 'lasting') => {
+  const notify = (ageMs: number, dollars: number, event: ArbitrageRefresh['event'] | 'lasting') => {
     const profit = usdMicros(dollars * 1_000_000)
     const one = opportunity([M, OTHER], { profit })
     const atMs = timeMs(one.openedAtMs + ageMs)
     const reached: OpportunityPeak =
       event === 'closed' && before !== null ? before : peakOf(one, before, atMs)
-    const told = { receivedAtMs: atMs, venueTimeMs: atMs, peak: reached, previousPeak: before }
+    const published = { receivedAtMs: atMs, venueTimeMs: atMs, peak: reached, previousPeak: before }
     const reason = event === 'closed' ? 'prices' : null
     before = reached
     if (event === 'lasting') {
-      watcher.onArbitrageRefresh?.(opportunityTold(one, { ...told, event: 'changed' }))
+      watcher.onArbitrageRefresh?.(publishedOpportunity(one, { ...published, event: 'changed' }))
       return
     }
-    const update = opportunityTold(one, { ...told, event, reason })
+    const update = publishedOpportunity(one, { ...published, event, reason })
     watcher.onUpdate({ ...update, offset: 1, seq: 1 })
   }
-  tell(0, 5, 'opened')
+  notify(0, 5, 'opened')
   assert.equal(counts(), 'any 1,first 1')
-  tell(250, 5, 'lasting')
-  tell(300, 12, 'changed')
+  notify(250, 5, 'lasting')
+  notify(300, 12, 'changed')
   assert.equal(counts(), 'any 1,first 1,venue 1,edge 1')
-  tell(500, 1, 'lasting')
-  tell(750, 1, 'lasting')
+  notify(500, 1, 'lasting')
+  notify(750, 1, 'lasting')
   assert.equal(counts(), 'any 1,first 1,second 1,venue 1,edge 1')
-  tell(999, 1, 'closed')
+  notify(999, 1, 'closed')
   assert.equal(counts(), 'any 2,first 2,second 2,venue 2,edge 2')
   await settle()
   // Two events in all, each the same for every webhook, also when the run is told of once more.
@@ -377,7 +378,7 @@ test('posts an opportunity once it meets a webhook’s minimums, and its end to 
   assert.equal(world.caller.posts.length, 10)
   assert.equal(ids().size, 2)
   before = null
-  tell(0, 5, 'opened')
+  notify(0, 5, 'opened')
   await settle()
   assert.equal(world.caller.posts.length, 10)
 })

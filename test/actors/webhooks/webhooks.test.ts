@@ -48,8 +48,8 @@ test('shows a webhook only to its account and lists in order of creation', async
 
 test('limits an account to 25 webhooks, also for concurrent requests', async () => {
   const { webhooks } = new WebhookWorld()
-  const asked = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
-  const results = await Promise.allSettled(asked)
+  const requested = Array.from({ length: 40 }, () => webhooks.create(ALICE, request()))
+  const results = await Promise.allSettled(requested)
   const refused = results.filter(({ status }) => status === 'rejected')
   assert.equal(webhooks.list(ALICE).length, webhooksPerAccountMax)
   assert.equal(refused.length, 40 - webhooksPerAccountMax)

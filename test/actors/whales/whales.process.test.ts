@@ -33,8 +33,8 @@ function openWorld(set: { storage?: Storage; clock?: ManualClock; groupsMax?: nu
 /** Rows as `id usd fills`, told ones with their offset. */
 function shown(world: WhaleWorld): string[] {
   return world.rows().map(({ whale }) => {
-    const told = whale.offset === null ? '' : ` told ${whale.offset}`
-    return `${whale.nativeId} $${whale.usd / 1e6} of ${whale.fills}${told}`
+    const reported = whale.offset === null ? '' : ` told ${whale.offset}`
+    return `${whale.nativeId} $${whale.usd / 1e6} of ${whale.fills}${reported}`
   })
 }
 
@@ -251,8 +251,8 @@ test('reloads open groups after a failed tick, and shows all rows despite a trad
   world.whales.restart()
   world.deliver({ id: 'b', tx: '0x1', usd: 3_000 })
   world.clock.advance(1_000)
-  const told = world.told.map(({ whale }) => `${whale.nativeId} $${whale.usd / 1e6}`)
-  assert.deepEqual(told.sort(), ['a $6000', 'future $6000'])
+  const reported = world.told.map(({ whale }) => `${whale.nativeId} $${whale.usd / 1e6}`)
+  assert.deepEqual(reported.sort(), ['a $6000', 'future $6000'])
   assert.deepEqual(foundRows(world.storage), naiveRows(world.storage, [1]))
 })
 
@@ -335,18 +335,18 @@ function inItsTime(fill: Omit<WorldFill, 'id'>): Omit<WorldFill, 'id'> {
 function judge(storage: Storage, worlds: readonly WhaleWorld[], isLossy: boolean): void {
   assert.deepEqual(foundRows(storage), naiveRows(storage, [1, 2]))
   const rows = rowsOf(storage)
-  const told = worlds.flatMap((world) => world.told.map(({ whale }) => whale.nativeId))
+  const reported = worlds.flatMap((world) => world.told.map(({ whale }) => whale.nativeId))
   const ids = rows.filter(({ whale }) => whale.offset !== null).map(({ whale }) => whale.nativeId)
-  assert.deepEqual([...new Set(told)].sort(), ids.sort())
-  if (!isLossy) assert.equal(told.length, ids.length, 'no id is told twice')
+  assert.deepEqual([...new Set(reported)].sort(), ids.sort())
+  if (!isLossy) assert.equal(reported.length, ids.length, 'no id is told twice')
   for (const world of worlds) {
     assert.deepEqual(
       world.told.map(({ offset }) => offset),
       world.told.map((_, index) => index + 1),
     )
   }
-  const places = rows.map(({ whale }) => `${whale.timeMs}.${whale.ordinal}`)
-  assert.equal(new Set(places).size, rows.length)
+  const locations = rows.map(({ whale }) => `${whale.timeMs}.${whale.ordinal}`)
+  assert.equal(new Set(locations).size, rows.length)
 }
 
 test('builds rows equal to the stored fills, published once, in any order with pauses and kills, in memory', () => {
@@ -417,15 +417,15 @@ test('builds the same rows on LMDB after close and reopen', async () => {
 
 test('gives a live row that is not published to the stream to webhooks when created and when grown', () => {
   const world = openWorld()
-  const untold = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
+  const unpublished = () => world.untold.map(({ nativeId, usd }) => `${nativeId} $${usd / 1e6}`)
   world.load({ id: 'h', usd: 2_000 })
   world.deliver({ id: 'a', tx: '0x1', usd: 2_000 })
   world.clock.advance(150)
-  assert.deepEqual(untold(), ['a $2000'])
+  assert.deepEqual(unpublished(), ['a $2000'])
   world.deliver({ id: 'b', tx: '0x1', usd: 4_000 })
   assert.deepEqual(tellings(world), ['1 a $6000'])
-  assert.deepEqual(untold(), ['a $2000'])
+  assert.deepEqual(unpublished(), ['a $2000'])
   world.deliver({ id: 'c', tx: '0x1', usd: 5_000 })
   assert.deepEqual(tellings(world), ['1 a $6000'])
-  assert.deepEqual(untold(), ['a $2000', 'a $11000'])
+  assert.deepEqual(unpublished(), ['a $2000', 'a $11000'])
 })

@@ -47,12 +47,12 @@ export function openToy(
 }
 
 function take({ clock, emit }: VenueParts, line: string): void {
-  const [word, id = '', ...fields] = line.split(' ')
+  const [term, id = '', ...fields] = line.split(' ')
   const from = { venue: TOY.key, venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
   const outcome = outcomeId(`${id}-yes`)
   const price = (text = '') => priceMicros(Math.round(Number(text) * MICROS))
   const size = (text = '') => sizeMicros(Number(text) * MICROS)
-  if (word === 'book') {
+  if (term === 'book') {
     const [bids, asks] = fields.map((text) => [{ price: price(text), size: size('10') }])
     emit({
       kind: 'bookSnapshot',
@@ -63,7 +63,7 @@ function take({ clock, emit }: VenueParts, line: string): void {
       isInOrder: true,
     })
   }
-  if (word === 'trade') {
+  if (term === 'trade') {
     const [nativeId = '', paid, count] = fields
     emit({
       ...{ kind: 'trade', ...from, outcome, market: nativeMarketId(id), nativeId },

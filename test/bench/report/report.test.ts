@@ -43,15 +43,15 @@ const BENCHES = [
 ]
 
 test('names a failing bench with its reason and no number, and runs the others', async () => {
-  const said: string[] = []
+  const reported: string[] = []
   const seen: string[] = []
   const outcomes = await runSeries(
     BENCHES,
-    { ...SETTING, say: (line) => said.push(line) },
+    { ...SETTING, say: (line) => reported.push(line) },
     ({ bench, kind }) => seen.push(`${bench.name} ${kind}`),
   )
   assert.deepEqual(seen, ['first done', 'broken failed', 'last done'])
-  assert.ok(said.some((line) => /^broken: FAILED: .*two books differ/.test(line)))
+  assert.ok(reported.some((line) => /^broken: FAILED: .*two books differ/.test(line)))
   const text = resultsText(conditionsNow([]), outcomes)
   const section = /## broken[\s\S]*?(?=## )/.exec(text)?.[0] ?? ''
   assert.match(section, /Failed, so that there is no number: .*two books differ/)
@@ -63,8 +63,8 @@ test('includes conditions, percentiles and every aim in the page and the JSON do
   const outcomes = await runSeries(BENCHES, { ...SETTING, say: () => undefined }, () => undefined)
   const conditions = conditionsNow(['a remark'])
   const page = resultsText(conditions, outcomes)
-  for (const word of ['machine', 'node', 'commit', 'date', 'conditions']) {
-    assert.match(page, new RegExp(`^- ${word}: .`, 'm'))
+  for (const term of ['machine', 'node', 'commit', 'date', 'conditions']) {
+    assert.match(page, new RegExp(`^- ${term}: .`, 'm'))
   }
   const rows = aimsText(outcomes)
     .split('\n')

@@ -11,10 +11,10 @@ import { loadTarget, TargetError } from '../../../bench/target/target.ts'
 import type { StopTimer } from '../../../engine/clock.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { goOn } from '../../support/fakes/own-time.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { waitOneTick } from '../../support/fakes/own-time.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 
-const silent = (): void => undefined
+const unsubscribed = (): void => undefined
 
 describe('planned requests', () => {
   it('measures from the planned time, so a request due during a stall includes the stall', async () => {
@@ -52,11 +52,11 @@ describe('planned requests', () => {
 })
 
 describe('deployment', () => {
-  let face: Face
+  let apiServer: ApiServer
   let stop: StopTimer
   before(async () => {
-    face = await openFace()
-    const markets = Array.from({ length: 4 }, (_, index) => face.engine.add(`market-${index}`))
+    apiServer = await openApiServer()
+    const markets = Array.from({ length: 4 }, (_, index) => apiServer.engine.add(`market-${index}`))
     for (const market of markets) market.replace([], [])
     let count = 0
     const clock = new ManualClock()
@@ -65,21 +65,21 @@ describe('deployment', () => {
       const price = priceMicros(10_000 * (1 + (count % 90)))
       markets[count % 4]?.change({ side: 'bid', price, size: sizeMicros(count * 1_000) })
     })
-    stop = goOn(clock)
+    stop = waitOneTick(clock)
   })
   after(async () => {
     stop()
-    await face.stop()
+    await apiServer.stop()
   })
 
-  const asked = (set: Partial<TargetRequest>): TargetRequest => ({
+  const requested = (set: Partial<TargetRequest>): TargetRequest => ({
     ...{ kind: 'target', names: ['rest', 'fan-out', 'connect'], isJson: false, seconds: 0.3 },
-    ...{ origin: face.origin, apiKey: 'ann-key', perSecond: 200, clientCount: 3 },
+    ...{ origin: apiServer.origin, apiKey: 'ann-key', perSecond: 200, clientCount: 3 },
     ...set,
   })
 
   it('measures and checks requests, deliveries and resumes of a running service', async () => {
-    const outcomes = await loadTarget(asked({}), silent)
+    const outcomes = await loadTarget(requested({}), unsubscribed)
     assert.deepEqual(
       outcomes.map(({ bench, kind }) => `${bench.name} ${kind}`),
       ['rest done', 'fan-out done', 'connect done'],
@@ -96,11 +96,11 @@ describe('deployment', () => {
   })
 
   it('stops a load when the quota ends during it', async () => {
-    face.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
+    apiServer.engine.accounts.make('tight', { requestsPerMinute: 70, socketsMax: 1 })
     // Others spend from the same quota meanwhile.
-    const load = loadTarget(asked({ names: ['rest'], apiKey: 'tight-key' }), () => {
+    const load = loadTarget(requested({ names: ['rest'], apiKey: 'tight-key' }), () => {
       for (let count = 0; count < 5; count += 1) {
-        face.engine.accounts.takeAccountRequest(callerId(face, 'tight-key'))
+        apiServer.engine.accounts.takeAccountRequest(callerId(apiServer, 'tight-key'))
       }
     })
     await assert.rejects(load, (error: unknown) => {
@@ -111,8 +111,8 @@ describe('deployment', () => {
   })
 })
 
-function callerId(face: Face, key: string) {
-  const caller = face.engine.accounts.callerOfKey(key)
+function callerId(apiServer: ApiServer, key: string) {
+  const caller = apiServer.engine.accounts.callerOfKey(key)
   assert.ok(caller !== null)
   return caller.accountId
 }
@@ -124,21 +124,21 @@ const update = (seq: number, offset: number, set: Partial<StreamMessage> = {}): 
 })
 
 test('counts a seq gap as a loss, but no repeat or announced restart', () => {
-  const whole = new Received()
-  whole.take(update(7, 10, { type: 'snapshot' }))
-  whole.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })
-  assert.equal(whole.take(update(8, 11)), true)
-  assert.equal(whole.take(update(9, 12)), true)
-  assert.equal(whole.take(update(9, 12)), false)
-  assert.deepEqual(whole.position('orderbook'), { epoch: EPOCH, offset: 12 })
-  whole.take({ type: 'resync', channel: 'orderbook', market_id: 'm' })
-  whole.take(update(20, 30, { type: 'snapshot' }))
-  whole.take(update(21, 31))
-  assert.deepEqual(whole.holes, [])
-  const { deliveryCount, repeatCount, resyncCount } = whole
+  const complete = new Received()
+  complete.take(update(7, 10, { type: 'snapshot' }))
+  complete.take({ type: 'synced', channel: 'orderbook', epoch: EPOCH, offset: 10 })
+  assert.equal(complete.take(update(8, 11)), true)
+  assert.equal(complete.take(update(9, 12)), true)
+  assert.equal(complete.take(update(9, 12)), false)
+  assert.deepEqual(complete.position('orderbook'), { epoch: EPOCH, offset: 12 })
+  complete.take({ type: 'resync', channel: 'orderbook', market_id: 'm' })
+  complete.take(update(20, 30, { type: 'snapshot' }))
+  complete.take(update(21, 31))
+  assert.deepEqual(complete.holes, [])
+  const { deliveryCount, repeatCount, resyncCount } = complete
   assert.deepEqual({ deliveryCount, repeatCount, resyncCount }, { ...COUNTS })
-  whole.take(update(23, 33))
-  assert.deepEqual(whole.holes, ['orderbook m: 23 after 21'])
+  complete.take(update(23, 33))
+  assert.deepEqual(complete.holes, ['orderbook m: 23 after 21'])
   const early = new Received()
   early.take(update(3, 4))
   assert.deepEqual(early.holes, ['orderbook m: 3 before its snapshot'])

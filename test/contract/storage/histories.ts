@@ -171,7 +171,7 @@ function pastPriceContract({ open, settle }: StorageUnderTest): void {
     let storage = await open()
     const { price } = trade('x')
     const part = pastDay([price])
-    const whole = {
+    const complete = {
       readAtMs: timeMs(NOON_MS + DAY_MS),
       completeToMs: timeMs((NOON_DAY + 1) * DAY_MS),
       seconds: [0, 7, 86_399],
@@ -181,10 +181,10 @@ function pastPriceContract({ open, settle }: StorageUnderTest): void {
     storage.pastPrices.put(1, NOON_DAY, part)
     assert.deepEqual(storage.pastPrices.get(1, NOON_DAY), part)
     storage = await settle(storage)
-    storage.pastPrices.put(1, NOON_DAY, whole)
+    storage.pastPrices.put(1, NOON_DAY, complete)
     storage.pastPrices.put(1, NOON_DAY - 400, nothing)
     storage = await settle(storage)
-    assert.deepEqual(storage.pastPrices.get(1, NOON_DAY), whole)
+    assert.deepEqual(storage.pastPrices.get(1, NOON_DAY), complete)
     assert.deepEqual(storage.pastPrices.get(1, NOON_DAY - 400), nothing)
     assert.equal(storage.pastPrices.get(1, NOON_DAY - 1), null)
     assert.equal(storage.pastPrices.get(2, NOON_DAY), null)
@@ -307,9 +307,9 @@ function ageContract({ open, settle }: StorageUnderTest): void {
     await storage.committed()
     const limits = { nowMs: timeMs(NOON_MS), retentionDays: 3_650, rowsMax: 9 }
     while (storage.prune({ ...limits, sizeBytesMax: UNLIMITED })) storage = await settle(storage)
-    const kept = left(storage)
+    const retained = left(storage)
     assert.deepEqual(
-      [kept.trades, kept.snapshots],
+      [retained.trades, retained.snapshots],
       [10, 20],
       'only snapshots have an age of their own',
     )
@@ -352,7 +352,7 @@ function ageContract({ open, settle }: StorageUnderTest): void {
     for (let count = 1; count <= 5; count += 1) {
       storage.prune({ ...limits, sizeBytesMax: 0 })
       storage = await settle(storage)
-      const expected = [1, 2, 3, 4, 5].map((place) => place > count)
+      const expected = [1, 2, 3, 4, 5].map((position) => position > count)
       assert.deepEqual(left(), expected, `after ${count} rows`)
     }
     await storage.close()

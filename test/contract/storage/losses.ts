@@ -28,8 +28,13 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
     const first = storage.runs.begin('epoch-1', timeMs(NOON_MS))
     assert.deepEqual([first.endOffset, storage.trades.newestOffset(first.number)], [null, 0])
     for (const [index, offset] of [4, 2 ** 33, 9].entries()) {
-      const place = { run: first.number, offset, seq: index + 1, timeMs: timeMs(NOON_MS + index) }
-      storage.trades.put(traded(1), trade(`t${index}`, place))
+      const position = {
+        run: first.number,
+        offset,
+        seq: index + 1,
+        timeMs: timeMs(NOON_MS + index),
+      }
+      storage.trades.put(traded(1), trade(`t${index}`, position))
     }
     storage.trades.put(
       traded(1),
@@ -88,8 +93,8 @@ export function lossContract({ open, settle }: StorageUnderTest): void {
   test('removes losses with their run in batches and bounds those of a run', async () => {
     let storage = await open()
     for (const epoch of ['one', 'two', 'three']) storage.runs.begin(epoch, timeMs(NOON_MS))
-    const place = { run: 3, offset: 1, seq: 1, timeMs: timeMs(NOON_MS + 9 * DAY_MS) }
-    storage.trades.put(traded(1), trade('kept', place))
+    const position = { run: 3, offset: 1, seq: 1, timeMs: timeMs(NOON_MS + 9 * DAY_MS) }
+    storage.trades.put(traded(1), trade('kept', position))
     for (let offset = 1; offset <= 5; offset += 1) {
       for (const run of [1, 2, 3]) storage.losses.put(loss(run, offset))
     }

@@ -37,32 +37,32 @@ export function matchContract({ open, settle }: StorageUnderTest): void {
 
   test('stores an override by both ids or two families, replaces and removes it, for any markets', async () => {
     let storage = await open()
-    const word = (
+    const term = (
       a: string,
       b: string,
-      said: StoredOverride['decision'] = 'confirmed',
+      reported: StoredOverride['decision'] = 'confirmed',
       on: StoredOverride['on'] = 'pair',
     ): StoredOverride => ({
-      ...{ on, a, b, decision: said },
+      ...{ on, a, b, decision: reported },
       atMs: timeMs(NOON_MS),
     })
-    const long = word('0x1', 'K'.repeat(900))
-    const family = word('0x1', 'KX-1', 'rejected', 'family')
-    for (const verdict of [word('0x1', 'KX-1'), word('0x1', 'KX-2'), long, family]) {
-      await storage.matchOverrides.put(verdict)
+    const long = term('0x1', 'K'.repeat(900))
+    const family = term('0x1', 'KX-1', 'rejected', 'family')
+    for (const result of [term('0x1', 'KX-1'), term('0x1', 'KX-2'), long, family]) {
+      await storage.matchOverrides.put(result)
     }
     storage = await settle(storage)
-    await storage.matchOverrides.put(word('0x1', 'KX-1', 'rejected'))
-    await storage.matchOverrides.remove(word('0x1', 'KX-2'))
-    await storage.matchOverrides.remove(word('0x9', 'KX-9'))
-    await storage.matchOverrides.remove(word('0x1', 'KX-2', 'confirmed', 'family'))
+    await storage.matchOverrides.put(term('0x1', 'KX-1', 'rejected'))
+    await storage.matchOverrides.remove(term('0x1', 'KX-2'))
+    await storage.matchOverrides.remove(term('0x9', 'KX-9'))
+    await storage.matchOverrides.remove(term('0x1', 'KX-2', 'confirmed', 'family'))
     storage = await settle(storage)
-    const kept = [...storage.matchOverrides.all()].sort(
+    const retained = [...storage.matchOverrides.all()].sort(
       (one, other) =>
         Number(one.on === 'family') - Number(other.on === 'family') ||
         one.b.length - other.b.length,
     )
-    assert.deepEqual(kept, [word('0x1', 'KX-1', 'rejected'), long, family])
+    assert.deepEqual(retained, [term('0x1', 'KX-1', 'rejected'), long, family])
     await storage.close()
   })
 }

@@ -54,8 +54,8 @@ export function opportunityContract({ open, settle }: StorageUnderTest): void {
     storage.opportunities.putOpen({ ...stored, last: { ...one, id: 'run-2' } })
     storage.opportunities.putOpen({ ...stored, last: { ...one, id: 'run-3' } })
     storage.opportunities.removeOpen('run-2')
-    const elsewhere = [marketRef('c', 3), markets[1]] as const
-    storage.opportunities.putOpen({ ...stored, last: opportunity(elsewhere, { id: 'run-4' }) })
+    const forwarded = [marketRef('c', 3), markets[1]] as const
+    storage.opportunities.putOpen({ ...stored, last: opportunity(forwarded, { id: 'run-4' }) })
     storage = await settle(storage)
     const marketOf = (number: number) => markets.find((market) => market.number === number) ?? null
     assert.deepEqual(storage.opportunities.takeOpen(marketOf), [

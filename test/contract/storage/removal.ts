@@ -67,14 +67,14 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     let last = 0
     for (let step = 1; step <= 400; step += 1) {
       const id = `m${random.below(30)}`
-      const known = numbers.get(id)
+      const existing = numbers.get(id)
       if (random.below(3) > 0) {
-        const expected = known ?? last + 1
+        const expected = existing ?? last + 1
         assert.equal(storage.markets.put(marketListing(id)), expected)
         numbers.set(id, expected)
         last = Math.max(last, expected)
-      } else if (known !== undefined) {
-        storage.markets.remove(known)
+      } else if (existing !== undefined) {
+        storage.markets.remove(existing)
         numbers.delete(id)
       }
       if (step % 50 === 0) storage = await settle(storage)
@@ -95,10 +95,10 @@ function marketContract({ open, settle }: StorageUnderTest): void {
     let storage = await open()
     const number = storage.markets.put(marketListing('one'))
     const other = storage.markets.put(marketListing('two'))
-    const place = (offset: number) => ({ run: 1, offset, seq: 1, timeMs: timeMs(NOON_MS) })
-    storage.trades.put(traded(number), trade('t1', place(1)))
-    storage.trades.put(traded(other), trade('t2', place(2)))
-    storage.trades.put(traded(number), trade('t3', place(3)))
+    const position = (offset: number) => ({ run: 1, offset, seq: 1, timeMs: timeMs(NOON_MS) })
+    storage.trades.put(traded(number), trade('t1', position(1)))
+    storage.trades.put(traded(other), trade('t2', position(2)))
+    storage.trades.put(traded(number), trade('t3', position(3)))
     storage.ticks.put(number, Math.floor(NOON_MS / 3_600_000), {
       seconds: [1],
       prices: [trade('x').price],
@@ -154,7 +154,7 @@ function eventContract({ open, settle }: StorageUnderTest): void {
 
 function runContract({ open, settle }: StorageUnderTest): void {
   const unlimited = { retentionDays: 10, sizeBytesMax: Number.MAX_SAFE_INTEGER }
-  const kept = (storage: Storage) => storage.runs.all().map((run) => run.number)
+  const retained = (storage: Storage) => storage.runs.all().map((run) => run.number)
 
   test('removes runs before the oldest one that a stored trade names, never the last', async () => {
     let storage = await open()
@@ -176,17 +176,17 @@ function runContract({ open, settle }: StorageUnderTest): void {
       storage = await settle(storage)
     }
     await pruneAt(7, 100)
-    assert.deepEqual(kept(storage), [1, 2, 3, 4, 5, 6])
+    assert.deepEqual(retained(storage), [1, 2, 3, 4, 5, 6])
     await pruneAt(12, 1)
-    assert.deepEqual(kept(storage), [3, 4, 5, 6])
+    assert.deepEqual(retained(storage), [3, 4, 5, 6])
     await pruneAt(15, 100)
-    assert.deepEqual(kept(storage), [6])
+    assert.deepEqual(retained(storage), [6])
     await pruneAt(30, 100)
     assert.equal(storage.trades.count(), 0)
-    assert.deepEqual(kept(storage), [6])
+    assert.deepEqual(retained(storage), [6])
     assert.equal(storage.runs.begin('epoch-7', timeMs(NOON_MS)).number, 7)
     await pruneAt(30, 100)
-    assert.deepEqual(kept(storage), [7])
+    assert.deepEqual(retained(storage), [7])
     await storage.close()
   })
 
@@ -196,8 +196,8 @@ function runContract({ open, settle }: StorageUnderTest): void {
       storage.runs.begin(`epoch-${run}`, timeMs(NOON_MS))
     }
     for (const run of [1, 3, 6]) {
-      const place = { run, offset: 1, seq: 1, timeMs: timeMs(NOON_MS) }
-      storage.trades.put(traded(1), trade(`t${run}`, place))
+      const position = { run, offset: 1, seq: 1, timeMs: timeMs(NOON_MS) }
+      storage.trades.put(traded(1), trade(`t${run}`, position))
     }
     storage = await settle(storage)
     const limits = { ...unlimited, nowMs: timeMs(NOON_MS) }
@@ -205,7 +205,7 @@ function runContract({ open, settle }: StorageUnderTest): void {
     storage = await settle(storage)
     while (storage.prune({ ...limits, rowsMax: 1_000 })) storage = await settle(storage)
     storage = await settle(storage)
-    const numbers = kept(storage)
+    const numbers = retained(storage)
     assert.deepEqual([numbers.length, numbers[0]], [retainedRunsMax, 6])
     assert.equal(storage.trades.rangeByOffset({ run: 1, offset: 0, limit: 9 }).length, 1)
     await storage.close()

@@ -204,8 +204,8 @@ function rangeContract({ open, settle }: StorageUnderTest): void {
   test('returns trades of a run by offset, above the requested one', async () => {
     let storage = await open()
     for (let offset = 0; offset < 20; offset += 1) {
-      const place = { run: offset < 15 ? 1 : 2, offset, seq: offset }
-      storage.trades.put(traded(offset % 3), trade(`t${offset}`, place))
+      const location = { run: offset < 15 ? 1 : 2, offset, seq: offset }
+      storage.trades.put(traded(offset % 3), trade(`t${offset}`, location))
       if (offset === 9) storage = await settle(storage)
     }
     storage.trades.put(traded(1), trade('history'))

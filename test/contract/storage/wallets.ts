@@ -121,15 +121,15 @@ export function walletContract({ open, settle }: StorageUnderTest): void {
   test('stores markets unknown to the catalogue with all known fields', async () => {
     let storage = await open()
     const group = ['m1', 'm2', 'm3'].map(nativeMarketId)
-    const kept = [
+    const retained = [
       market('m1', { group, payout: priceMicros(500_000), resolvedAtMs: timeMs(12) }),
       market('x'.repeat(900), { tokens: [], labels: [], question: null, slug: null }),
       market('m2', { eventSlug: 'e', isConverted: true }),
     ]
     storage.wallets.putMarket(market('m1'))
-    for (const one of kept) storage.wallets.putMarket(one)
+    for (const one of retained) storage.wallets.putMarket(one)
     storage = await settle(storage)
-    for (const one of kept) assert.deepEqual(storage.wallets.market(one.nativeId), one)
+    for (const one of retained) assert.deepEqual(storage.wallets.market(one.nativeId), one)
     assert.equal(storage.wallets.market(nativeMarketId('other')), null)
     await storage.close()
   })

@@ -127,14 +127,14 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     storage.outbox.create(TWO, newDelivery('a'))
     storage = await settle(storage)
     const due = (
-      lane: 'first' | 'retry',
+      variant: 'first' | 'retry',
       after: { at: number; number: number } | null,
       limit = 9,
     ) =>
       storage.outbox
         .due({
           webhook: ONE,
-          attemptKind: lane,
+          attemptKind: variant,
           after: after && { dueAtMs: timeMs(NOON_MS + after.at), number: after.number },
           limit,
         })
@@ -169,13 +169,13 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
       status: 503,
       error: 'é'.repeat(200),
     }
-    const silent = { ...last, status: null }
+    const unsubscribed = { ...last, status: null }
     const answer = {
       headers: [['content-type', 'text/plain'] as const, ['server', ''] as const],
       body: Uint8Array.of(0, 255, 13),
       isCut: true,
     }
-    change(storage, 1, { status: 'delivered', attempts: 1, dueAtMs: null, last: silent })
+    change(storage, 1, { status: 'delivered', attempts: 1, dueAtMs: null, last: unsubscribed })
     change(storage, 2, { status: 'exhausted', attempts: 8, dueAtMs: null, last })
     storage = await settle(storage)
     change(storage, 3, { status: 'dropped', dueAtMs: null })
@@ -186,10 +186,10 @@ function deliveryContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.outbox.state(ONE).counts, counts)
     assert.equal(storage.outbox.state(ONE).failingSinceMs, null)
     assert.deepEqual(storage.outbox.get(ONE, 2)?.last, last)
-    assert.deepEqual(storage.outbox.get(ONE, 1)?.last, silent)
-    const { answer: kept, ...others } = storage.outbox.get(ONE, 4)?.last ?? {}
+    assert.deepEqual(storage.outbox.get(ONE, 1)?.last, unsubscribed)
+    const { answer: retained, ...others } = storage.outbox.get(ONE, 4)?.last ?? {}
     assert.deepEqual(others, last)
-    assert.deepEqual({ ...kept, body: Uint8Array.from(kept?.body ?? []) }, answer)
+    assert.deepEqual({ ...retained, body: Uint8Array.from(retained?.body ?? []) }, answer)
     // A finished one made due again is pending again, and in the lane of its attempts.
     change(storage, 2, { status: 'pending', attempts: 0, dueAtMs: timeMs(NOON_MS) })
     storage = await settle(storage)
@@ -433,10 +433,10 @@ function propertyContract({ open, settle }: StorageUnderTest): void {
 
 function assertSame({ outbox }: Storage, naive: NaiveBox): void {
   assert.deepEqual(outbox.state(ONE).counts, naive.counts())
-  for (const lane of LANES) {
+  for (const variant of LANES) {
     assert.deepEqual(
-      outbox.due({ webhook: ONE, attemptKind: lane, after: null, limit: 99 }),
-      naive.due(lane),
+      outbox.due({ webhook: ONE, attemptKind: variant, after: null, limit: 99 }),
+      naive.due(variant),
     )
   }
   for (const status of [null, 'pending', 'delivered', 'exhausted', 'dropped'] as const) {
@@ -456,7 +456,7 @@ function assertSame({ outbox }: Storage, naive: NaiveBox): void {
 
 /** Changes what is stored under a number of webhook ONE. */
 function change({ outbox }: Storage, number: number, set: Partial<Delivery>): void {
-  const known = outbox.get(ONE, number) ?? outbox.get(ONE, 1)
-  assert.ok(known !== null)
-  outbox.update(ONE, { ...known, number, ...set })
+  const existing = outbox.get(ONE, number) ?? outbox.get(ONE, 1)
+  assert.ok(existing !== null)
+  outbox.update(ONE, { ...existing, number, ...set })
 }

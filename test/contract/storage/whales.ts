@@ -48,15 +48,15 @@ function identityContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(storage.whales.get(1, 'w1'), stored)
     assert.equal(storage.whales.get(2, 'w1'), null)
     assert.throws(() => storage.whales.put(market(1), put), /stored once/)
-    const told = { ...stored, usd: usdMicros(9), fills: 3, run: 2, offset: 7, seq: 4 }
-    storage.whales.replace(market(1), told)
+    const published = { ...stored, usd: usdMicros(9), fills: 3, run: 2, offset: 7, seq: 4 }
+    storage.whales.replace(market(1), published)
     storage.whales.replace(market(1), { ...stored, nativeId: 'never' })
     storage.whales.replace(market(2), stored)
     storage = await settle(storage)
-    assert.deepEqual(storage.whales.get(1, 'w1'), told)
+    assert.deepEqual(storage.whales.get(1, 'w1'), published)
     assert.equal(storage.whales.get(1, 'never'), null)
     assert.equal(storage.whales.count(), 1)
-    const row = { market: 1, venue: 'a', nativeMarket: 'm1', whale: told }
+    const row = { market: 1, venue: 'a', nativeMarket: 'm1', whale: published }
     assert.deepEqual(storage.whales.rangeByOffset({ run: 2, offset: 6, limit: 9 }), [row])
     await storage.close()
   })
@@ -122,8 +122,8 @@ function keepingContract({ open, settle }: StorageUnderTest): void {
   test('returns whales of a run by offset without unpublished ones', async () => {
     let storage = await open()
     for (let offset = 1; offset <= 9; offset += 1) {
-      const place = { run: offset < 7 ? 1 : 2, offset, seq: offset }
-      storage.whales.put(market(offset), whale(`w${offset}`, place))
+      const position = { run: offset < 7 ? 1 : 2, offset, seq: offset }
+      storage.whales.put(market(offset), whale(`w${offset}`, position))
       if (offset === 4) storage = await settle(storage)
     }
     storage.whales.put(market(1), whale('untold'))

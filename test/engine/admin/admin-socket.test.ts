@@ -71,17 +71,23 @@ const refusedWith = (code: string, detail: RegExp) => (error: unknown) =>
 test('passes commands and refusals unchanged, several per connection, and hides faults', async () => {
   const dataDir = newFolder()
   const socket = await open(dataDir)
-  const asked = await client(dataDir)
+  const requested = await client(dataDir)
   for (const email of ['ann@example.com', 'zoë "quoted"\n@example.com']) {
-    assert.deepEqual(await asked.send('echo', { email }), { email })
+    assert.deepEqual(await requested.send('echo', { email }), { email })
   }
-  await assert.rejects(asked.send('refuse', {}), refusedWith('NOT_FOUND', /^nothing of that name$/))
-  await assert.rejects(asked.send('break', {}), refusedWith('INTERNAL', /^internal error/))
-  await assert.rejects(asked.send('large', {}), refusedWith('INTERNAL', /exceeds 4194304 bytes/))
+  await assert.rejects(
+    requested.send('refuse', {}),
+    refusedWith('NOT_FOUND', /^nothing of that name$/),
+  )
+  await assert.rejects(requested.send('break', {}), refusedWith('INTERNAL', /^internal error/))
+  await assert.rejects(
+    requested.send('large', {}),
+    refusedWith('INTERNAL', /exceeds 4194304 bytes/),
+  )
   const unknown = refusedWith('NOT_FOUND', /no command x; this engine knows break, echo, hang/)
-  await assert.rejects(asked.send('x', {}), unknown)
+  await assert.rejects(requested.send('x', {}), unknown)
   assert.throws(() => socket.register({ echo: () => null }), /registered twice/)
-  asked.close()
+  requested.close()
   await socket.stop()
 })
 
@@ -98,15 +104,15 @@ test('restricts the socket to its user, replaces one left by a crash, and remove
   assert.equal(await connectAdmin(dataDir, new ManualClock()), null, 'no listener any more')
   const socket = await open(dataDir)
   assert.equal(statSync(path).mode & 0o777, 0o600)
-  const asked = await client(dataDir)
-  assert.deepEqual(await asked.send('echo', { a: 1 }), { a: 1 })
+  const requested = await client(dataDir)
+  assert.deepEqual(await requested.send('echo', { a: 1 }), { a: 1 })
   await socket.stop()
   assert.equal(existsSync(path), false)
   await assert.rejects(
-    asked.send('echo', {}),
+    requested.send('echo', {}),
     refusedWith('UNAVAILABLE', /echo came about is unknown/),
   )
-  asked.close()
+  requested.close()
 })
 
 test('leaves a non-socket file alone and runs without the socket', async () => {
@@ -163,23 +169,23 @@ test('answers a hanging command, closes a silent connection, and stops without w
   const dataDir = newFolder()
   const clock = new ManualClock()
   const socket = await open(dataDir, clock)
-  const asked = await client(dataDir)
+  const requested = await client(dataDir)
   const before = hangingCount
-  const hanging = asked.send('hang', {})
+  const hanging = requested.send('hang', {})
   const refused = assert.rejects(hanging, refusedWith('TIMED_OUT', /^no result in 5 s/))
   await until(() => hangingCount === before + 1)
   await pass(clock, 5_000, refused)
-  const silent = connect(join(dataDir, 'engine.sock'))
-  silent.on('error', () => undefined).resume()
-  await once(silent, 'connect')
-  const closed = once(silent, 'close')
+  const unsubscribed = connect(join(dataDir, 'engine.sock'))
+  unsubscribed.on('error', () => undefined).resume()
+  await once(unsubscribed, 'connect')
+  const closed = once(unsubscribed, 'close')
   await pass(clock, 10_000, closed)
   const again = await client(dataDir)
   const lost = assert.rejects(again.send('hang', {}), refusedWith('TIMED_OUT', /^no result/))
   await until(() => hangingCount === before + 2)
   await pass(clock, 5_000, socket.stop())
   await lost
-  asked.close()
+  requested.close()
   again.close()
   await until(() => clock.timerCount === 0)
 })
@@ -214,9 +220,9 @@ test('serves a folder whose path is too long for a socket, or reports it', async
   for (let start = 0; start < 2; start += 1) {
     const socket = await open(dataDir)
     assert.equal(statSync(join(dataDir, 'engine.sock')).mode & 0o777, 0o600)
-    const asked = await client(dataDir)
-    assert.deepEqual(await asked.send('echo', { start }), { start })
-    asked.close()
+    const requested = await client(dataDir)
+    assert.deepEqual(await requested.send('echo', { start }), { start })
+    requested.close()
     await socket.stop()
     assert.equal(existsSync(join(dataDir, 'engine.sock')), false)
   }
@@ -234,7 +240,7 @@ async function pass(clock: ManualClock, stepMs: number, happening: Promise<unkno
   })
   while (!isOver) {
     clock.advance(stepMs)
-    for (let turn = 0; turn < 20 && !isOver; turn += 1) {
+    for (let tick = 0; tick < 20 && !isOver; tick += 1) {
       await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -156,10 +156,10 @@ test('takes a lost lease later on a busy machine, and never a renewed one', asyn
   const rig = new Rig()
   const one = await rig.stand('one')
   await rig.stand('two')
-  const slowly = async (looks: number) => {
-    for (let look = 0; look < looks; look += 1) {
+  const slowly = async (checks: number) => {
+    for (let check = 0; check < checks; check += 1) {
       rig.clock.advance(4_000)
-      for (let turn = 0; turn < 10; turn += 1) await nextTurn()
+      for (let tick = 0; tick < 10; tick += 1) await nextTurn()
     }
   }
   await slowly(20)

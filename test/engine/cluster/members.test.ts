@@ -78,15 +78,15 @@ test('skips invalid members and bounds names by bytes', () => {
   log.announce('member', Uint8Array.of(0xc1))
   clock.advance(1)
   assert.deepEqual(names({ members }), ['g1'])
-  const tell = (from: number) => {
+  const notify = (from: number) => {
     for (let index = 0; index < 2 * membersMax; index += 1) {
       log.announce('member', bytesOf({ ...STANDBY, name: `x${from + index}` }))
     }
     clock.advance(1)
   }
-  tell(0)
+  notify(0)
   assert.ok(members.all().length <= membersMax + 1)
   clock.advance(memberTimeoutMs + 1_000)
-  tell(100_000)
+  notify(100_000)
   assert.ok(names({ members }).includes('x100000'), 'those who have gone made room')
 })

@@ -29,18 +29,18 @@ class StreamServer implements Connection {
   }
 
   publish(...[, , { reply, headers }]: Parameters<Connection['publish']>): void {
-    const said = new Map(
+    const reported = new Map(
       [
         ...Buffer.from(headers.encode())
           .toString()
           .matchAll(/^Nats-(.*): (.*)\r$/gm),
       ].map(([, name, value]) => [name, value]),
     )
-    const [id = '', after, behind] = ['Msg-Id', ...EXPECTED].map((name) => said.get(name))
-    const known = this.ids.get(id)
+    const [id = '', after, behind] = ['Msg-Id', ...EXPECTED].map((name) => reported.get(name))
+    const existing = this.ids.get(id)
     const isBehind = Number(after) === this.last && (behind ?? this.lastId) === this.lastId
-    const isRefused = known === undefined && !isBehind
-    if (known === undefined && !isRefused) {
+    const isRefused = existing === undefined && !isBehind
+    if (existing === undefined && !isRefused) {
       this.last += 1
       this.lastId = id
       this.ids.set(id, this.last)
@@ -62,9 +62,9 @@ class StreamServer implements Connection {
 function rig() {
   const [server, clock] = [new StreamServer(), new ManualClock()]
   const publisher = new NatsPublisher(server, clock, 4_000, 'inbox')
-  const told: (number | string)[] = []
+  const published: (number | string)[] = []
   const publish = (id: number, after: number, isAlone = false): void => {
-    told[id] = 'waits'
+    published[id] = 'waits'
     publisher
       .publish(SUBJECT, {
         bytes: Uint8Array.of(id),
@@ -72,27 +72,27 @@ function rig() {
         after,
         isAckedSeparately: isAlone,
       })
-      .then((sequence) => (told[id] = sequence))
-      .catch((error: { readonly reason: string }) => (told[id] = error.reason))
+      .then((sequence) => (published[id] = sequence))
+      .catch((error: { readonly reason: string }) => (published[id] = error.reason))
   }
   const pass = async (ms: number) => {
     clock.advance(ms)
     server.answer()
     await nextTurn()
   }
-  return { server, publisher, told, publish, pass }
+  return { server, publisher, told: published, publish, pass }
 }
 
 test('requests after the first and newest of a burst, once, and so learns all sequences', async () => {
-  const { server, told, publish, pass } = rig()
+  const { server, told: published, publish, pass } = rig()
   for (let id = 0; id < 100; id += 1) publish(id, id)
   await pass(0)
   assert.equal(server.asked, 1)
-  assert.deepEqual([told[0], told[1]], [1, 'waits'])
+  assert.deepEqual([published[0], published[1]], [1, 'waits'])
   await pass(ackEveryMs)
   assert.equal(server.asked, 2)
   assert.deepEqual(
-    told,
+    published,
     Array.from({ length: 100 }, (_, id) => id + 1),
   )
   assert.equal(server.last, 100, 'the one that was sent twice is there once')
@@ -101,7 +101,7 @@ test('requests after the first and newest of a burst, once, and so learns all se
     publish(id, id)
     await pass(ackEveryMs * 3)
   }
-  assert.deepEqual([server.asked, told.slice(100)], [5, [101, 102, 103]])
+  assert.deepEqual([server.asked, published.slice(100)], [5, [101, 102, 103]])
   // At a steady rate, one in some milliseconds.
   for (let id = 103; id < 303; id += 1) {
     publish(id, id)
@@ -110,13 +110,13 @@ test('requests after the first and newest of a burst, once, and so learns all se
   await pass(ackEveryMs * 2)
   assert.ok(server.asked - 5 <= 100 / ackEveryMs + 2, `${server.asked - 5} asked`)
   assert.deepEqual(
-    told,
+    published,
     Array.from({ length: 303 }, (_, id) => id + 1),
   )
 })
 
 test('applies a refusal to all requests that the batch covered, and to no other', async () => {
-  const { server, told, publish, pass } = rig()
+  const { server, told: published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   await pass(ackEveryMs)
@@ -126,21 +126,21 @@ test('applies a refusal to all requests that the batch covered, and to no other'
   for (let id = 2; id < 6; id += 1) publish(id, id)
   await pass(0)
   await pass(ackEveryMs * 2)
-  assert.deepEqual(told, [1, 2, 'fenced', 'fenced', 'fenced', 'fenced'])
+  assert.deepEqual(published, [1, 2, 'fenced', 'fenced', 'fenced', 'fenced'])
   // Sent again from where the log stands, each by itself: what is there is found by its id.
   for (let id = 0; id < 6; id += 1) publish(id, id + 1, true)
   await pass(0)
-  assert.deepEqual(told, [1, 2, 4, 5, 6, 7])
+  assert.deepEqual(published, [1, 2, 4, 5, 6, 7])
   assert.equal(server.last, 7)
 })
 
 test('requests a batch separately when it does not directly follow the one before', async () => {
-  const { server, publisher, told, publish, pass } = rig()
+  const { server, publisher, told: published, publish, pass } = rig()
   publish(0, 0)
   publish(1, 1)
   publish(2, 7)
   await pass(ackEveryMs)
-  assert.deepEqual([told[0], told[1], told[2]], [1, 2, 'fenced'])
+  assert.deepEqual([published[0], published[1], published[2]], [1, 2, 'fenced'])
   // What the log has in another place is not taken for what was meant.
   publish(3, 2)
   await pass(ackEveryMs * 2)
@@ -148,16 +148,16 @@ test('requests a batch separately when it does not directly follow the one befor
   publish(4, 3)
   publish(5, 4)
   await pass(ackEveryMs * 2)
-  assert.deepEqual(told.slice(3), [3, 4, 1])
+  assert.deepEqual(published.slice(3), [3, 4, 1])
   server.ids.set('8', 1)
   publish(6, 4)
   publish(7, 5)
   publish(8, 6)
   await pass(ackEveryMs * 2)
-  assert.deepEqual(told.slice(6), [5, 'down', 1])
+  assert.deepEqual(published.slice(6), [5, 'down', 1])
   publish(9, server.last)
   publish(10, server.last)
   publisher.stop()
   await nextTurn()
-  assert.deepEqual(told.slice(9), ['down', 'down'])
+  assert.deepEqual(published.slice(9), ['down', 'down'])
 })

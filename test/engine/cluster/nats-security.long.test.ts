@@ -103,14 +103,14 @@ if (!hasNats()) {
       assert.equal(await watched, 'record')
       engine.answer('http', async (body) => body)
       gateway.answer('http.host-1', async (body) => body)
-      const heard = new Promise<string>((resolve) => {
+      const received = new Promise<string>((resolve) => {
         gateway.subscribe('revoked', (body) => resolve(String(body)))
       })
       await Promise.all([engine.head('books'), gateway.head('books')])
       assert.deepEqual(await gateway.request('http', bytes('asked')), bytes('asked'))
       assert.deepEqual(await engine.request('http.host-1', bytes('asked')), bytes('asked'))
       engine.announce('revoked', bytes('key_1'))
-      assert.equal(await heard, 'key_1')
+      assert.equal(await received, 'key_1')
       await gateway.close()
     })
 
@@ -134,8 +134,8 @@ if (!hasNats()) {
     test('denies the gateway user stored writes, creation, deletion and key revocation', async () => {
       const lease = await engine.bucket('lease')
       await lease.put('leader', bytes('one'))
-      const heard: Uint8Array[] = []
-      engine.subscribe('revoked', (body) => void heard.push(body))
+      const received: Uint8Array[] = []
+      engine.subscribe('revoked', (body) => void received.push(body))
       const attacker = await knock({ user: 'gateway', pass: nats.secrets.gateway })
       const refused = refusals(attacker)
       const api = '$JS.API.STREAM'
@@ -159,7 +159,7 @@ if (!hasNats()) {
       assert.equal(await engine.head('books'), 0)
       assert.equal(await engine.head('trades'), 1)
       assert.deepEqual((await lease.get('leader'))?.value, bytes('one'))
-      assert.deepEqual(heard, [])
+      assert.deepEqual(received, [])
       await attacker.close()
     })
 

@@ -129,13 +129,13 @@ if (!hasNats()) {
         }
         wake()
       })
-    const reading = log.read('trades', 1, {
+    const sync = log.read('trades', 1, {
       onBatch({ bytes }) {
         read.push(bytes[0] ?? -1)
         wake()
       },
     })
-    t.after(() => reading.stop())
+    t.after(() => sync.stop())
     const publish = (batch: number, after: number) =>
       log.publish('trades', { bytes: Uint8Array.of(batch), id: `batch ${batch}`, after })
     for (let batch = 0; batch < 5; batch += 1) await publish(batch, batch)

@@ -10,9 +10,9 @@ const BODY = Buffer.from('{"password":"correct horse"}')
 const rest = async () => undefined
 
 function damaged(bytes: Uint8Array): readonly Uint8Array[] {
-  const flipped = Array.from(bytes, (_, place) => {
+  const flipped = Array.from(bytes, (_, position) => {
     const copy = Buffer.from(bytes)
-    copy[place] = (copy[place] ?? 0) ^ 1
+    copy[position] = (copy[position] ?? 0) ^ 1
     return copy
   })
   const cut = Array.from(bytes, (_, length) => bytes.subarray(0, length))

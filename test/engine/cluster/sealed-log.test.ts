@@ -30,7 +30,7 @@ class Rig {
   join(clusterKey = KEY): SealedLog {
     const log: Log = {
       ...silentLog,
-      warn: (...said: unknown[]) => this.warned.push(String(said[1])),
+      warn: (...reported: unknown[]) => this.warned.push(String(reported[1])),
     }
     const { clock, metrics } = this
     return new SealedLog(this.server.connect(), { clusterKey, clock, log, metrics })
@@ -84,7 +84,7 @@ test('skips and counts batches written without the key, and reports their positi
   const rig = new Rig()
   const [engine, gateway] = [rig.join(), rig.join()]
   const read: string[] = []
-  const reading = gateway.read('books', 1, {
+  const sync = gateway.read('books', 1, {
     onBatch: ({ sequence }) => void read.push(`batch ${sequence}`),
     onRefused: ({ sequence }) => void read.push(`refused ${sequence}`),
   })
@@ -110,7 +110,7 @@ test('skips and counts batches written without the key, and reports their positi
   })
   await rig.pass(100)
   assert.equal(read.at(-1), 'refused')
-  await Promise.all([reading.stop(), trades.stop()])
+  await Promise.all([sync.stop(), trades.stop()])
 })
 
 test('continues past batches written without the key, also the newest', async () => {
@@ -165,10 +165,10 @@ test('refuses forged, moved, rolled back or removed records without the key', as
   const accounts = await rig.done(rig.join().bucket('accounts'))
   const watching = await rig.done(rig.join().bucket('accounts'))
   const seen: string[] = []
-  const say = ({ key, value }: BucketEntry) =>
+  const logLine = ({ key, value }: BucketEntry) =>
     `${key} ${value === null ? 'removed' : textOf(value)}`
   await watching.watch({
-    onEntry: (entry) => void seen.push(say(entry)),
+    onEntry: (entry) => void seen.push(logLine(entry)),
     onSnapshotEnd: () => undefined,
     onRefused: (key) => void seen.push(`${key} refused`),
   })
@@ -232,9 +232,9 @@ test('answers requests of this cluster alone, each once and while it is new', as
   const gateway = rig.join()
   await rig.pass(1_000)
   const engine = rig.join()
-  const asked: string[] = []
+  const requested: string[] = []
   engine.answer('http', async (body) => {
-    asked.push(textOf(body))
+    requested.push(textOf(body))
     return bytes('done')
   })
   const sent: Uint8Array[] = []
@@ -260,7 +260,7 @@ test('answers requests of this cluster alone, each once and while it is new', as
   await rig.pass(10)
   rig.join().answer('http', async () => assert.fail('it was sent to the engine before'))
   await refuses(rig.attacker, sent.at(-1) ?? request)
-  assert.deepEqual(asked, ['password', 'second'])
+  assert.deepEqual(requested, ['password', 'second'])
   const counts = ['forged', 'repeat', 'old'].map((why) => rig.refused('request', why))
   assert.deepEqual(await Promise.all(counts), [1, 1, 2])
   await gateway.close()
@@ -290,8 +290,8 @@ test('takes no answer that was not made for the request', async () => {
 test('receives announcements of this cluster only, each once', async () => {
   const rig = new Rig()
   const gateway = rig.join()
-  const heard: string[] = []
-  gateway.subscribe('revoked', (body) => void heard.push(textOf(body)))
+  const received: string[] = []
+  gateway.subscribe('revoked', (body) => void received.push(textOf(body)))
   const sent: Uint8Array[] = []
   rig.attacker.subscribe('revoked', (body) => void sent.push(body))
   const engine = rig.join()
@@ -301,9 +301,9 @@ test('receives announcements of this cluster only, each once', async () => {
   for (const one of [...sent]) rig.attacker.announce('revoked', one)
   rig.attacker.announce('revoked', bytes('key_3'))
   for (const one of sent.slice(0, 1)) rig.attacker.announce('tickets', one)
-  gateway.subscribe('tickets', (body) => void heard.push(textOf(body)))
+  gateway.subscribe('tickets', (body) => void received.push(textOf(body)))
   await rig.pass(10)
-  assert.deepEqual(heard, ['key_1', 'key_2'])
+  assert.deepEqual(received, ['key_1', 'key_2'])
   assert.equal(await rig.refused('announcement', 'repeat'), 2)
   assert.equal(await rig.refused('announcement', 'forged'), 1)
 })

@@ -103,9 +103,9 @@ test('writes one batch per shard and tick, numbered without gaps, of at most 512
     ],
   )
   // The first at once, what four turns put within a millisecond of it together.
-  const turns = rig.writer(rig.server.connect(), { epoch: 'turns' })
+  const ticks = rig.writer(rig.server.connect(), { epoch: 'turns' })
   for (const number of upTo(5)) {
-    turns.put('hooks', [0, number])
+    ticks.put('hooks', [0, number])
     rig.clock.advance(0.2)
     await nextTurn()
   }
@@ -159,20 +159,20 @@ test('caches the newest batches by id up to a byte bound, stored or not', async 
     writer.put(SHARD, [0, text])
     await rig.pass(20)
   }
-  const kept = (batch: number) => {
+  const stored = (batch: number) => {
     const bytes = writer.batch(idOfBatch('run', SHARD, batch))
     return bytes === null ? null : decodeBatch(bytes)
   }
   await put('in the log')
   rig.server.faults = { ...NO_FAULTS, lostBatches: 1 }
   await put('not in the log')
-  assert.deepEqual(kept(1)?.items, [[0, 'in the log']])
-  assert.deepEqual(kept(2)?.items, [[0, 'not in the log']])
-  assert.equal(kept(3), null)
+  assert.deepEqual(stored(1)?.items, [[0, 'in the log']])
+  assert.deepEqual(stored(2)?.items, [[0, 'not in the log']])
+  assert.equal(stored(3), null)
   const long = 'x'.repeat(clusterBatchBytesMax / 2)
   const count = retainedBytesMax / long.length
   for (const _ of upTo(count)) await put(long)
-  const present = upTo(count + 2).filter((index) => kept(index + 1) !== null)
+  const present = upTo(count + 2).filter((index) => stored(index + 1) !== null)
   assert.ok(present.length >= count - 1 && present.length <= count, `${present.length}`)
   assert.equal(present.at(-1), count + 1, 'the newest')
 })

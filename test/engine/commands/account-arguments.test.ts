@@ -6,8 +6,8 @@ import { ACCOUNT_COMMAND, readAccountRequest } from '../../../engine/commands/ac
 import { readArguments } from '../../../engine/process/command-line.ts'
 
 function read(line: string) {
-  const words = line.split(' ').filter((word) => word !== '')
-  const given = readArguments(ACCOUNT_COMMAND, words)
+  const terms = line.split(' ').filter((term) => term !== '')
+  const given = readArguments(ACCOUNT_COMMAND, terms)
   return given === 'help' ? given : readAccountRequest(given)
 }
 
@@ -66,7 +66,7 @@ test('refuses anything else with what is accepted', () => {
     ['set-tier a@b enterprise --rpm', /--rpm/],
     ['list --force', /--force/],
   ] as const
-  for (const [line, says] of cases) {
-    assert.throws(() => read(line), { message: says }, line)
+  for (const [line, states] of cases) {
+    assert.throws(() => read(line), { message: states }, line)
   }
 })

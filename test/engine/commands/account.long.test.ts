@@ -19,8 +19,8 @@ import { newDelivery, webhook } from '../../support/worlds/stored-webhooks.ts'
 
 const folder = testFolder('account')
 
-async function run(dataDir: string, ...words: readonly string[]) {
-  const command = [import.meta.resolve('tsx'), 'engine/commands/account.ts', ...words]
+async function run(dataDir: string, ...terms: readonly string[]) {
+  const command = [import.meta.resolve('tsx'), 'engine/commands/account.ts', ...terms]
   const child = spawn(process.execPath, ['--import', ...command], {
     env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -57,8 +57,8 @@ test('changes the data folder without an engine, visible to the next engine', as
   first.storage.outbox.create(number, newDelivery('one'))
   first.storage.outbox.throttle(number, 2)
   await first.storage.close()
-  const words = ['set-tier', 'Ann@Example.com', 'enterprise', '--rpm', '9']
-  const set = await run(dataDir, ...words)
+  const terms = ['set-tier', 'Ann@Example.com', 'enterprise', '--rpm', '9']
+  const set = await run(dataDir, ...terms)
   assert.deepEqual(set, {
     code: 0,
     out: 'ann@example.com: enterprise, 9 requests a minute, 100000 streams, active\n',
@@ -77,14 +77,14 @@ test('changes the data folder without an engine, visible to the next engine', as
     error: '',
   })
   const second = await openFolder(dataDir)
-  const kept = second.directory.findByEmail('ann@example.com')
+  const retained = second.directory.findByEmail('ann@example.com')
   assert.deepEqual(
     [
-      kept?.tier,
-      kept?.requestsPerMinute,
-      kept?.socketsMax,
-      kept?.isDisabled,
-      kept?.tokenGeneration,
+      retained?.tier,
+      retained?.requestsPerMinute,
+      retained?.socketsMax,
+      retained?.isDisabled,
+      retained?.tokenGeneration,
     ],
     ['enterprise', 9, null, true, 1],
   )
@@ -109,14 +109,14 @@ test('requests a running engine over its socket and changes its memory at once',
   const { storage, directory } = await openFolder(dataDir)
   const ann = await directory.add({ email: 'ann@example.com', passwordHash: null, tier: 'free' })
   const { key } = await directory.addKey(ann.id, 'one')
-  const gone: string[] = []
-  directory.watch({ onAccountDeactivated: (_, reason) => void gone.push(reason) })
+  const removed: string[] = []
+  directory.watch({ onAccountDeactivated: (_, reason) => void removed.push(reason) })
   const socket = new AdminSocket({ dataDir, clock: systemClock, log: silentLog })
   socket.register(accountHandlers(directory))
   // It holds the folder already and listens a moment later, as an engine does that starts.
-  const asking = run(dataDir, 'disable', 'ann@example.com')
+  const requesting = run(dataDir, 'disable', 'ann@example.com')
   await socket.start()
-  assert.deepEqual(await asking, {
+  assert.deepEqual(await requesting, {
     code: 0,
     out: 'ann@example.com: free, 60 requests a minute, 2 streams, disabled\n',
     error: '',
@@ -126,7 +126,7 @@ test('requests a running engine over its socket and changes its memory at once',
     (await run(dataDir, 'delete', 'ann@example.com')).out,
     /deleted, with its keys \(1\) and webhooks/,
   )
-  assert.deepEqual([gone, directory.use(key)], [['disabled', 'deleted'], null])
+  assert.deepEqual([removed, directory.use(key)], [['disabled', 'deleted'], null])
   const missing = await run(dataDir, 'delete', 'ann@example.com')
   assert.deepEqual([missing.code, missing.out], [1, ''])
   assert.match(missing.error, /^no account has the e-mail/)

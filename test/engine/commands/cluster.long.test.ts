@@ -270,13 +270,13 @@ if (!hasNats()) {
         env: { PATH: process.env.PATH, HOME: folder, ...SETTINGS, DATA_DIR: join(folder, 'npm') },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
-      let said = ''
+      let reported = ''
       for await (const chunk of npm.stdout.setEncoding('utf8')) {
-        said += String(chunk)
-        if (said.includes('Ctrl-C')) break
+        reported += String(chunk)
+        if (reported.includes('Ctrl-C')) break
       }
-      const addresses = said.match(/\/\/127\.0\.0\.1:\d+/g) ?? []
-      assert.ok(addresses.length >= 4, said)
+      const addresses = reported.match(/\/\/127\.0\.0\.1:\d+/g) ?? []
+      assert.ok(addresses.length >= 4, reported)
       npm.kill('SIGKILL')
       for (const address of addresses) {
         while (await isListening(`http:${address}`)) await beforeAgain()

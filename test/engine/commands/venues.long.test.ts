@@ -19,11 +19,11 @@ function run(env: Record<string, string>): ChildProcess {
   })
 }
 
-async function readUntil(child: ChildProcess, words: string): Promise<string> {
+async function readUntil(child: ChildProcess, terms: string): Promise<string> {
   let text = ''
   for await (const chunk of child.stdout ?? []) {
     text += String(chunk)
-    if (text.includes(words)) return text
+    if (text.includes(terms)) return text
   }
   return text
 }

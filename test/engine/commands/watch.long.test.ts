@@ -6,19 +6,19 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 const ENTRY = 'engine/commands/watch.ts'
-let face: Face
+let server: ApiServer
 let market: FakeMarket
 
 before(async () => {
-  face = await openFace()
-  market = face.engine.add('rain')
+  server = await openApiServer()
+  market = server.engine.add('rain')
   market.replace([level(0.4, 1)], [level(0.41, 1)])
 })
-after(() => face.stop())
+after(() => server.stop())
 
 interface Watching {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
@@ -55,7 +55,7 @@ async function moveUntil(watching: Watching): Promise<number | null> {
 }
 
 describe('watch', () => {
-  const here = () => ['--url', face.origin, '--key', 'ann-key']
+  const here = () => ['--url', server.origin, '--key', 'ann-key']
 
   test('prints a line per message with --json and stops after --count data messages', async () => {
     const watching = watch('orderbook', 'venue_a_rain', '--json', '--count', '3', ...here())
@@ -94,14 +94,14 @@ describe('watch', () => {
       [['trades', '--url', 'nonsense'], /--url is nonsense; it accepts/],
       [['trades'], /no key in/],
       [['trades', '--key', 'k', '--url', 'http://127.0.0.1:1'], /no stream at http:\/\/127/],
-      [['trades', '--key', 'bad', '--url', face.origin], /refused the stream with status 401/],
+      [['trades', '--key', 'bad', '--url', server.origin], /refused the stream with status 401/],
       [['trades', 'nope', ...here()], /no such market/],
     ]
     await Promise.all(
-      cases.map(async ([args, words]) => {
+      cases.map(async ([args, terms]) => {
         const watching = watch(...args)
         assert.equal(await watching.ended, 2, args.join(' '))
-        assert.match(watching.stderr(), words)
+        assert.match(watching.stderr(), terms)
         assert.doesNotMatch(watching.stderr(), /^ {4}at /m, 'no stack')
       }),
     )

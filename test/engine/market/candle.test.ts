@@ -93,8 +93,8 @@ test('builds a longer bar by joining shorter ones, for every interval', () => {
       const bars = new Map<number, Bar>()
       for (const trade of shuffled(random, trades)) {
         const bar = lengthened(barOf(barSizeOf(lengthMs), trade), lengthMs)
-        const known = bars.get(bar.startMs)
-        bars.set(bar.startMs, known === undefined ? bar : joined(known, bar))
+        const existing = bars.get(bar.startMs)
+        bars.set(bar.startMs, existing === undefined ? bar : joined(existing, bar))
       }
       const inOrder = [...bars.values()].sort((one, other) => one.startMs - other.startMs)
       assert.deepEqual(inOrder.map(shown), naiveCandles(trades, lengthMs))

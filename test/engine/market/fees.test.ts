@@ -247,9 +247,9 @@ const millionths = (value: number): Fraction => [BigInt(value), 1_000_000n]
 
 /** The least multiple of `step` that is no less than the dollars; found from below, by remainder. */
 function raised([numerator, denominator]: Fraction, step: number): number {
-  const whole = (numerator * 1_000_000n) / (denominator * BigInt(step))
-  const isExact = whole * denominator * BigInt(step) === numerator * 1_000_000n
-  return Number(isExact ? whole : whole + 1n) * step
+  const complete = (numerator * 1_000_000n) / (denominator * BigInt(step))
+  const isExact = complete * denominator * BigInt(step) === numerator * 1_000_000n
+  return Number(isExact ? complete : complete + 1n) * step
 }
 
 function naiveFee(
@@ -257,7 +257,7 @@ function naiveFee(
   { rate, exponent, multiplier, step, orderStep }: NaiveTerms,
 ): number {
   let sum = 0
-  let isWhole = true
+  let isComplete = true
   let rest = 0n
   for (const { price, size } of fills) {
     let dollars = times(times(millionths(multiplier), millionths(rate)), millionths(size))
@@ -267,9 +267,9 @@ function naiveFee(
     sum += raised(dollars, step)
     if (orderStep !== null) {
       rest = (rest + BigInt(price) * BigInt(size)) % (BigInt(orderStep) * 1_000_000n)
-      isWhole = rest === 0n
+      isComplete = rest === 0n
     }
   }
   if (orderStep === null) return sum
-  return isWhole ? raised([BigInt(sum), 1_000_000n], orderStep) : sum + orderStep
+  return isComplete ? raised([BigInt(sum), 1_000_000n], orderStep) : sum + orderStep
 }

@@ -60,13 +60,13 @@ test('recognises countries by the codes of both venues', () => {
 })
 
 test('recognises teams that only the venues’ lists name, also those written as codes', () => {
-  const row = (venue: 'a' | 'b', league: string, code: string, [place, nickname]: string[]) => ({
+  const row = (venue: 'a' | 'b', league: string, code: string, [position, nickname]: string[]) => ({
     team: {
       venue,
       league,
       code,
-      name: `${place} ${nickname}`,
-      location: place ?? '',
+      name: `${position} ${nickname}`,
+      location: position ?? '',
       nickname: nickname ?? '',
     },
     handles: venue === 'a' ? ('slug' as const) : ('ticker' as const),
@@ -222,9 +222,9 @@ for (const [title, event, end, side] of CODED) {
     assert.equal(game.yesOutcome, side)
     assert.equal(game.run, '', 'both codes are told')
     // The event alone is the same game.
-    const whole = understandEvent(KALSHI_SUBJECTS.event({ event_ticker: event, title }))
-    assert.equal(classifyGames(compareGames(game, whole.game ?? game)), 'same')
-    assert.ok(whole.game !== null)
+    const complete = understandEvent(KALSHI_SUBJECTS.event({ event_ticker: event, title }))
+    assert.equal(classifyGames(compareGames(game, complete.game ?? game)), 'same')
+    assert.ok(complete.game !== null)
   })
 }
 

@@ -58,13 +58,13 @@ const FLOORS: Readonly<
   },
 }
 
-const kept = new Map<string, readonly Verdict[]>()
+const stored = new Map<string, readonly Verdict[]>()
 
 /** The judgements of a file of labelled pairs; lines that are no pair of two listings are left out. */
 function verdictsOf(path: string): readonly Verdict[] {
-  const verdicts = kept.get(path) ?? verdictsOfFile(path)
-  kept.set(path, verdicts)
-  return verdicts
+  const results = stored.get(path) ?? verdictsOfFile(path)
+  stored.set(path, results)
+  return results
 }
 
 function verdictsOfFile(path: string): readonly Verdict[] {
@@ -111,8 +111,8 @@ testOnBoth('on labelled pairs precision and recall hold their floors', PAIRS, (t
 
 test('makes only the recorded mistakes on the invented pairs', () => {
   const mistakes = verdictsOf(PAIRS.invented).filter(({ label, found }) => label !== found)
-  const told = mistakes.map(({ name, label, found }) => `${name}: ${label}, found ${found}`)
-  assert.deepEqual(told.sort(), [...KNOWN_MISTAKES].sort())
+  const published = mistakes.map(({ name, label, found }) => `${name}: ${label}, found ${found}`)
+  assert.deepEqual(published.sort(), [...KNOWN_MISTAKES].sort())
 })
 
 test('covers every label and many topics with invented pairs, each named once', () => {

@@ -121,9 +121,9 @@ test('checks a password of a bystander after at most one of each other network',
   const flood = Array.from({ length: 300 }, (_, n) => pool.verify(`attack ${n}`, '', attacker))
   const settled = Promise.allSettled(flood)
   const bystander = pool.verify('bystander', '', SOMEBODY)
-  const known = pool.verify('known', '', { network: '198.51.100.7', isTrusted: true })
+  const existing = pool.verify('known', '', { network: '198.51.100.7', isTrusted: true })
   await endAll()
-  assert.deepEqual(await Promise.all([bystander, known]), [true, true])
+  assert.deepEqual(await Promise.all([bystander, existing]), [true, true])
   assert.deepEqual(begun.slice(0, 4).sort(), ['attack 0', 'attack 1', 'bystander', 'known'])
   const refused = (await settled).filter(({ status }) => status === 'rejected')
   assert.ok(refused.length >= 300 - passwordQueueMax)
@@ -136,9 +136,9 @@ test('checks a password of a known requester next when unknown ones have the thr
       pool.verify(`attack ${n}`, '', { network: `2001:db8:${n}::/48`, isTrusted: false }),
     )
     for (let count = 0; count < earlierCount; count += 1) await endOne()
-    const known = pool.verify('known', '', { network: '192.0.2.9', isTrusted: true })
+    const existing = pool.verify('known', '', { network: '192.0.2.9', isTrusted: true })
     await endAll()
-    assert.deepEqual(await Promise.all([...flood, known]), Array(9).fill(true))
+    assert.deepEqual(await Promise.all([...flood, existing]), Array(9).fill(true))
     assert.equal(begun.indexOf('known'), earlierCount + 1)
   }
 })

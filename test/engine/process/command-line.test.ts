@@ -65,9 +65,9 @@ test('names what is not accepted in one line', () => {
 test('rewrites progress on a terminal ten times a second, and nowhere else', () => {
   const written: string[] = []
   const stream = { write: (text: string) => written.push(text) }
-  const elsewhere = openProgress(stream, () => 0)
-  elsewhere.show('one')
-  elsewhere.end()
+  const forwarded = openProgress(stream, () => 0)
+  forwarded.show('one')
+  forwarded.end()
   assert.deepEqual(written, [])
   let nowMs = 0
   const progress = openProgress({ ...stream, isTTY: true }, () => nowMs)

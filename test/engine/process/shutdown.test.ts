@@ -13,23 +13,23 @@ function open() {
   return { clock, exits, shutdown }
 }
 
-const turns = () => new Promise((resolve) => setImmediate(resolve))
+const ticks = () => new Promise((resolve) => setImmediate(resolve))
 
 test('stops each started part once, last first, whatever requests it and how often', async () => {
   const { clock, exits, shutdown } = open()
   const ended: string[] = []
   shutdown.add(async () => void ended.push('storage'))
   shutdown.add(async () => {
-    await turns()
+    await ticks()
     ended.push('engine')
   })
   assert.equal(shutdown.hasBegun, false)
   shutdown.begin(0)
   shutdown.begin(1)
   assert.equal(shutdown.hasBegun, true)
-  for (let turn = 0; turn < 5; turn += 1) await turns()
+  for (let tick = 0; tick < 5; tick += 1) await ticks()
   shutdown.begin(1)
-  await turns()
+  await ticks()
   assert.deepEqual(ended, ['engine', 'storage'])
   assert.deepEqual(exits, [0])
   assert.equal(clock.timerCount, 0)
@@ -39,7 +39,7 @@ test('abandons a hanging part after 15 s and reports a failed stop', async () =>
   const hanging = open()
   hanging.shutdown.add(() => new Promise(() => {}))
   hanging.shutdown.begin(0)
-  await turns()
+  await ticks()
   hanging.clock.advance(14_999)
   assert.deepEqual(hanging.exits, [])
   hanging.clock.advance(1)
@@ -49,6 +49,6 @@ test('abandons a hanging part after 15 s and reports a failed stop', async () =>
     throw new Error('the disk is gone')
   })
   failing.shutdown.begin(0)
-  await turns()
+  await ticks()
   assert.deepEqual(failing.exits, [1])
 })

@@ -58,7 +58,7 @@ test('finds what a naive scan finds after any changes', () => {
       } else {
         const text = sentence(random, 1 + random.below(8))
         texts.set(number, text)
-        index.put(number, new Map(wordsOf(text).map((word) => [word, 1])))
+        index.put(number, new Map(wordsOf(text).map((term) => [term, 1])))
       }
       if (step % 40 !== 0) continue
       const question = sentence(random, 1 + random.below(3))
@@ -90,7 +90,7 @@ test('weighs rare words, the question and exact words higher', () => {
       numbers: rows.map((_, index) => index + 1),
       questions: rows.map(([question]) => question),
       events: rows.map(([, event]) => event),
-      words: rows.map(([, , words]) => words),
+      words: rows.map(([, , terms]) => terms),
     },
     removed: [],
   })
@@ -110,16 +110,16 @@ test('weighs rare words, the question and exact words higher', () => {
 
 function sentence(random: Random, wordCount: number): string {
   const letter = () => random.pick(['a', 'b', 'c', 'É', 'o'])
-  const word = () => Array.from({ length: 1 + random.below(4) }, letter).join('')
-  return Array.from({ length: wordCount }, word).join(random.pick([' ', '-', ', ']))
+  const term = () => Array.from({ length: 1 + random.below(4) }, letter).join('')
+  return Array.from({ length: wordCount }, term).join(random.pick([' ', '-', ', ']))
 }
 
 function naive(texts: ReadonlyMap<number, string>, question: string): number[] {
   const split = (text: string) => text.replaceAll('É', 'e').split(/[ ,-]+/)
-  const asked = split(question)
+  const requested = split(question)
   const has = (text: string) =>
-    asked.every((word) =>
-      split(text).some((other) => (word.length > 1 ? other.startsWith(word) : other === word)),
+    requested.every((term) =>
+      split(text).some((other) => (term.length > 1 ? other.startsWith(term) : other === term)),
     )
   return [...texts].flatMap(([number, text]) => (has(text) ? [number] : [])).sort(ascending)
 }

@@ -350,13 +350,13 @@ describe('games', () => {
     for (let day = 0; day < 800; day += 1) {
       const date = addDays('2025-01-01', day)
       const at = easternMs(date, 13 * 60 + 5)
-      const told = new Intl.DateTimeFormat('en-CA', {
+      const published = new Intl.DateTimeFormat('en-CA', {
         timeZone: 'America/New_York',
         dateStyle: 'short',
         timeStyle: 'short',
         hourCycle: 'h23',
       }).format(new Date(at))
-      assert.equal(told, `${date}, 13:05`)
+      assert.equal(published, `${date}, 13:05`)
       assert.equal(easternDate(at), date)
     }
     assert.ok(

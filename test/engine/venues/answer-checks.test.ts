@@ -72,11 +72,11 @@ test('counts suspicions by venue, kind and reason, and names them in a few lines
   const metrics = new Metrics()
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  const doubts = new SuspectAnswers({ metrics, log, venue: 'b' })
+  const reasons = new SuspectAnswers({ metrics, log, venue: 'b' })
   for (let time = 0; time < 1_000; time += 1) {
-    doubts.note(new SuspectAnswerError('prices', 'empty', 'KX-1'))
+    reasons.note(new SuspectAnswerError('prices', 'empty', 'KX-1'))
   }
-  doubts.note(new SuspectAnswerError('trades', 'shorter', 'since 5'), 7)
+  reasons.note(new SuspectAnswerError('trades', 'shorter', 'since 5'), 7)
   const counts = [...metrics.counts('venue_answers_doubted_total')]
   assert.deepEqual(
     counts.map(([labels, { value }]) => [labels, value]),
@@ -91,9 +91,9 @@ test('counts suspicions by venue, kind and reason, and names them in a few lines
 
 test('records an answer of another form as a finding, but not a missing item', () => {
   const drift = quietDrift()
-  const doubts = new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
+  const reasons = new SuspectAnswers({ metrics: new Metrics(), log: silentLog, venue: 'b', drift })
   for (const reason of ['empty', 'shorter', 'older', 'shape', 'cursor', 'endless'] as const) {
-    doubts.note(new SuspectAnswerError('prices', reason, 'KX-1'))
+    reasons.note(new SuspectAnswerError('prices', reason, 'KX-1'))
   }
   assert.deepEqual(
     drift.entries().map(({ kind, name }) => [kind, name]),

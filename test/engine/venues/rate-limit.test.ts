@@ -16,11 +16,11 @@ describe('TokenBucket', () => {
       const burst = 1 + random.below(30)
       const bucket = new TokenBucket({ tokensPerSecond, burst, clock })
       const grants: { atMs: number; cost: number }[] = []
-      let asked = 0
+      let requested = 0
       for (let step = 0; step < 150; step += 1) {
         for (let calls = random.below(4); calls > 0; calls -= 1) {
           const cost = 1 + random.below(burst)
-          asked += 1
+          requested += 1
           void bucket.take(cost).then(() => grants.push({ atMs: clock.monotonicMs(), cost }))
         }
         await nextTurn()
@@ -32,7 +32,7 @@ describe('TokenBucket', () => {
         clock.advance(200)
         await nextTurn()
       }
-      assert.equal(grants.length, asked)
+      assert.equal(grants.length, requested)
       let total = 0
       for (const { atMs, cost } of grants) {
         total += cost
@@ -48,7 +48,7 @@ describe('TokenBucket', () => {
     for (const [position, cost] of [5, 4, 1, 1, 3].entries()) {
       void bucket.take(cost).then(() => order.push(position))
     }
-    for (let turns = 0; turns < 30; turns += 1) {
+    for (let ticks = 0; ticks < 30; ticks += 1) {
       clock.advance(50)
       await nextTurn()
     }

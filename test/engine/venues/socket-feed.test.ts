@@ -71,7 +71,7 @@ async function open(more: Partial<SocketOptions> = {}, jitter = 0): Promise<Benc
 /** Lets the event loop turn until something is so; time moves by `stepMs` a turn. */
 async function until(bench: Bench, isSo: () => boolean, stepMs = 0): Promise<void> {
   if (stepMs === 0) return untilSo(isSo, 'what the peer does')
-  for (let turns = 0; turns < 20_000; turns += 1) {
+  for (let ticks = 0; ticks < 20_000; ticks += 1) {
     if (isSo()) return
     await nextTurn()
     bench.clock.advance(stepMs)
@@ -182,7 +182,7 @@ describe('SocketFeed', () => {
       const lostAtMs = bench.clock.monotonicMs()
       while (bench.opens === opens) {
         bench.clock.advance(1)
-        for (let turns = 0; turns < 3; turns += 1) await nextTurn()
+        for (let ticks = 0; ticks < 3; ticks += 1) await nextTurn()
       }
       await until(bench, () => bench.peers.length === bench.opens)
       peer = bench.peers.at(-1) ?? peer
@@ -230,11 +230,11 @@ describe('SocketFeed', () => {
   it('sends the heartbeat that the venue requires', async () => {
     const bench = await open({ pingText: 'PING', pingEveryMs: 5_000 })
     const peer = await start(bench)
-    const heard: string[] = []
-    peer.on('message', (data) => heard.push(data.toString()))
+    const received: string[] = []
+    peer.on('message', (data) => received.push(data.toString()))
     bench.clock.advance(15_000)
-    await until(bench, () => heard.length === 3)
-    assert.deepEqual(heard, ['PING', 'PING', 'PING'])
+    await until(bench, () => received.length === 3)
+    assert.deepEqual(received, ['PING', 'PING', 'PING'])
   })
 
   it('only counts a throw in a callback', async () => {
@@ -265,7 +265,7 @@ describe('SocketFeed', () => {
     bench.feed.pause(true)
     bench.feed.pause(true)
     for (const text of ['one', 'two', 'three']) peer.send(text)
-    for (let turns = 0; turns < 200; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 200; ticks += 1) await nextTurn()
     bench.clock.advance(120_000)
     assert.deepEqual([bench.frames.length, bench.downs.length, silences], [0, 0, 0])
     bench.feed.pause(false)
@@ -302,7 +302,7 @@ describe('SocketFeed', () => {
     bench.feed.pause(true)
     const peer = await start(bench)
     peer.send('early')
-    for (let turns = 0; turns < 200; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 200; ticks += 1) await nextTurn()
     assert.deepEqual(bench.frames, [])
     bench.feed.pause(false)
     await until(bench, () => bench.frames.length === 1)
@@ -371,7 +371,7 @@ describe('SocketFeed', () => {
     await bench.feed.stop()
     assert.equal(bench.clock.timerCount, 0)
     bench.clock.advance(120_000)
-    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 50; ticks += 1) await nextTurn()
     assert.equal(failed.value, 1)
   })
 
@@ -382,7 +382,7 @@ describe('SocketFeed', () => {
     const stopped = bench.feed.stop()
     assert.equal(bench.feed.send('x'), false)
     await stopped
-    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 50; ticks += 1) await nextTurn()
     bench.clock.advance(120_000)
     assert.deepEqual([bench.frames.length, bench.downs.length, bench.clock.timerCount], [0, 0, 0])
   })
@@ -391,7 +391,7 @@ describe('SocketFeed', () => {
     const bench = await open()
     bench.feed.start()
     await bench.feed.stop()
-    for (let turns = 0; turns < 50; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 50; ticks += 1) await nextTurn()
     assert.deepEqual([bench.opens, bench.clock.timerCount], [0, 0])
   })
 

@@ -30,8 +30,8 @@ test('computes every figure of a history like the naive reference', () => {
     const history = randomHistory(seed)
     const find = finder(history.markets)
     const ranges = someRanges(seed, history)
-    const tally = accountOf(history.events, find)
-    const found = accountFigures(tally, ranges)
+    const pnlState = accountOf(history.events, find)
+    const found = accountFigures(pnlState, ranges)
     assert.deepEqual(found, naiveFigures(history.events, find, ranges), `history ${seed}`)
   }
 })
@@ -40,8 +40,8 @@ test('keeps cash without fees plus the cost of holdings equal to what was realis
   let heldCount = 0
   for (let seed = 0; seed < HISTORIES; seed += 1) {
     const history = randomHistory(seed, { isComplete: true, eventCount: 60, groupCount: 2 })
-    const tally = accountOf(history.events, finder(history.markets))
-    const { positions } = accountFigures(tally, [])
+    const pnlState = accountOf(history.events, finder(history.markets))
+    const { positions } = accountFigures(pnlState, [])
     const isIn = (kind: string) => kind === 'sell' || kind === 'merge' || kind === 'redeem'
     let cash = 0n
     for (const { kind, usd } of history.events) {
@@ -63,14 +63,14 @@ test('keeps cash without fees plus the cost of holdings equal to what was realis
       if (position.amount > 0) heldCount += 1
     }
     assert.equal(cash + cost, realized, `history ${seed}`)
-    const { realized: told } = tally.totals()
-    assert.equal(BigInt(told), realized)
+    const { realized: published } = pnlState.totals()
+    assert.equal(BigInt(published), realized)
   }
   assert.ok(heldCount > 100, 'histories end with something held')
 })
 
 test('is independent of when a resolution becomes known and how often figures are read', () => {
-  const told = { resolved: 0, rebuilt: 0, judged: 0 }
+  const published = { resolved: 0, rebuilt: 0, judged: 0 }
   for (let seed = 0; seed < OFTEN_JUDGED; seed += 1) {
     const history = randomHistory(seed)
     const { events } = history
@@ -80,40 +80,40 @@ test('is independent of when a resolution becomes known and how often figures ar
     )
     const isHidden = random.below(2) === 0
     const findAt = (index: number): FindWalletMarket => {
-      const known = history.markets.flatMap((market) => {
+      const existing = history.markets.flatMap((market) => {
         if ((knownFrom.get(market.nativeId) ?? 0) <= index) return [market]
         return isHidden ? [] : [{ ...market, payout: null, resolvedAtMs: null }]
       })
-      return finder(known)
+      return finder(existing)
     }
-    let tally = PnlState.empty()
+    let pnlState = PnlState.empty()
     const rebuildAt = (index: number) => {
-      told.rebuilt += 1
-      tally = accountOf(events.slice(0, index), findAt(index))
+      published.rebuilt += 1
+      pnlState = accountOf(events.slice(0, index), findAt(index))
     }
     for (const [index, event] of events.entries()) {
       for (const market of history.markets) {
         if (knownFrom.get(market.nativeId) !== index || random.below(3) === 0) continue
-        const answer = tally.resolve(market)
-        if (answer === 'applied') told.resolved += 1
+        const answer = pnlState.resolve(market)
+        if (answer === 'applied') published.resolved += 1
         if (answer === 'rebuild') rebuildAt(index)
       }
-      if (tally.apply(event, findAt(index)) === 'rebuild') rebuildAt(index + 1)
-      if (random.below(8) === 0) tally.totals()
+      if (pnlState.apply(event, findAt(index)) === 'rebuild') rebuildAt(index + 1)
+      if (random.below(8) === 0) pnlState.totals()
       if (random.below(20) > 0 && index < events.length - 1) continue
       for (const market of history.markets) {
         const facts = findAt(index + 1)(market.nativeId)
-        if (facts !== null && tally.resolve(facts) === 'rebuild') rebuildAt(index + 1)
+        if (facts !== null && pnlState.resolve(facts) === 'rebuild') rebuildAt(index + 1)
       }
       const ranges = someRanges(seed, history)
       const naive = naiveFigures(events.slice(0, index + 1), findAt(index + 1), ranges)
-      assert.deepEqual(accountFigures(tally, ranges), naive, `history ${seed}, event ${index}`)
-      told.judged += 1
+      assert.deepEqual(accountFigures(pnlState, ranges), naive, `history ${seed}, event ${index}`)
+      published.judged += 1
     }
   }
   assert.ok(
-    told.resolved > OFTEN_JUDGED / 10 && told.rebuilt > OFTEN_JUDGED / 10,
-    JSON.stringify(told),
+    published.resolved > OFTEN_JUDGED / 10 && published.rebuilt > OFTEN_JUDGED / 10,
+    JSON.stringify(published),
   )
 })
 
@@ -126,17 +126,17 @@ test('counts a late event in its position, or requests a rebuild', () => {
     const late = history.events[random.below(history.events.length)]
     if (late === undefined) continue
     const others = history.events.filter((event) => event !== late)
-    const tally = accountOf(others, find)
-    if (random.below(2) === 0) tally.totals()
-    const answer = tally.apply(late, find)
+    const pnlState = accountOf(others, find)
+    if (random.below(2) === 0) pnlState.totals()
+    const answer = pnlState.apply(late, find)
     answers[answer] += 1
     // Within a second the order told stands.
-    const place = others.findLastIndex(({ timeMs: atMs }) => atMs <= late.timeMs) + 1
-    const sorted = others.toSpliced(place, 0, late)
+    const location = others.findLastIndex(({ timeMs: atMs }) => atMs <= late.timeMs) + 1
+    const sorted = others.toSpliced(location, 0, late)
     const ranges = someRanges(seed, history)
-    const judged = answer === 'applied' ? tally : accountOf(sorted, find)
+    const checked = answer === 'applied' ? pnlState : accountOf(sorted, find)
     const naive = naiveFigures(sorted, find, ranges)
-    assert.deepEqual(accountFigures(judged, ranges), naive, `history ${seed}`)
+    assert.deepEqual(accountFigures(checked, ranges), naive, `history ${seed}`)
   }
   assert.ok(answers.applied > 10 && answers.rebuild > 20, JSON.stringify(answers))
 })
@@ -169,11 +169,11 @@ test('changes a copy and its original independently', () => {
     const history = randomHistory(seed)
     const find = finder(history.markets)
     const half = Math.floor(history.events.length / 2)
-    const tally = accountOf(history.events.slice(0, half), find)
-    const before = accountFigures(tally, [])
-    const copy = tally.copy()
+    const pnlState = accountOf(history.events.slice(0, half), find)
+    const before = accountFigures(pnlState, [])
+    const copy = pnlState.copy()
     for (const event of history.events.slice(half)) copy.apply(event, find)
-    assert.deepEqual(accountFigures(tally, []), before)
+    assert.deepEqual(accountFigures(pnlState, []), before)
     const ranges = someRanges(seed, history)
     assert.deepEqual(accountFigures(copy, ranges), naiveFigures(history.events, find, ranges))
   }
@@ -190,8 +190,8 @@ test('rejects truncated bytes, other versions and rows without an entry', () => 
   let refused = 0
   for (let round = 0; round < 2_000; round += 1) {
     const damaged = bytes.slice()
-    const place = random.below(bytes.byteLength)
-    damaged[place] = random.below(256)
+    const location = random.below(bytes.byteLength)
+    damaged[location] = random.below(256)
     if (PnlState.unpack(damaged) === null) refused += 1
   }
   assert.ok(refused > 200, `${refused} of 2,000 damages were seen without a checksum`)
@@ -204,18 +204,18 @@ test('rejects circular positions of a market', () => {
   // Sums, four sections of texts, six of moments, three of combos, the positions' markets, then their next ones.
   const next = openSections(mark, bytes)?.[15]
   assert.ok(next !== undefined)
-  const words = new Uint32Array(next.buffer, next.byteOffset, next.byteLength / 4)
-  const from = words.findIndex((word) => word > 0)
-  const to = (words[from] ?? 0) - 1
-  assert.ok(from >= 0 && words[to] === 0 && PnlState.unpack(bytes.slice()) !== null)
-  words[to] = from + 1
+  const terms = new Uint32Array(next.buffer, next.byteOffset, next.byteLength / 4)
+  const from = terms.findIndex((term) => term > 0)
+  const to = (terms[from] ?? 0) - 1
+  assert.ok(from >= 0 && terms[to] === 0 && PnlState.unpack(bytes.slice()) !== null)
+  terms[to] = from + 1
   assert.equal(PnlState.unpack(bytes), null)
 })
 
 function accountOf(events: readonly WalletEvent[], find: FindWalletMarket): PnlState {
-  const tally = PnlState.empty()
-  for (const event of events) tally.apply(event, find)
-  return tally
+  const pnlState = PnlState.empty()
+  for (const event of events) pnlState.apply(event, find)
+  return pnlState
 }
 
 function finder(markets: readonly WalletMarket[]): FindWalletMarket {
@@ -304,12 +304,15 @@ test('floors shares exactly at every size and below 0, with parts that add up', 
   const random = seededRandom('shares')
   const any = () => Math.floor(10 ** (random.next() * 15.9))
   for (let round = 0; round < 20_000; round += 1) {
-    const whole = any()
-    const part = Math.min(any(), whole)
+    const complete = any()
+    const part = Math.min(any(), complete)
     const value = any() * (random.below(2) === 0 ? 1 : -1)
     const product = BigInt(value) * BigInt(part)
-    const rest = ((product % BigInt(whole)) + BigInt(whole)) % BigInt(whole)
-    assert.equal(BigInt(shareOf(value, { part, total: whole })), (product - rest) / BigInt(whole))
+    const rest = ((product % BigInt(complete)) + BigInt(complete)) % BigInt(complete)
+    assert.equal(
+      BigInt(shareOf(value, { part, total: complete })),
+      (product - rest) / BigInt(complete),
+    )
     const parts = partsOf(value, 1 + random.below(7))
     assert.equal(
       parts.reduce((sum, one) => sum + BigInt(one), 0n),
@@ -320,92 +323,100 @@ test('floors shares exactly at every size and below 0, with parts that add up', 
 })
 
 test('raises the average on buys and realises against it on sales; the last sale takes the remaining cost', () => {
-  const told = new Told(market('m'))
-  told.apply('buy', [0, 'm-yes', 10, 4])
-  told.apply('buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) })
-  told.apply('sell', [2, 'm-yes', 5, 3.5], { fee: usdMicros(20_000) })
-  const { amount, cost, realized, fees, isCostKnown } = told.position('m-yes')
+  const published = new Told(market('m'))
+  published.apply('buy', [0, 'm-yes', 10, 4])
+  published.apply('buy', [1, 'm-yes', 10, 6], { fee: usdMicros(300_000) })
+  published.apply('sell', [2, 'm-yes', 5, 3.5], { fee: usdMicros(20_000) })
+  const { amount, cost, realized, fees, isCostKnown } = published.position('m-yes')
   assert.deepEqual(
     { amount, cost, realized, fees, isCostKnown },
     { amount: 15e6, cost: 7_500_000, realized: 1_000_000, fees: 320_000, isCostKnown: true },
   )
-  told.apply('sell', [3, 'm-yes', 14.999999, 1])
-  assert.equal(told.position('m-yes').cost, 1, 'floor(7,500,000 × 14,999,999 / 15,000,000)')
-  told.apply('sell', [4, 'm-yes', 0.000001, 0])
-  assert.equal(told.position('m-yes').cost, 0)
-  assert.equal(told.position('m-yes').realized, 1_000_000 + 1_000_000 - 7_500_000)
+  published.apply('sell', [3, 'm-yes', 14.999999, 1])
+  assert.equal(published.position('m-yes').cost, 1, 'floor(7,500,000 × 14,999,999 / 15,000,000)')
+  published.apply('sell', [4, 'm-yes', 0.000001, 0])
+  assert.equal(published.position('m-yes').cost, 0)
+  assert.equal(published.position('m-yes').realized, 1_000_000 + 1_000_000 - 7_500_000)
 })
 
 test('realises nothing for disposals above known holdings, and marks the position', () => {
-  const told = new Told(market('m'))
-  told.apply('buy', [0, 'm-yes', 3, 1.5])
-  told.apply('sell', [1, 'm-yes', 4, 2.4])
-  const { amount, balance, cost, realized, sold, soldUsd, isCostKnown } = told.position('m-yes')
+  const published = new Told(market('m'))
+  published.apply('buy', [0, 'm-yes', 3, 1.5])
+  published.apply('sell', [1, 'm-yes', 4, 2.4])
+  const { amount, balance, cost, realized, sold, soldUsd, isCostKnown } =
+    published.position('m-yes')
   assert.deepEqual([amount, balance, cost], [0, 0, 0])
   assert.equal(realized, 300_000, 'three of the four, for 1.8 of the 2.4 dollars')
   assert.deepEqual([sold, soldUsd, isCostKnown], [4_000_000, 2_400_000, false])
-  told.apply('sell', [2, 'm-no', 1, 0.9])
-  assert.deepEqual([told.position('m-no').realized, told.position('m-no').isCostKnown], [0, false])
-  assert.equal(told.tally.totals().volume, 1_500_000 + 2_400_000 + 900_000, 'all of it is volume')
+  published.apply('sell', [2, 'm-no', 1, 0.9])
+  assert.deepEqual(
+    [published.position('m-no').realized, published.position('m-no').isCostKnown],
+    [0, false],
+  )
+  assert.equal(
+    published.tally.totals().volume,
+    1_500_000 + 2_400_000 + 900_000,
+    'all of it is volume',
+  )
 })
 
 test('splits at half a dollar a side and merges by selling, with the odd micro to the last', () => {
-  const told = new Told(market('m'))
-  told.apply('split', [0, 'm', 3.000001])
-  assert.equal(told.position('m-yes').cost, 1_500_000)
-  assert.equal(told.position('m-no').cost, 1_500_001)
-  told.apply('sell', [1, 'm-no', 3.000001, 2])
-  told.apply('buy', [2, 'm-no', 1, 0.2])
-  told.apply('merge', [3, 'm', 1])
-  assert.equal(told.position('m-no').realized, 2_000_000 - 1_500_001 + 300_000)
-  assert.equal(told.position('m-yes').realized, 500_000 - 499_999, 'floor of the cost')
-  const { splits, merges, trades, volume } = told.tally.totals()
+  const published = new Told(market('m'))
+  published.apply('split', [0, 'm', 3.000001])
+  assert.equal(published.position('m-yes').cost, 1_500_000)
+  assert.equal(published.position('m-no').cost, 1_500_001)
+  published.apply('sell', [1, 'm-no', 3.000001, 2])
+  published.apply('buy', [2, 'm-no', 1, 0.2])
+  published.apply('merge', [3, 'm', 1])
+  assert.equal(published.position('m-no').realized, 2_000_000 - 1_500_001 + 300_000)
+  assert.equal(published.position('m-yes').realized, 500_000 - 499_999, 'floor of the cost')
+  const { splits, merges, trades, volume } = published.tally.totals()
   assert.deepEqual([splits, merges, trades, volume], [1, 1, 2, 2_200_000])
 })
 
 test('realises a loser at the resolution, or at the market’s last event if later', () => {
   const resolvedAtMs = timeMs(START_MS + 100 * SECOND + 400)
   const facts = market('m', { payout: priceMicros(0), resolvedAtMs })
-  const told = new Told(facts)
-  told.apply('buy', [0, 'm-yes', 10, 4])
+  const published = new Told(facts)
+  published.apply('buy', [0, 'm-yes', 10, 4])
   const at = (second: number) => timeMs(START_MS + second * SECOND)
-  assert.equal(told.tally.between(at(100), at(100)).realized, -4_000_000)
-  told.apply('buy', [150, 'm-yes', 10, 1])
-  assert.equal(told.tally.between(at(100), at(100)).realized, 0, 'taken back')
-  assert.equal(told.tally.between(at(150), at(150)).realized, -5_000_000)
-  const { balance, amount, cost, lost, updatedAtMs } = told.position('m-yes')
+  assert.equal(published.tally.between(at(100), at(100)).realized, -4_000_000)
+  published.apply('buy', [150, 'm-yes', 10, 1])
+  assert.equal(published.tally.between(at(100), at(100)).realized, 0, 'taken back')
+  assert.equal(published.tally.between(at(150), at(150)).realized, -5_000_000)
+  const { balance, amount, cost, lost, updatedAtMs } = published.position('m-yes')
   assert.deepEqual([balance, amount, cost, lost], [20_000_000, 0, 0, 5_000_000])
   assert.equal(updatedAtMs, at(150))
-  told.apply('redeem', [200, 'm', 0])
-  assert.equal(told.position('m-yes').balance, 0)
+  published.apply('redeem', [200, 'm', 0])
+  assert.equal(published.position('m-yes').balance, 0)
   assert.equal(
-    told.tally.between(at(150), at(150)).realized,
+    published.tally.between(at(150), at(150)).realized,
     -5_000_000,
     'a redemption is too late',
   )
-  assert.equal(told.tally.between(at(200), at(200)).realized, 0)
+  assert.equal(published.tally.between(at(200), at(200)).realized, 0)
 })
 
 test('pays the payout, fractions too, for all holdings of both sides on a redemption', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
-  const told = new Told(market('m', { payout: priceMicros(333_333), resolvedAtMs }))
-  told.apply('buy', [0, 'm-yes', 1.5, 0.6])
-  told.apply('buy', [1, 'm-no', 2, 1])
-  told.apply('redeem', [9, 'm', 0, 0])
-  assert.equal(told.position('m-yes').realized, 499_999 - 600_000)
-  assert.equal(told.position('m-no').realized, 1_333_334 - 1_000_000)
-  assert.deepEqual(told.tally.openMarkets(), [])
+  const published = new Told(market('m', { payout: priceMicros(333_333), resolvedAtMs }))
+  published.apply('buy', [0, 'm-yes', 1.5, 0.6])
+  published.apply('buy', [1, 'm-no', 2, 1])
+  published.apply('redeem', [9, 'm', 0, 0])
+  assert.equal(published.position('m-yes').realized, 499_999 - 600_000)
+  assert.equal(published.position('m-no').realized, 1_333_334 - 1_000_000)
+  assert.deepEqual(published.tally.openMarkets(), [])
 })
 
 test('infers the winner from dollars equal to one side’s holdings when no payout is known', () => {
-  const told = new Told(market('m'))
-  told.apply('buy', [0, 'm-yes', 10, 4])
-  told.apply('buy', [0, 'm-no', 7, 2])
-  told.apply('redeem', [9, 'm', 7, 7])
-  assert.equal(told.position('m-yes').realized, -4_000_000)
-  assert.equal(told.position('m-no').realized, 5_000_000)
-  assert.ok(told.position('m-no').isCostKnown)
-  assert.deepEqual(told.tally.guessedMarkets(), [nativeMarketId('m')])
+  const published = new Told(market('m'))
+  published.apply('buy', [0, 'm-yes', 10, 4])
+  published.apply('buy', [0, 'm-no', 7, 2])
+  published.apply('redeem', [9, 'm', 7, 7])
+  assert.equal(published.position('m-yes').realized, -4_000_000)
+  assert.equal(published.position('m-no').realized, 5_000_000)
+  assert.ok(published.position('m-no').isCostKnown)
+  assert.deepEqual(published.tally.guessedMarkets(), [nativeMarketId('m')])
   const other = new Told(market('m'))
   other.apply('buy', [0, 'm-yes', 1, 0.4])
   other.apply('buy', [0, 'm-no', 3, 1])
@@ -426,41 +437,47 @@ test('infers the winner from dollars equal to one side’s holdings when no payo
 })
 
 test('converts No of two of four markets to dollars and Yes of the other two at their remaining cost', () => {
-  const told = new Told(...grouped)
-  told.apply('buy', [0, 'm0-no', 10, 7])
-  told.apply('buy', [0, 'm2-no', 20, 18])
+  const published = new Told(...grouped)
+  published.apply('buy', [0, 'm0-no', 10, 7])
+  published.apply('buy', [0, 'm2-no', 20, 18])
   const converted = ['m0', 'm2'].map(nativeMarketId)
-  told.apply('conversion', [1, 'm0', 10, 10], { converted })
-  assert.deepEqual([told.position('m0-no').amount, told.position('m2-no').amount], [0, 10_000_000])
-  assert.equal(told.position('m2-no').cost, 9_000_000)
+  published.apply('conversion', [1, 'm0', 10, 10], { converted })
+  assert.deepEqual(
+    [published.position('m0-no').amount, published.position('m2-no').amount],
+    [0, 10_000_000],
+  )
+  assert.equal(published.position('m2-no').cost, 9_000_000)
   // 7 + 9 dollars of cost, less (2 − 1) × 10 dollars, for 10 Yes each.
-  assert.equal(told.position('m1-yes').cost, 3_000_000)
-  assert.equal(told.position('m3-yes').cost, 3_000_000)
-  assert.equal(told.position('m3-yes').amount, 10_000_000)
-  const { realized, conversions, trades } = told.tally.totals()
+  assert.equal(published.position('m1-yes').cost, 3_000_000)
+  assert.equal(published.position('m3-yes').cost, 3_000_000)
+  assert.equal(published.position('m3-yes').amount, 10_000_000)
+  const { realized, conversions, trades } = published.tally.totals()
   assert.deepEqual([realized, conversions, trades], [0, 1, 2])
-  assert.equal(told.tally.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
+  assert.equal(published.tally.indexOf(outcomeId('m1-no')), -1, 'nothing else was touched')
 })
 
 test('prices Yes below zero after a cheap No, and realises No of every market', () => {
-  const told = new Told(...grouped)
-  for (const name of GROUP) told.apply('buy', [0, `${name}-no`, 10, 1])
+  const published = new Told(...grouped)
+  for (const name of GROUP) published.apply('buy', [0, `${name}-no`, 10, 1])
   const three = GROUP.slice(0, 3).map(nativeMarketId)
-  told.apply('conversion', [1, 'm0', 5, 10], { converted: three })
-  assert.equal(told.position('m3-yes').cost, 1_500_000 - 10_000_000)
-  told.apply('conversion', [2, 'm0', 5, 15], { converted: GROUP.map(nativeMarketId) })
-  assert.equal(told.tally.totals().realized, 15_000_000 - 2_000_000)
-  assert.equal(told.position('m0-no').realized, 3_750_000 - 500_000)
+  published.apply('conversion', [1, 'm0', 5, 10], { converted: three })
+  assert.equal(published.position('m3-yes').cost, 1_500_000 - 10_000_000)
+  published.apply('conversion', [2, 'm0', 5, 15], { converted: GROUP.map(nativeMarketId) })
+  assert.equal(published.tally.totals().realized, 15_000_000 - 2_000_000)
+  assert.equal(published.position('m0-no').realized, 3_750_000 - 500_000)
 })
 
 test('marks Yes from unknown No holdings as uncertain, and realises nothing for an unknown group', () => {
-  const told = new Told(...grouped)
-  told.apply('buy', [0, 'm0-no', 4, 2])
-  told.apply('conversion', [1, 'm0', 5, 0], { converted: [nativeMarketId('m0')] })
-  assert.deepEqual([told.position('m0-no').amount, told.position('m0-no').isCostKnown], [0, false])
-  assert.equal(told.position('m1-yes').cost, 666_666)
-  assert.equal(told.position('m3-yes').cost, 666_668)
-  assert.ok(GROUP.slice(1).every((name) => !told.position(`${name}-yes`).isCostKnown))
+  const published = new Told(...grouped)
+  published.apply('buy', [0, 'm0-no', 4, 2])
+  published.apply('conversion', [1, 'm0', 5, 0], { converted: [nativeMarketId('m0')] })
+  assert.deepEqual(
+    [published.position('m0-no').amount, published.position('m0-no').isCostKnown],
+    [0, false],
+  )
+  assert.equal(published.position('m1-yes').cost, 666_666)
+  assert.equal(published.position('m3-yes').cost, 666_668)
+  assert.ok(GROUP.slice(1).every((name) => !published.position(`${name}-yes`).isCostKnown))
   const lone = new Told(market('m0'))
   lone.apply('buy', [0, 'm0-no', 4, 2])
   lone.apply('conversion', [1, 'm0', 3, 0], { converted: [nativeMarketId('m0')] })
@@ -483,10 +500,10 @@ test('realises the cash of a conversion of all markets at once, to the micro, li
     const paid = micros(size) * (names.length - 1)
     const all = event('conversion', [10, 'k0', size, paid / MICROS], { converted: group })
     const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
-    const tally = PnlState.empty()
-    for (const one of [...events, all]) tally.apply(one, find)
-    assert.deepEqual(accountFigures(tally, []), naiveFigures([...events, all], find, []))
-    const { positions, totals } = accountFigures(tally, [])
+    const pnlState = PnlState.empty()
+    for (const one of [...events, all]) pnlState.apply(one, find)
+    assert.deepEqual(accountFigures(pnlState, []), naiveFigures([...events, all], find, []))
+    const { positions, totals } = accountFigures(pnlState, [])
     const spent = events.reduce((sum, { usd }) => sum + usd, 0)
     const held = positions.reduce((sum, { cost }) => sum + cost, 0)
     assert.equal(totals.realized, paid - (spent - held), `seed ${seed}`)
@@ -494,45 +511,45 @@ test('realises the cash of a conversion of all markets at once, to the micro, li
 })
 
 test('counts a market as won or lost when nothing is open, and open again on a new purchase', () => {
-  const told = new Told(market('w'), market('l'), market('e'), market('o'))
-  told.apply('buy', [0, 'w-yes', 2, 1])
-  told.apply('buy', [1, 'w-no', 2, 1])
-  told.apply('sell', [2, 'w-yes', 2, 1.5])
-  assert.equal(told.tally.totals().wins, 0, 'the other side is still held')
-  told.apply('sell', [3, 'w-no', 2, 0.75])
-  told.apply('buy', [4, 'l-yes', 1, 1])
-  told.apply('sell', [5, 'l-yes', 1, 0])
-  told.apply('buy', [6, 'e-yes', 1, 0.5])
-  told.apply('sell', [7, 'e-yes', 1, 0.5])
-  told.apply('buy', [8, 'o-yes', 1, 0.5])
+  const published = new Told(market('w'), market('l'), market('e'), market('o'))
+  published.apply('buy', [0, 'w-yes', 2, 1])
+  published.apply('buy', [1, 'w-no', 2, 1])
+  published.apply('sell', [2, 'w-yes', 2, 1.5])
+  assert.equal(published.tally.totals().wins, 0, 'the other side is still held')
+  published.apply('sell', [3, 'w-no', 2, 0.75])
+  published.apply('buy', [4, 'l-yes', 1, 1])
+  published.apply('sell', [5, 'l-yes', 1, 0])
+  published.apply('buy', [6, 'e-yes', 1, 0.5])
+  published.apply('sell', [7, 'e-yes', 1, 0.5])
+  published.apply('buy', [8, 'o-yes', 1, 0.5])
   const counted = () => {
-    const { markets, wins, losses } = told.tally.totals()
-    return [markets, wins, losses, told.tally.openMarkets().join()]
+    const { markets, wins, losses } = published.tally.totals()
+    return [markets, wins, losses, published.tally.openMarkets().join()]
   }
   assert.deepEqual(counted(), [4, 1, 1, 'o'])
-  told.apply('buy', [9, 'w-yes', 1, 0.5])
+  published.apply('buy', [9, 'w-yes', 1, 0.5])
   assert.deepEqual(counted(), [4, 0, 1, 'w,o'])
 })
 
 test('separates income and fees from what was realised', () => {
-  const told = new Told()
-  told.apply('income', [0, '', 25.5])
-  told.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
-  const { income, fees, realized, trades, firstTradeMs } = told.tally.totals()
+  const published = new Told()
+  published.apply('income', [0, '', 25.5])
+  published.apply('buy', [1, 'm-yes', 2, 1], { fee: usdMicros(30_000) })
+  const { income, fees, realized, trades, firstTradeMs } = published.tally.totals()
   assert.deepEqual([income, fees, realized, trades], [25_500_000, 30_000, 0, 1])
   assert.equal(firstTradeMs, START_MS + SECOND)
-  assert.equal(told.position('m-yes').outcomeIndex, -1, 'the market is unknown')
+  assert.equal(published.position('m-yes').outcomeIndex, -1, 'the market is unknown')
 })
 
 test('includes both ends in ranges, with days, Monday weeks and months in UTC', () => {
-  const told = new Told(market('m'))
-  told.apply('buy', [0, 'm-yes', 100, 50])
+  const published = new Told(market('m'))
+  published.apply('buy', [0, 'm-yes', 100, 50])
   // Thursday 1 January 2026; Sunday 4, Monday 5, and 1 February.
   const days = [0, 3, 4, 31]
-  for (const day of days) told.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
+  for (const day of days) published.apply('sell', [(day * DAY) / SECOND + 1, 'm-yes', 10, 6])
   const all = { fromMs: timeMs(0), toMs: timeMs(START_MS + 400 * DAY) }
   const starts = (granularity: 'day' | 'week' | 'month' | 'all') =>
-    told.tally.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
+    published.tally.series({ ...all, granularity }).map((point) => (point.timeMs - START_MS) / DAY)
   assert.deepEqual(starts('day'), days)
   assert.deepEqual(starts('week'), [-3, 4, 25])
   assert.deepEqual(starts('month'), [0, 31])
@@ -541,22 +558,22 @@ test('includes both ends in ranges, with days, Monday weeks and months in UTC', 
     days,
   )
   const second = timeMs(START_MS + 3 * DAY + SECOND)
-  assert.equal(told.tally.between(second, second).realized, 1_000_000)
-  assert.equal(told.tally.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
-  const [point] = told.tally.series({ fromMs: second, toMs: second, granularity: 'week' })
+  assert.equal(published.tally.between(second, second).realized, 1_000_000)
+  assert.equal(published.tally.between(timeMs(second + 1), timeMs(second + 999)).trades, 0)
+  const [point] = published.tally.series({ fromMs: second, toMs: second, granularity: 'week' })
   assert.deepEqual(point, { timeMs: START_MS - 3 * DAY, realized: 1_000_000, toDate: 2_000_000 })
 })
 
 test('returns complete hours in order, also for late resolutions', () => {
-  const told = new Told()
+  const published = new Told()
   const count = 50
   for (let index = 0; index < count; index += 1)
-    told.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
+    published.apply('buy', [index * 3_600, `m${index}-yes`, 2, 1])
   for (let index = count - 1; index >= 0; index -= 1) {
     const resolvedAtMs = timeMs(START_MS + (index * 3_600 + 7) * SECOND)
-    told.tally.resolve(market(`m${index}`, { payout: priceMicros(0), resolvedAtMs }))
+    published.tally.resolve(market(`m${index}`, { payout: priceMicros(0), resolvedAtMs }))
   }
-  const hours = told.tally.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
+  const hours = published.tally.hours(timeMs(START_MS + 10 * 3_600_000 + 59_000))
   assert.equal(hours.length, 40)
   for (const [index, { hour, ...sums }] of hours.entries()) {
     assert.equal(hour, START_MS / 3_600_000 + 10 + index)
@@ -566,12 +583,12 @@ test('returns complete hours in order, also for late resolutions', () => {
 })
 
 test('requests a rebuild for late facts, once', () => {
-  const told = new Told()
-  told.apply('buy', [0, 'm-yes', 10, 4])
-  told.apply('redeem', [9, 'm', 3, 3])
+  const published = new Told()
+  published.apply('buy', [0, 'm-yes', 10, 4])
+  published.apply('redeem', [9, 'm', 3, 3])
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
-  assert.equal(told.tally.resolve(facts), 'rebuild')
+  assert.equal(published.tally.resolve(facts), 'rebuild')
   const again = new Told(facts)
   again.apply('buy', [0, 'm-yes', 10, 4])
   assert.equal(again.apply('redeem', [9, 'm', 3, 3]), 'applied')
@@ -592,15 +609,21 @@ test('moves contracts and their cost to the market of the migrated id', () => {
   const at = { market: nativeMarketId(old), token: outcomeId('77') }
   const moved = { market: id, token }
   const olds = market(old, { tokens: [outcomeId('76'), outcomeId('77')] })
-  const told = new Told(olds, market(id, { tokens: [outcomeId(`${BigInt(id)}`), token] }))
-  told.apply('buy', [0, '', 10, 4], at)
-  told.apply('migration', [1, '', 4, 0], moved)
-  told.apply('sell', [2, '', 1, 1], moved)
-  assert.deepEqual([told.position('77').amount, told.position('77').cost], [6_000_000, 2_400_000])
-  const { amount, cost, realized, isCostKnown } = told.position(token)
+  const published = new Told(olds, market(id, { tokens: [outcomeId(`${BigInt(id)}`), token] }))
+  published.apply('buy', [0, '', 10, 4], at)
+  published.apply('migration', [1, '', 4, 0], moved)
+  published.apply('sell', [2, '', 1, 1], moved)
+  assert.deepEqual(
+    [published.position('77').amount, published.position('77').cost],
+    [6_000_000, 2_400_000],
+  )
+  const { amount, cost, realized, isCostKnown } = published.position(token)
   assert.deepEqual([amount, cost, realized, isCostKnown], [3_000_000, 1_200_000, 600_000, true])
-  told.apply('migration', [3, '', 7, 0], moved)
-  assert.deepEqual([told.position('77').amount, told.position(token).isCostKnown], [0, false])
+  published.apply('migration', [3, '', 7, 0], moved)
+  assert.deepEqual(
+    [published.position('77').amount, published.position(token).isCostKnown],
+    [0, false],
+  )
   const lone = new Told()
   lone.apply('migration', [0, '', 4, 0], moved)
   assert.deepEqual([lone.position(token).amount, lone.position(token).isCostKnown], [4e6, false])
@@ -611,13 +634,13 @@ test('redeems the named token, else the one that its dollars imply', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
   const facts = market('m', { payout: priceMicros(MICROS), resolvedAtMs })
   const begun = () => {
-    const told = new Told(facts)
-    told.apply('buy', [0, 'm-yes', 10, 4])
-    told.apply('buy', [1, 'm-no', 7, 2])
-    return told
+    const published = new Told(facts)
+    published.apply('buy', [0, 'm-yes', 10, 4])
+    published.apply('buy', [1, 'm-no', 7, 2])
+    return published
   }
-  const balances = (told: Told) =>
-    ['m-yes', 'm-no'].map((token) => told.position(token).balance / MICROS)
+  const balances = (published: Told) =>
+    ['m-yes', 'm-no'].map((token) => published.position(token).balance / MICROS)
   const named = begun()
   named.apply('redeem', [9, 'm-yes', 4, 4])
   assert.deepEqual(balances(named), [6, 7])
@@ -639,48 +662,51 @@ test('redeems the named token, else the one that its dollars imply', () => {
 
 test('redeems one outcome at a time when a redemption of a void market names none', () => {
   const resolvedAtMs = timeMs(START_MS + 5 * SECOND)
-  const told = new Told(market('m', { payout: priceMicros(MICROS / 2), resolvedAtMs }))
-  told.apply('buy', [0, 'm-yes', 10, 4])
-  told.apply('buy', [1, 'm-no', 30, 9])
-  told.apply('redeem', [9, 'm', 15, 15])
-  assert.deepEqual([told.position('m-yes').balance, told.position('m-no').balance], [1e7, 0])
-  assert.ok(told.position('m-no').isCostKnown, 'its worth to the micro')
-  told.apply('redeem', [10, 'm', 2, 2])
+  const published = new Told(market('m', { payout: priceMicros(MICROS / 2), resolvedAtMs }))
+  published.apply('buy', [0, 'm-yes', 10, 4])
+  published.apply('buy', [1, 'm-no', 30, 9])
+  published.apply('redeem', [9, 'm', 15, 15])
   assert.deepEqual(
-    [told.position('m-yes').balance, told.position('m-yes').realized],
+    [published.position('m-yes').balance, published.position('m-no').balance],
+    [1e7, 0],
+  )
+  assert.ok(published.position('m-no').isCostKnown, 'its worth to the micro')
+  published.apply('redeem', [10, 'm', 2, 2])
+  assert.deepEqual(
+    [published.position('m-yes').balance, published.position('m-yes').realized],
     [6e6, 400_000],
   )
-  assert.ok(told.position('m-yes').isCostKnown, 'nothing else is left')
+  assert.ok(published.position('m-yes').isCostKnown, 'nothing else is left')
 })
 
 test('sums fees and income by the second, and a gain below the fees is a loss', () => {
-  const told = new Told()
-  told.apply('buy', [0, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) })
-  told.apply('income', [50, '', 2, 2])
-  told.apply('sell', [100, 'm-yes', 22.84, 12.1052], { fee: usdMicros(284_470) })
-  const { realized, fees, income, wins, losses } = told.tally.totals()
+  const published = new Told()
+  published.apply('buy', [0, 'm-yes', 22.84, 11.8768], { fee: usdMicros(285_040) })
+  published.apply('income', [50, '', 2, 2])
+  published.apply('sell', [100, 'm-yes', 22.84, 12.1052], { fee: usdMicros(284_470) })
+  const { realized, fees, income, wins, losses } = published.tally.totals()
   assert.deepEqual([realized, fees, income], [228_400, 569_510, 2_000_000])
   assert.deepEqual([wins, losses], [0, 1])
-  assert.equal(netRealized(told.tally.totals()), 228_400 - 569_510 + 2_000_000)
+  assert.equal(netRealized(published.tally.totals()), 228_400 - 569_510 + 2_000_000)
   const at = (second: number) => timeMs(START_MS + second * SECOND)
-  const first = told.tally.between(at(0), at(99))
+  const first = published.tally.between(at(0), at(99))
   assert.deepEqual([first.fees, first.income, first.realized], [285_040, 2_000_000, 0])
-  assert.deepEqual(told.tally.hours(at(0)).length, 1)
+  assert.deepEqual(published.tally.hours(at(0)).length, 1)
 })
 
 test('counts what combos paid once none of their contracts is held, and never guesses', () => {
-  const told = new Told()
-  told.apply('comboBuy', [0, 'm-c', 100, 25])
-  assert.equal(told.tally.totals().comboRealized, null)
-  told.apply('comboSell', [1, 'm-c', 40, 20])
-  told.apply('comboRedeem', [2, 'm-c', 60, 60])
-  assert.equal(told.tally.totals().comboRealized, 55_000_000)
-  told.apply('comboBuy', [3, 'm-d', 10, 3])
-  told.apply('comboRedeem', [4, 'm-d', 0, 0])
-  assert.equal(told.tally.totals().comboRealized, 52_000_000, 'a loser turned in')
-  told.apply('comboRedeem', [5, 'm-e', 1, 1])
-  assert.equal(told.tally.totals().comboRealized, null, 'more than was known to be held')
-  const { comboEvents, realized, trades, volume, redemptions, markets } = told.tally.totals()
+  const published = new Told()
+  published.apply('comboBuy', [0, 'm-c', 100, 25])
+  assert.equal(published.tally.totals().comboRealized, null)
+  published.apply('comboSell', [1, 'm-c', 40, 20])
+  published.apply('comboRedeem', [2, 'm-c', 60, 60])
+  assert.equal(published.tally.totals().comboRealized, 55_000_000)
+  published.apply('comboBuy', [3, 'm-d', 10, 3])
+  published.apply('comboRedeem', [4, 'm-d', 0, 0])
+  assert.equal(published.tally.totals().comboRealized, 52_000_000, 'a loser turned in')
+  published.apply('comboRedeem', [5, 'm-e', 1, 1])
+  assert.equal(published.tally.totals().comboRealized, null, 'more than was known to be held')
+  const { comboEvents, realized, trades, volume, redemptions, markets } = published.tally.totals()
   assert.deepEqual(
     [comboEvents, realized, trades, volume, redemptions, markets],
     [6, 0, 0, 0, 0, 0],
@@ -692,21 +718,26 @@ test('counts what combos paid once none of their contracts is held, and never gu
 test('takes a taker fee of before 28 April 2026 off the contracts when the row does not show it', () => {
   const april = (day: number) => timeMs(Date.UTC(2026, 3, day))
   const facts = market('m', { takerFee: { ...CURVE_ZERO, rateMicros: 30_000 } })
-  const buy = (set: Partial<WalletEvent>, known = facts) => {
-    const told = new Told(known)
+  const buy = (set: Partial<WalletEvent>, existing = facts) => {
+    const published = new Told(existing)
     const price = priceMicros(860_000)
-    told.apply('buy', [0, 'm-yes', 21, 18.06], { timeMs: april(25), role: 'taker', price, ...set })
-    const { balance, cost, fees, isCostKnown } = told.position('m-yes')
+    published.apply('buy', [0, 'm-yes', 21, 18.06], {
+      timeMs: april(25),
+      role: 'taker',
+      price,
+      ...set,
+    })
+    const { balance, cost, fees, isCostKnown } = published.position('m-yes')
     return [balance, cost, fees, isCostKnown]
   }
-  const whole = [21_000_000, 18_060_000, 0, true]
+  const complete = [21_000_000, 18_060_000, 0, true]
   assert.deepEqual(buy({}), [20_911_800, 17_984_148, 75_852, true])
   const small = { price: priceMicros(290_000), size: sizeMicros(5e6), usd: usdMicros(1_450_000) }
   assert.deepEqual(buy({ ...small, timeMs: april(0) }).slice(0, 1), [4_893_500])
-  assert.deepEqual(buy({ role: 'maker' }), whole)
-  assert.deepEqual(buy({ timeMs: april(28) }), whole)
-  assert.deepEqual(buy({ timeMs: timeMs(Date.UTC(2026, 2, 29)) }), whole)
-  assert.deepEqual(buy({}, market('m')), whole)
+  assert.deepEqual(buy({ role: 'maker' }), complete)
+  assert.deepEqual(buy({ timeMs: april(28) }), complete)
+  assert.deepEqual(buy({ timeMs: timeMs(Date.UTC(2026, 2, 29)) }), complete)
+  assert.deepEqual(buy({}, market('m')), complete)
   // The row's own dollars show the fee: its contracts are those that arrived.
   assert.deepEqual(buy({ fee: usdMicros(75_852) }), [21_000_000, 18_060_000, 75_852, true])
   assert.deepEqual(buy({ role: null }), [21_000_000, 18_060_000, 0, false])

@@ -19,11 +19,11 @@ test('reports no difference for the same history in the venue’s own terms', ()
     const { events, markets } = randomHistory(seed, {
       ...{ isComplete: true, eventCount: 80, groupCount: 3 },
     })
-    const tally = PnlState.empty()
+    const pnlState = PnlState.empty()
     for (const event of events) {
-      tally.apply(event, (id) => markets.find(({ nativeId }) => nativeId === id) ?? null)
+      pnlState.apply(event, (id) => markets.find(({ nativeId }) => nativeId === id) ?? null)
     }
-    const { positions } = accountFigures(tally, [])
+    const { positions } = accountFigures(pnlState, [])
     const random = seededRandom('venue', seed)
     const theirs = positions.map((position) => asTheVenueTells(position, random.next()))
     assert.deepEqual(reconcile(positions, theirs), [], `history ${seed}`)
@@ -36,18 +36,20 @@ test('reports no difference for the same history in the venue’s own terms', ()
 test('reports differing sizes, lifetime buys and realised dollars, but not dust', () => {
   const own = ours({ balance: 10e6, amount: 10e6, bought: 20e6, realized: 5e6 })
   const same = asTheVenueTells(own, 0)
-  const told = (set: Partial<VenuePosition>) =>
+  const published = (set: Partial<VenuePosition>) =>
     reconcile([own], [{ ...same, ...set }]).map(({ what, ours: mine, theirs }) => [
       what,
       mine,
       theirs,
     ])
-  assert.deepEqual(told({}), [])
-  assert.deepEqual(told({ size: sizeMicros(10e6 + 10_000) }), [])
-  assert.deepEqual(told({ size: sizeMicros(10e6 + 10_001) }), [['size', 10e6, 10e6 + 10_001]])
-  assert.deepEqual(told({ bought: sizeMicros(21e6) }), [['bought', 20e6, 21e6]])
-  assert.deepEqual(told({ realized: usdMicros(5e6 + 12_000) }), [], 'a cent and 20 roundings')
-  assert.deepEqual(told({ realized: usdMicros(5e6 + 12_001) }), [['realized', 5e6, 5e6 + 12_001]])
+  assert.deepEqual(published({}), [])
+  assert.deepEqual(published({ size: sizeMicros(10e6 + 10_000) }), [])
+  assert.deepEqual(published({ size: sizeMicros(10e6 + 10_001) }), [['size', 10e6, 10e6 + 10_001]])
+  assert.deepEqual(published({ bought: sizeMicros(21e6) }), [['bought', 20e6, 21e6]])
+  assert.deepEqual(published({ realized: usdMicros(5e6 + 12_000) }), [], 'a cent and 20 roundings')
+  assert.deepEqual(published({ realized: usdMicros(5e6 + 12_001) }), [
+    ['realized', 5e6, 5e6 + 12_001],
+  ])
 })
 
 test('expects nothing realised at the venue for an unredeemed loser, and its loss once redeemed', () => {
@@ -60,7 +62,7 @@ test('expects nothing realised at the venue for an unredeemed loser, and its los
 
 test('reports positions known to only one of both, as far as the venue lists all', () => {
   const held = ours({ balance: 3e6, amount: 3e6, bought: 3e6 })
-  const gone = ours({ token: outcomeId('gone'), bought: 3e6 })
+  const removed = ours({ token: outcomeId('gone'), bought: 3e6 })
   const missing = {
     ...asTheVenueTells(held, 0),
     token: outcomeId('missing'),
@@ -71,7 +73,7 @@ test('reports positions known to only one of both, as far as the venue lists all
     ...missing,
     ...{ token: outcomeId('c'), isClosed: true, realized: usdMicros(-2e6) },
   }
-  const all = reconcile([held, gone], [missing, dust, closed])
+  const all = reconcile([held, removed], [missing, dust, closed])
   assert.deepEqual(
     all.map(({ token, what, ours: mine, theirs }) => [token, what, mine, theirs]),
     [

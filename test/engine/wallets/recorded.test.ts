@@ -54,9 +54,9 @@ const sizeOf = (value: number) => roundSize(value) ?? fail()
 function eventOf(row: Row, set: Partial<WalletEvent> = {}): WalletEvent {
   const isFill = String(row.asset ?? '') !== ''
   const side = String(row.side) === 'BUY' ? 'buy' : 'sell'
-  const told =
+  const published =
     typeof row.timestamp === 'number' ? row.timestamp * 1_000 : Date.parse(`${row.timestamp}Z`)
-  const atMs = Number.isNaN(told) ? Number(row.timestamp) * 1_000 : told
+  const atMs = Number.isNaN(published) ? Number(row.timestamp) * 1_000 : published
   return {
     kind: isFill ? side : (KINDS[String(row.type)] ?? 'income'),
     timeMs: timeMs(atMs),
@@ -90,20 +90,20 @@ function bought(row: Row, resolvedTo: number | null) {
     ...{ takerFee: null, group: null },
     ...{ question: null, slug: null, eventSlug: null, labels: [] },
   }
-  const tally = PnlState.empty()
-  tally.apply(event, () => market)
-  return { tally, event, market }
+  const pnlState = PnlState.empty()
+  pnlState.apply(event, () => market)
+  return { tally: pnlState, event, market }
 }
 
 test('realises what the venue states for a closed position held to the end', (t) => {
   const closed = rows(t, 'closed_positions.json')
   for (const row of closed) {
     const price = number(row, 'curPrice')
-    const { tally, event, market } = bought(row, price)
+    const { tally: pnlState, event, market } = bought(row, price)
     const redeemed = timeMs(event.timeMs + 120_000)
     const paid = { token: null, usd: usdMicros(event.size * price), timeMs: redeemed }
-    tally.apply({ ...event, kind: 'redeem', ...paid }, () => market)
-    const position = tally.position(0)
+    pnlState.apply({ ...event, kind: 'redeem', ...paid }, () => market)
+    const position = pnlState.position(0)
     const theirs = usdOf(number(row, 'realizedPnl'))
     // Averages of six decimals here: half a micro a contract.
     const tolerance = position.bought / MICROS / 2 + 1
@@ -120,8 +120,8 @@ test('costs open positions like the venue; a loser is lost here and redeemable t
     const isResolved = row.redeemable === true
     // Two of the wallets sold a part of what they bought: this is about what is left.
     const held = { ...row, totalBought: row.size }
-    const { tally } = bought(held, isResolved ? price : null)
-    const position = tally.position(0)
+    const { tally: pnlState } = bought(held, isResolved ? price : null)
+    const position = pnlState.position(0)
     // Averages are cut to four decimals.
     const tolerance = 100 * (position.bought / MICROS) + 50
     const cashPnl = usdOf(number(row, 'cashPnl'))
@@ -143,9 +143,9 @@ test('adds up recorded activity: fills, income, and redemptions of unseen purcha
   const recorded = rows(t, 'em-activity_all.json')
   if (recorded.length === 0) return
   const events = recorded.map((row) => eventOf(row)).reverse()
-  const tally = PnlState.empty()
-  for (const event of events) tally.apply(event, () => null)
-  const { trades, income, redemptions } = tally.totals()
+  const pnlState = PnlState.empty()
+  for (const event of events) pnlState.apply(event, () => null)
+  const { trades, income, redemptions } = pnlState.totals()
   const of = (kind: WalletEventKind) => events.filter((event) => event.kind === kind)
   assert.equal(trades, of('buy').length + of('sell').length)
   assert.equal(redemptions, of('redeem').length)
@@ -153,10 +153,10 @@ test('adds up recorded activity: fills, income, and redemptions of unseen purcha
     income,
     of('income').reduce((sum, { usd }) => sum + usd, 0),
   )
-  const redeemed = tally.position(tally.indexOf(of('buy').at(-1)?.token ?? fail()))
+  const redeemed = pnlState.position(pnlState.indexOf(of('buy').at(-1)?.token ?? fail()))
   assert.ok(!redeemed.isCostKnown && redeemed.balance === 0, 'more was paid than was held')
   assert.deepEqual(
-    accountFigures(tally, ALL),
+    accountFigures(pnlState, ALL),
     naiveFigures(events, () => null, ALL),
   )
 })
@@ -170,10 +170,10 @@ test('computes the reference’s figures from the fills of every recorded wallet
     }
     for (const [wallet, events] of byWallet) {
       events.sort((one, other) => one.timeMs - other.timeMs)
-      const tally = PnlState.empty()
-      for (const event of events) tally.apply(event, () => null)
+      const pnlState = PnlState.empty()
+      for (const event of events) pnlState.apply(event, () => null)
       const naive = naiveFigures(events, () => null, ALL)
-      assert.deepEqual(accountFigures(tally, ALL), naive, wallet)
+      assert.deepEqual(accountFigures(pnlState, ALL), naive, wallet)
     }
   }
 })

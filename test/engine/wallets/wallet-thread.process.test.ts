@@ -27,7 +27,7 @@ test('computes the same PnL state in the thread in time slices as inline and in 
     for (const seed of [1, 2]) {
       const { events, markets } = history(seed)
       const slices = sliced(events, SLICES).map((slice) => packBlock(slice))
-      const whole = await build(walletsInline(), { blocks: [packBlock(events)], markets })
+      const complete = await build(walletsInline(), { blocks: [packBlock(events)], markets })
       let packed = PnlState.empty().pack()
       for (const block of slices) {
         const base = packed
@@ -36,11 +36,11 @@ test('computes the same PnL state in the thread in time slices as inline and in 
         assert.deepEqual([base.byteLength, block.byteLength], [0, 0], 'both are given away')
         packed = result
       }
-      const tally = PnlState.unpack(packed)
-      assert.ok(tally !== null)
-      assert.deepEqual(accountFigures(tally, ALL), accountFigures(whole, ALL))
+      const pnlState = PnlState.unpack(packed)
+      assert.ok(pnlState !== null)
+      assert.deepEqual(accountFigures(pnlState, ALL), accountFigures(complete, ALL))
       const find = (id: string) => markets.find(({ nativeId }) => nativeId === id) ?? null
-      assert.deepEqual(accountFigures(tally, ALL), naiveFigures(events, find, ALL))
+      assert.deepEqual(accountFigures(pnlState, ALL), naiveFigures(events, find, ALL))
     }
   } finally {
     await thread.close()
@@ -79,8 +79,8 @@ test('adds resolutions to a PnL state by a task without events', async () => {
   const base = await port.run({ base: null, blocks: [packBlock(bought)], markets: [open] })
   assert.ok(base instanceof Uint8Array)
   const payout = { payout: priceMicros(0), resolvedAtMs: timeMs(bought[0]?.timeMs ?? 0) }
-  const tally = await build(port, { base, blocks: [], markets: [{ ...market, ...payout }] })
-  const yes = tally.position(tally.indexOf(market.tokens[0] ?? bought[0]?.token ?? fail()))
+  const pnlState = await build(port, { base, blocks: [], markets: [{ ...market, ...payout }] })
+  const yes = pnlState.position(pnlState.indexOf(market.tokens[0] ?? bought[0]?.token ?? fail()))
   assert.equal(yes.amount, 0)
   assert.ok(yes.lost > 0 && yes.realized === -yes.lost)
 })
@@ -119,9 +119,9 @@ async function build(
     Pick<Parameters<WalletPort['run']>[0], 'markets'>,
 ): Promise<PnlState> {
   const result = await port.run({ base: null, blocks: [], ...task })
-  const tally = result instanceof Uint8Array ? PnlState.unpack(result) : null
-  assert.ok(tally !== null, String(result))
-  return tally
+  const pnlState = result instanceof Uint8Array ? PnlState.unpack(result) : null
+  assert.ok(pnlState !== null, String(result))
+  return pnlState
 }
 
 function sliced(events: readonly WalletEvent[], count: number): WalletEvent[][] {

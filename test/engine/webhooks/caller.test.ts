@@ -49,9 +49,9 @@ function post(caller: Caller, url: string): Promise<PostOutcome> {
 }
 
 /** Says these bytes to every request. */
-const say = (text: string): Behaviour => ({ onRequest: (socket) => void socket.write(text) })
+const logLine = (text: string): Behaviour => ({ onRequest: (socket) => void socket.write(text) })
 const status = (code: number, ...headers: readonly string[]) =>
-  say(`HTTP/1.1 ${[`${code} Words`, 'Content-Length: 0', ...headers].join('\r\n')}\r\n\r\n`)
+  logLine(`HTTP/1.1 ${[`${code} Words`, 'Content-Length: 0', ...headers].join('\r\n')}\r\n\r\n`)
 const reasonOf = (outcome: PostOutcome) =>
   outcome.kind === 'answered' ? outcome.status : outcome.reason
 
@@ -83,12 +83,16 @@ describe('receiver behaviour', () => {
       ['closed without a word', { onRequest: (socket) => void socket.end() }, 'network'],
       ['closed at once', { onConnection: (socket) => void socket.destroy() }, 'network'],
       ['reset at once', { onConnection: (socket) => void socket.resetAndDestroy() }, 'network'],
-      ['garbage', say('\x00\xffgarbage\r\n\r\n'), 'network'],
-      ['another protocol', say('220 mail.example ESMTP\r\n'), 'network'],
+      ['garbage', logLine('\x00\xffgarbage\r\n\r\n'), 'network'],
+      ['another protocol', logLine('220 mail.example ESMTP\r\n'), 'network'],
       ['HTTP/1.0, ended by closing', endAfter('HTTP/1.0 200 OK\r\n\r\nfine'), 200],
       ['a body that is cut off', endAfter('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'), 200],
       ['headers that are cut off', endAfter('HTTP/1.1 200 OK\r\nContent-Le'), 'network'],
-      ['a broken chunk', say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'), 200],
+      [
+        'a broken chunk',
+        logLine('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'),
+        200,
+      ],
       ['headers of 20 KB', status(200, `X-Long: ${'x'.repeat(20_000)}`), 'network'],
       ['a million headers', status(200, ...Array<string>(10_000).fill('X-A: b')), 'network'],
       [
@@ -98,11 +102,15 @@ describe('receiver behaviour', () => {
       ],
       [
         'early hints first',
-        say('HTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+        logLine('HTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
         200,
       ],
-      ['two answers', say('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)), 200],
-      ['an answer, then garbage', say('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n\x00\x01'), 200],
+      ['two answers', logLine('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)), 200],
+      [
+        'an answer, then garbage',
+        logLine('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n\x00\x01'),
+        200,
+      ],
       ['both lengths', status(200, 'Transfer-Encoding: chunked'), 'network'],
       [
         'an answer before the request',
@@ -203,14 +211,14 @@ describe('receiver behaviour', () => {
 
   /** Gives a thing many turns to happen by itself; it may not. */
   async function soon(condition: () => boolean): Promise<void> {
-    for (let turn = 0; turn < 2_000 && !condition(); turn += 1) await nextTurn()
+    for (let tick = 0; tick < 2_000 && !condition(); tick += 1) await nextTurn()
   }
 })
 
 describe('Retry-After', () => {
   afterEach(closeOpened)
 
-  const asked: readonly (readonly [header: string, ms: number | null])[] = [
+  const requested: readonly (readonly [header: string, ms: number | null])[] = [
     ['0', 0],
     ['7', 7_000],
     [' 120 ', 120_000],
@@ -225,7 +233,7 @@ describe('Retry-After', () => {
     ['2026-11-20', null],
     ['Fri, 99 Nov 2026 12:00:30 GMT', null],
   ]
-  for (const [header, retryAfterMs] of asked) {
+  for (const [header, retryAfterMs] of requested) {
     it(`reads "${header}" as ${retryAfterMs} ms from now`, async () => {
       const receiver = await receive(status(429, `Retry-After: ${header}`))
       const { caller } = open()
@@ -254,7 +262,7 @@ describe('stored answer', () => {
         `X-Request-Id: ${'x'.repeat(300)}`,
       ]
       const wire = `${head.join('\r\n')}\r\nContent-Length: ${length}\r\n\r\n${body}`
-      const receiver = await receive(say(wire))
+      const receiver = await receive(logLine(wire))
       const { caller } = open()
       const outcome = await post(caller, receiver.url)
       assert.ok(outcome.kind === 'answered' && outcome.answer !== undefined)
@@ -284,13 +292,13 @@ describe('limits', () => {
     const { caller, clock } = open({ lookup: () => new Promise(() => {}) })
     const nameless = send(caller, 'http://silent.example/')
     const receiver = await receive({})
-    const silent = send(caller, `https://127.0.0.1:${receiver.port}/`)
+    const unsubscribed = send(caller, `https://127.0.0.1:${receiver.port}/`)
     await until(() => receiver.byteCount > 0, 'the beginning of a handshake')
     clock.advance(4_999)
-    for (let turn = 0; turn < 50; turn += 1) await nextTurn()
-    assert.deepEqual([nameless.sent.outcome, silent.sent.outcome], [null, null])
+    for (let tick = 0; tick < 50; tick += 1) await nextTurn()
+    assert.deepEqual([nameless.sent.outcome, unsubscribed.sent.outcome], [null, null])
     clock.advance(1)
-    for (const { done } of [nameless, silent]) {
+    for (const { done } of [nameless, unsubscribed]) {
       assert.deepEqual(await done, {
         kind: 'failed',
         reason: 'timeout',
@@ -320,7 +328,7 @@ describe('limits', () => {
     for (let second = 0; second < 14; second += 1) {
       slow()
       clock.advance(1_000)
-      for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+      for (let tick = 0; tick < 20; tick += 1) await nextTurn()
     }
     clock.advance(999)
     await nextTurn()
@@ -337,9 +345,9 @@ describe('limits', () => {
   it('accepts a status however the body continues: silent, slow or endless', async () => {
     const { caller, clock } = open()
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n'
-    const silent = await receive(say(head))
-    const post1 = send(caller, silent.url)
-    await until(() => silent.requests.length === 1, 'the request')
+    const unsubscribed = await receive(logLine(head))
+    const post1 = send(caller, unsubscribed.url)
+    await until(() => unsubscribed.requests.length === 1, 'the request')
     const startMs = clock.monotonicMs()
     while (post1.sent.outcome === null) {
       clock.advance(10)
@@ -361,7 +369,7 @@ describe('limits', () => {
       },
     })
     assert.equal(reasonOf(await post(caller, endless.url)), 200, 'without time')
-    await until(() => silent.openCount + endless.openCount === 0, 'both connections closed')
+    await until(() => unsubscribed.openCount + endless.openCount === 0, 'both connections closed')
     assert.ok(written < 100_000_000, `${written} bytes written`)
     assert.equal(clock.timerCount, 0)
   })

@@ -95,7 +95,7 @@ test('defaults whale.alert to 5,000 dollars and price.changed to 5 cents', () =>
 })
 
 test('rejects an event without the fact of a filter', () => {
-  const asking: readonly Partial<WebhookFilters>[] = [
+  const requesting: readonly Partial<WebhookFilters>[] = [
     { wallets: ['0x01'] },
     { minUsd: usdMicros(0) },
     { side: 'buy' },
@@ -106,7 +106,7 @@ test('rejects an event without the fact of a filter', () => {
     { eventSlugs: ['some-event'] },
     { categories: ['sports'] },
   ]
-  for (const filters of asking) {
+  for (const filters of requesting) {
     assert.ok(matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), allFacts))
     assert.ok(!matchesFilters({ ...NO_FILTERS, ...filters }, typeOf('trade.created'), noFacts))
   }
@@ -116,30 +116,34 @@ test('rejects an event without the fact of a filter', () => {
 })
 
 test('matches an opportunity once profit, edge and age are all reached, and never again', () => {
-  const asked = {
+  const requested = {
     ...NO_FILTERS,
     ...{ minProfit: usdMicros(5_000_000), minEdge: priceMicros(50_000), minAgeMs: 2_000 },
   }
   type Reached = NonNullable<EventFacts['peak']>
-  const whole: Reached = { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 }
-  const is = (reached: Reached, reachedBefore: Reached | null, filters: WebhookFilters = asked) =>
+  const complete: Reached = { profit: usdMicros(5_000_000), edge: 0.05, ageMs: 2_000 }
+  const is = (
+    reached: Reached,
+    reachedBefore: Reached | null,
+    filters: WebhookFilters = requested,
+  ) =>
     matchesFilters(filters, typeOf('arbitrage.opened'), {
       ...noFacts,
       peak: reached,
       previousPeak: reachedBefore,
     })
-  assert.ok(is(whole, null), 'bounds are inclusive')
+  assert.ok(is(complete, null), 'bounds are inclusive')
   const lacking: readonly Reached[] = [
-    { ...whole, profit: usdMicros(4_999_999) },
-    { ...whole, edge: 0.0499999 },
-    { ...whole, ageMs: 1_999 },
+    { ...complete, profit: usdMicros(4_999_999) },
+    { ...complete, edge: 0.0499999 },
+    { ...complete, ageMs: 1_999 },
   ]
   for (const less of lacking) {
     assert.ok(!is(less, null))
-    assert.ok(is(whole, less))
+    assert.ok(is(complete, less))
   }
-  assert.ok(!is({ ...whole, ageMs: 9_000 }, whole), 'it fitted before')
-  assert.ok(is(whole, null, NO_FILTERS) && !is(whole, whole, NO_FILTERS))
+  assert.ok(!is({ ...complete, ageMs: 9_000 }, complete), 'it fitted before')
+  assert.ok(is(complete, null, NO_FILTERS) && !is(complete, complete, NO_FILTERS))
 })
 
 test('passes a test event through any filters', () => {

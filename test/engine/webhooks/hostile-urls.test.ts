@@ -79,7 +79,7 @@ function noteMissing(t: TestContext): void {
 describe('hostile URLs', () => {
   const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy']
   const variables = [...proxies, 'NODE_USE_ENV_PROXY']
-  const kept = variables.map((name) => process.env[name])
+  const stored = variables.map((name) => process.env[name])
 
   before(async () => {
     canary = await Receiver.open(ok)
@@ -90,7 +90,7 @@ describe('hostile URLs', () => {
 
   after(async () => {
     variables.forEach((name, index) => {
-      const value = kept[index]
+      const value = stored[index]
       if (value === undefined) delete process.env[name]
       else process.env[name] = value
     })

@@ -40,7 +40,7 @@ test('lengthens a wait by Retry-After up to 24 h, and never shortens it', () => 
     const retryAfterMs = random.below(3 * dayMs)
     const draw = always(random.next())
     const plain = nextAttemptMs({ attempts, nowMs, retryAfterMs: null, random: draw }) ?? 0
-    const asked = nextAttemptMs({ attempts, nowMs, retryAfterMs, random: draw }) ?? 0
-    assert.equal(asked, Math.max(plain, nowMs + Math.min(retryAfterMs, dayMs)))
+    const requested = nextAttemptMs({ attempts, nowMs, retryAfterMs, random: draw }) ?? 0
+    assert.equal(requested, Math.max(plain, nowMs + Math.min(retryAfterMs, dayMs)))
   }
 })

@@ -64,7 +64,7 @@ test('refuses other schemes, user names, forms and lengths with what is accepted
     [`https://example.com/${'x'.repeat(2_029)}`, /2048 characters/],
     [`https://example.com/${'ü'.repeat(400)}`, /2048 characters/],
   ]
-  for (const [text, words] of refused) assert.match(problem(text), words, text)
+  for (const [text, terms] of refused) assert.match(problem(text), terms, text)
 })
 
 test('refuses non-public hosts by what they are, however written', () => {
@@ -104,9 +104,9 @@ test('refuses non-public hosts by what they are, however written', () => {
 test('allows port 443 and from 1024 on without other protocols’ ports, and 80 with http', () => {
   const ok = [443, 1_024, 3_000, 8_080, 8_443, 49_152, 65_535]
   const refused = [0, 1, 21, 22, 25, 80, 110, 444, 1_023]
-  const known = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]
+  const existing = [1_433, 2_375, 3_306, 5_432, 6_000, 6_379, 6_667, 9_092, 11_211, 27_017]
   for (const port of ok) assert.notEqual(kept(`https://example.com:${port}/`), null, `${port}`)
-  for (const port of [...refused, ...known]) {
+  for (const port of [...refused, ...existing]) {
     assert.match(problem(`https://example.com:${port}/`), /port must be 443 or/, `${port}`)
     assert.equal(kept(`https://127.0.0.1:${port}/`, { ...trial, allowsHttp: false }), null)
   }

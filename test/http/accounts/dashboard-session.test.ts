@@ -10,15 +10,15 @@ import { loadConfig } from '../../../engine/config.ts'
 import { dashboardRequestsPerMinute } from '../../../engine/limits.ts'
 import { DashboardSessionSchema } from '../../../http/schemas.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 
 const { accounts, clock } = openQuickAccounts()
-let face: Face
+let apiServer: ApiServer
 before(async () => {
   await accounts.openLocalAccount(null)
-  face = await openFace({ clock, accounts, opensLocalAccount: true })
+  apiServer = await openApiServer({ clock, accounts, opensLocalAccount: true })
 })
-after(() => face.stop())
+after(() => apiServer.stop())
 
 type Headers = Readonly<Record<string, string>>
 
@@ -27,7 +27,7 @@ async function ask(
   method: string,
   path: string,
   headers: Headers = {},
-  { body, port = face.port }: { body?: object; port?: number } = {},
+  { body, port = apiServer.port }: { body?: object; port?: number } = {},
 ) {
   const answered = new Promise<Awaited<ReturnType<typeof read>>>((resolve, reject) => {
     const sent = begin({ host: '127.0.0.1', port, method, path, headers, agent: false })
@@ -38,14 +38,14 @@ async function ask(
   return answered
 
   async function read(response: IncomingMessage) {
-    const said = await text(response)
+    const reported = await text(response)
     const { 'set-cookie': cookies = [] } = response.headers
-    const parsed = said.startsWith('{') ? JSON.parse(said) : {}
+    const parsed = reported.startsWith('{') ? JSON.parse(reported) : {}
     return { status: response.statusCode, headers: response.headers, cookies, body: parsed }
   }
 }
 
-const isTold = (body: unknown): boolean => Value.Check(DashboardSessionSchema, body)
+const isPublished = (body: unknown): boolean => Value.Check(DashboardSessionSchema, body)
 
 const OURS = { 'x-dashboard': '1' }
 /** A cookie as a browser sends back what `Set-Cookie` said. */
@@ -72,7 +72,7 @@ async function newcomer(headers: Headers = {}) {
 
 describe('dashboard session', () => {
   test('sets the dashboard’s session cookie as HttpOnly, same-site and Secure over TLS, and no cookie for other clients', async () => {
-    const name = `twinbook${face.port}`
+    const name = `twinbook${apiServer.port}`
     const { set, token, user } = await newcomer()
     const terms = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Strict'
     assert.equal(set, `${name}=${token}; ${terms}`)
@@ -87,7 +87,7 @@ describe('dashboard session', () => {
       {},
       { ...OURS, origin: 'https://elsewhere.example' },
       { ...OURS, 'sec-fetch-site': 'same-site' },
-      { origin: face.origin },
+      { origin: apiServer.origin },
     ]
     for (const headers of elsewhere) {
       const { status, cookies } = await ask('POST', '/v1/auth/login', headers, { body: user })
@@ -105,7 +105,7 @@ describe('dashboard session', () => {
     }
     const good: readonly Headers[] = [
       OURS,
-      { ...OURS, origin: face.origin },
+      { ...OURS, origin: apiServer.origin },
       { ...OURS, ...overTls, cookie: `__Host-${cookie}` },
       { ...OURS, cookie: `theme=dark; ${cookie}; other=1` },
     ]
@@ -116,12 +116,12 @@ describe('dashboard session', () => {
       { ...OURS, ...overTls },
       { ...OURS, 'x-forwarded-proto': 'https' },
       { ...OURS, 'sec-fetch-site': 'same-origin', host: 'twinbook.example' },
-      { origin: face.origin, 'sec-fetch-site': 'same-origin' },
+      { origin: apiServer.origin, 'sec-fetch-site': 'same-origin' },
       { ...OURS, origin: 'https://elsewhere.example' },
       { ...OURS, origin: 'http://127.0.0.1:1' },
       { ...OURS, origin: 'null' },
       { ...OURS, 'sec-fetch-site': 'same-site' },
-      { ...OURS, 'sec-fetch-site': 'cross-site', origin: face.origin },
+      { ...OURS, 'sec-fetch-site': 'cross-site', origin: apiServer.origin },
       { ...OURS, 'sec-fetch-site': 'none' },
       { ...OURS, cookie: '' },
       { ...OURS, cookie: `${cookie}x` },
@@ -134,7 +134,7 @@ describe('dashboard session', () => {
     assert.doesNotMatch(allowed, /x-dashboard|\*/i)
     assert.equal(preflight.headers['access-control-allow-credentials'], undefined)
     const handshake = {
-      ...{ ...OURS, cookie, origin: face.origin, connection: 'Upgrade', upgrade: 'websocket' },
+      ...{ ...OURS, cookie, origin: apiServer.origin, connection: 'Upgrade', upgrade: 'websocket' },
       ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
     }
     assert.equal((await ask('GET', '/v1/ws', handshake)).status, 401, 'no cookie opens a stream')
@@ -160,34 +160,41 @@ describe('dashboard session', () => {
     const { cookie, account } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
-    const asked = async (headers: Headers, path = '/v1/markets?limit=1') => {
-      const { status, headers: said } = await ask('GET', path, headers)
-      return [status, Number(said['x-ratelimit-limit']), Number(said['x-ratelimit-remaining'])]
+    const requested = async (headers: Headers, path = '/v1/markets?limit=1') => {
+      const { status, headers: reported } = await ask('GET', path, headers)
+      return [
+        status,
+        Number(reported['x-ratelimit-limit']),
+        Number(reported['x-ratelimit-remaining']),
+      ]
     }
-    assert.deepEqual(await asked(page), [
+    assert.deepEqual(await requested(page), [
       200,
       dashboardRequestsPerMinute,
       dashboardRequestsPerMinute - 1,
     ])
-    assert.deepEqual(await asked({ 'x-api-key': key }), [200, 60, 59])
+    assert.deepEqual(await requested({ 'x-api-key': key }), [200, 60, 59])
     for (let count = 0; count < 60; count += 1) accounts.takeAccountRequest(account)
-    assert.deepEqual(await asked({ 'x-api-key': key }), [429, 60, 0])
-    assert.deepEqual(await asked(page, '/v1/keys'), [
+    assert.deepEqual(await requested({ 'x-api-key': key }), [429, 60, 0])
+    assert.deepEqual(await requested(page, '/v1/keys'), [
       ...[200, dashboardRequestsPerMinute, dashboardRequestsPerMinute - 2],
     ])
     for (let count = 0; count < dashboardRequestsPerMinute; count += 1) {
       accounts.takeDashboardRequest(account)
     }
-    assert.deepEqual(await asked(page), [429, dashboardRequestsPerMinute, 0])
+    assert.deepEqual(await requested(page), [429, dashboardRequestsPerMinute, 0])
   })
 
   test('returns the current user, clears the cookie and token on log-out, and all tokens but no keys on log-out everywhere', async () => {
     const { user, cookie, account, token } = await newcomer()
     const { key } = await accounts.createKey(account, 'bot')
     const page = { ...OURS, cookie }
-    const told = await ask('GET', '/v1/auth/session', page)
-    assert.equal(isTold(told.body), true, JSON.stringify(told.body))
-    assert.deepEqual([told.body.user.email, told.body.user.has_password], [user.email, true])
+    const published = await ask('GET', '/v1/auth/session', page)
+    assert.equal(isPublished(published.body), true, JSON.stringify(published.body))
+    assert.deepEqual(
+      [published.body.user.email, published.body.user.has_password],
+      [user.email, true],
+    )
     for (const headers of [{}, { cookie }, { 'x-api-key': key }, OURS]) {
       assert.equal((await ask('GET', '/v1/auth/session', headers)).body.user, null)
     }
@@ -201,7 +208,7 @@ describe('dashboard session', () => {
       (await ask('GET', '/v1/auth/me', { authorization: `Bearer ${bearer}` })).status === 200
     assert.equal(await isGood(token), false)
     const { body: over } = await ask('GET', '/v1/auth/session', page)
-    assert.deepEqual([over.user, over.has_ended, told.body.has_ended], [null, true, false])
+    assert.deepEqual([over.user, over.has_ended, published.body.has_ended], [null, true, false])
     const [first, second] = [
       await ask('POST', '/v1/auth/login', OURS, { body: user }),
       await ask('POST', '/v1/auth/login', {}, { body: user }),
@@ -216,12 +223,12 @@ describe('dashboard session', () => {
 
   test('opens the local account without a password only to the dashboard of this machine where it is configured', async () => {
     clock.advance(60_000)
-    const open = async (headers: Headers, port = face.port) => {
+    const open = async (headers: Headers, port = apiServer.port) => {
       clock.advance(60_000)
       const offered = await ask('GET', '/v1/auth/session', headers, { port })
       const { status, body, cookies } = await ask('POST', '/v1/auth/session', headers, { port })
       assert.equal(status, 200)
-      assert.equal(isTold(body), true, JSON.stringify(body))
+      assert.equal(isPublished(body), true, JSON.stringify(body))
       const isIn = body.user !== null
       assert.deepEqual([offered.body.local_account, cookies.length], [isIn, isIn ? 1 : 0])
       return { isIn, body, cookies }
@@ -233,12 +240,18 @@ describe('dashboard session', () => {
     assert.deepEqual([body.user.email, body.user.has_password], ['local@localhost', false])
     const page = { ...OURS, cookie: pairOf(cookies) }
     assert.equal((await ask('GET', '/v1/markets?limit=1', page)).status, 200)
-    const names = ['localhost', `localhost:${face.port}`, '127.0.0.1', '[::1]:1', 'LocalHost:9']
+    const names = [
+      'localhost',
+      `localhost:${apiServer.port}`,
+      '127.0.0.1',
+      '[::1]:1',
+      'LocalHost:9',
+    ]
     for (const host of names) assert.equal((await open({ ...OURS, host })).isIn, true, host)
     const refused: readonly Headers[] = [
       {},
       { ...OURS, host: 'rebound.example' },
-      { ...OURS, host: `127.0.0.1.rebound.example:${face.port}` },
+      { ...OURS, host: `127.0.0.1.rebound.example:${apiServer.port}` },
       { ...OURS, host: 'localhost.rebound.example' },
       { ...OURS, 'x-forwarded-for': '127.0.0.1' },
       { ...OURS, 'x-forwarded-proto': 'https' },
@@ -250,7 +263,7 @@ describe('dashboard session', () => {
     for (const headers of refused) {
       assert.equal((await open(headers)).isIn, false, JSON.stringify(headers))
     }
-    const closed = await openFace({ clock, accounts })
+    const closed = await openApiServer({ clock, accounts })
     try {
       assert.equal((await open(OURS, closed.port)).isIn, false, 'not configured')
     } finally {

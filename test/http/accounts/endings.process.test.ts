@@ -7,19 +7,28 @@ import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { StreamClient } from '../../support/clients/stream-client.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
-import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer, type ReceivedResponse } from '../../support/rigs/face.ts'
 
 const { accounts, clock, passwords } = openQuickAccounts()
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock, accounts })
+  server = await openApiServer({ clock, accounts })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 type Headers = Readonly<Record<string, string>>
 const PASSWORD = 'correct horse'
-const send = (method: string, path: string, headers: Headers, body?: unknown): Promise<Got> =>
-  face.get(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+const send = (
+  method: string,
+  path: string,
+  headers: Headers,
+  body?: unknown,
+): Promise<ReceivedResponse> =>
+  server.get(path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 const withKey = (key: string): Headers => ({ 'x-api-key': key })
 const HOOK = {
@@ -41,7 +50,7 @@ async function newcomer() {
   return { caller, email, token, reader: reader.key, key: writer.key, keyId: writer.view.id }
 }
 
-function limitOf({ headers }: Got): number {
+function limitOf({ headers }: ReceivedResponse): number {
   return Number(headers.get('x-ratelimit-limit'))
 }
 
@@ -120,7 +129,7 @@ describe('permissions of a key', () => {
     assert.equal((await send('GET', '/v1/keys', bearer(reader))).status, 401)
     assert.equal((await send('GET', '/v1/markets', bearer(`${reader.slice(0, -1)}!`))).status, 401)
     assert.equal((await send('GET', '/v1/markets', withKey(token))).status, 401)
-    const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws`, { headers: bearer(reader) })
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/ws`, { headers: bearer(reader) })
     const opened = await new Promise((resolve) => {
       socket.once('open', () => resolve('open'))
       socket.once('error', resolve)
@@ -198,28 +207,28 @@ describe('permissions of a key', () => {
 describe('ended credentials', () => {
   /** A stream by token and one by key; how the first ends, while the second goes on. */
   async function streams(token: string, key: string) {
-    const byToken = await StreamClient.open(face.port, `access_token=${token}`)
-    const byKey = await StreamClient.open(face.port, `api_key=${key}`)
-    const goesOn = async () => {
+    const byToken = await StreamClient.open(server.port, `access_token=${token}`)
+    const byKey = await StreamClient.open(server.port, `api_key=${key}`)
+    const continues = async () => {
       byKey.send({ action: 'ping', id: 1 })
       await byKey.next((message) => message.type === 'pong')
       byKey.socket.terminate()
     }
-    return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, goesOn }
+    return { ended: byToken.closed.then(({ code }) => code), keys: byKey.closed, goesOn: continues }
   }
 
   test('ends only this token and its streams on log-out, also when repeated or concurrent', async () => {
     const { email, token, reader } = await newcomer()
     const user = { email, password: PASSWORD }
     const other = String((await send('POST', '/v1/auth/login', {}, user)).body.access_token)
-    const { ended, goesOn } = await streams(token, reader)
+    const { ended, goesOn: continues } = await streams(token, reader)
     const out = () => send('POST', '/v1/auth/logout', bearer(token))
     const both = (await Promise.all([out(), out()])).map(({ status }) => status)
     assert.deepEqual(both.sort(), [204, 401])
     assert.equal(await ended, 4010)
-    await goesOn()
+    await continues()
     assert.equal((await send('GET', '/v1/auth/me', bearer(token))).status, 401)
-    await assert.rejects(StreamClient.open(face.port, `access_token=${token}`))
+    await assert.rejects(StreamClient.open(server.port, `access_token=${token}`))
     assert.equal((await send('GET', '/v1/auth/me', bearer(other))).status, 200)
     assert.equal((await send('POST', '/v1/auth/logout', withKey(reader))).status, 401, 'of no key')
   })
@@ -238,11 +247,11 @@ describe('ended credentials', () => {
       assert.equal(got.status, status, got.text)
       assert.ok(!/hunter|correct|éé/.test(got.text), got.text)
     }
-    const { ended, goesOn } = await streams(token, reader)
+    const { ended, goesOn: continues } = await streams(token, reader)
     const changed = await change(PASSWORD, 'battery staple')
     assert.equal(changed.status, 200, changed.text)
     assert.equal(await ended, 4010)
-    await goesOn()
+    await continues()
     assert.equal((await send('GET', '/v1/auth/me', bearer(token))).status, 401)
     const next = bearer(String(changed.body.access_token))
     assert.equal((await send('GET', '/v1/auth/me', next)).status, 200)
@@ -294,7 +303,7 @@ describe('ended credentials', () => {
       send('DELETE', '/v1/auth/me', bearer(token), { password: PASSWORD }),
     ])
     const areBegun = () => passwords.hashed + passwords.verified === begun + 3
-    for (let turn = 0; turn < 100_000 && !areBegun(); turn += 1) {
+    for (let tick = 0; tick < 100_000 && !areBegun(); tick += 1) {
       await new Promise((resolve) => setImmediate(resolve))
     }
     assert.ok(areBegun())
@@ -312,7 +321,7 @@ describe('ended credentials', () => {
     const { caller, token, key, keyId } = await newcomer()
     const body = JSON.stringify(HOOK)
     const begin = (credential: string) => {
-      const socket = connect(face.port, '127.0.0.1')
+      const socket = connect(server.port, '127.0.0.1')
       let answer = ''
       socket.on('data', (bytes) => {
         answer += bytes.toString('latin1')
@@ -333,11 +342,11 @@ describe('ended credentials', () => {
       new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(String(bytes))))
     const ends = [begin(`X-API-Key: ${key}`), begin(`Authorization: Bearer ${token}`)]
     // The heads are there once a later request of another connection is answered.
-    for (let turn = 0; turn < 3; turn += 1) await send('GET', '/v1/markets?limit=1', withKey(key))
+    for (let tick = 0; tick < 3; tick += 1) await send('GET', '/v1/markets?limit=1', withKey(key))
     await accounts.revokeKey(caller.accountId, keyId)
     await accounts.logOut(caller)
     for (const end of ends) assert.equal(await end(), 401)
-    assert.deepEqual(face.engine.webhooks.list(caller.accountId), [])
+    assert.deepEqual(server.engine.webhooks.list(caller.accountId), [])
   })
 })
 

@@ -5,20 +5,25 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openQuickAccounts, QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
-import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer, type ReceivedResponse } from '../../support/rigs/face.ts'
 
 const opened = openQuickAccounts()
 const { accounts, clock } = opened
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock, accounts })
+  server = await openApiServer({ clock, accounts })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 type Headers = Readonly<Record<string, string>>
-const send = (method: string, path: string, body: unknown, headers: Headers = {}): Promise<Got> => {
+const send = (
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Headers = {},
+): Promise<ReceivedResponse> => {
   const sent = body === null ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
-  return face.get(path, { method, headers, ...sent })
+  return server.get(path, { method, headers, ...sent })
 }
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 const withKey = (key: string): Headers => ({ 'x-api-key': key })
@@ -29,26 +34,32 @@ const bob = { email: 'bob@example.com', password: 'battery staple' }
 /** What earlier steps gave. */
 const got = { annToken: '', bobToken: '', annKey: '', annKeyId: '', bobKey: '', bobKeyId: '' }
 type Name = keyof typeof got
-const keep = (name: Name, field: string) => (answer: Got) => {
+const keep = (name: Name, field: string) => (answer: ReceivedResponse) => {
   got[name] = String(answer.body[field])
 }
 
 interface Step {
   readonly says: string
-  readonly ask: () => Promise<Got>
+  readonly ask: () => Promise<ReceivedResponse>
   readonly status: number
-  readonly then?: (answer: Got) => void
+  readonly then?: (answer: ReceivedResponse) => void
 }
 
-function step(says: string, status: number, ask: () => Promise<Got>, then?: Step['then']): Step {
-  return { says, status, ask, ...(then === undefined ? {} : { then }) }
+function step(
+  states: string,
+  status: number,
+  ask: () => Promise<ReceivedResponse>,
+  then?: Step['then'],
+): Step {
+  return { says: states, status, ask, ...(then === undefined ? {} : { then }) }
 }
 
 const post = (path: string, body: unknown, headers?: Headers) => () =>
   send('POST', path, body, headers)
 const signUp = (body: unknown) => post('/v1/auth/signup', body)
 const logIn = (body: unknown) => post('/v1/auth/login', body)
-const has = (words: string) => (answer: Got) => assert.ok(answer.text.includes(words), answer.text)
+const has = (terms: string) => (answer: ReceivedResponse) =>
+  assert.ok(answer.text.includes(terms), answer.text)
 const annAccount = () => {
   const account = accounts.directory.findByEmail(ann.email)
   assert.ok(account !== null)
@@ -283,15 +294,15 @@ const STEPS: readonly Step[] = [
 
 describe('accounts over HTTP', () => {
   test('handles sign-up, log-in, keys, foreign keys, disabling and deletion case by case', async (t) => {
-    for (const [at, { says, ask, status, then }] of STEPS.entries()) {
+    for (const [at, { says: states, ask, status, then }] of STEPS.entries()) {
       // All come from one address, which has twenty attempts a minute.
       if (at % 10 === 0) clock.advance(60_000)
       const answer = await ask()
-      assert.equal(answer.status, status, `${says}: ${answer.text}`)
+      assert.equal(answer.status, status, `${states}: ${answer.text}`)
       for (const secret of [ann.password, bob.password]) {
-        assert.ok(!answer.text.includes(secret), `${says} tells a password`)
+        assert.ok(!answer.text.includes(secret), `${states} tells a password`)
       }
-      if (status === 401) assert.equal(answer.headers.get('cache-control'), 'no-store', says)
+      if (status === 401) assert.equal(answer.headers.get('cache-control'), 'no-store', states)
       then?.(answer)
     }
     t.diagnostic(`${STEPS.length} cases`)
@@ -313,11 +324,11 @@ describe('accounts over HTTP', () => {
     const bad = badTokens({ ...claims, exp: now + 60 }, accessToken)
     assert.equal((await me(() => bearer(accessToken))()).status, 200)
     assert.equal((await me(() => bearer(token({ ...claims, exp: now + 60 })))()).status, 200)
-    for (const [says, text] of Object.entries(bad)) {
+    for (const [states, text] of Object.entries(bad)) {
       for (const path of ['/v1/auth/me', '/v1/keys', '/v1/markets']) {
         const answer = await send('GET', path, null, { authorization: `Bearer ${text}` })
-        assert.equal(answer.status, 401, `${says} on ${path}`)
-        assert.ok(!answer.text.includes(text.slice(0, 40)) || text.length < 8, says)
+        assert.equal(answer.status, 401, `${states} on ${path}`)
+        assert.ok(!answer.text.includes(text.slice(0, 40)) || text.length < 8, states)
       }
     }
     t.diagnostic(`${Object.keys(bad).length} tokens`)
@@ -345,9 +356,9 @@ function token(
   secret = QUICK_SECRET,
   hash = 'sha256',
 ): string {
-  const whole =
+  const complete =
     typeof header === 'string' ? header : { alg: 'HS256', typ: 'at+jwt', ...Object(header) }
-  const signed = `${part(whole)}.${part(claims)}`
+  const signed = `${part(complete)}.${part(claims)}`
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }
 

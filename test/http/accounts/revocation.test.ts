@@ -5,18 +5,18 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { StreamClient } from '../../support/clients/stream-client.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const CLIENTS = isLong ? 100 : 20
 const ROUNDS = isLong ? 50 : 3
 
 const { accounts, clock } = openQuickAccounts()
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock, accounts })
+  server = await openApiServer({ clock, accounts })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 let people = 0
 /** An account with room for all clients, and a key. */
@@ -49,7 +49,7 @@ async function hammer(
   const seen = { before: 0, after: 0, afterRefused: 0 }
   while (!state.isOver || seen.after < 3) {
     const isAfter = state.isGone
-    const { status } = await face.get('/v1/markets?limit=1', { headers })
+    const { status } = await server.get('/v1/markets?limit=1', { headers })
     if (isAfter) {
       seen.after += 1
       if (status === 401) seen.afterRefused += 1
@@ -62,15 +62,15 @@ async function hammer(
 async function race(key: string, end: () => Promise<void>) {
   const state = { isGone: false, isOver: false }
   const sockets = await Promise.all(
-    Array.from({ length: CLIENTS }, () => StreamClient.open(face.port, `api_key=${key}`)),
+    Array.from({ length: CLIENTS }, () => StreamClient.open(server.port, `api_key=${key}`)),
   )
   const codes = Promise.all(sockets.map(async ({ closed }) => (await closed).code))
   const clients = Promise.all(
     Array.from({ length: CLIENTS }, () => hammer({ 'x-api-key': key }, state)),
   )
   // The end comes when all of them are under way.
-  for (let turn = 0; turn < 3; turn += 1) {
-    await face.get('/v1/markets?limit=1', { headers: { 'x-api-key': key } })
+  for (let tick = 0; tick < 3; tick += 1) {
+    await server.get('/v1/markets?limit=1', { headers: { 'x-api-key': key } })
   }
   await end()
   state.isGone = true
@@ -87,7 +87,7 @@ describe('revocation', () => {
       const { key, keyId, token } = await newcomer()
       const { seen, codes } = await race(key, async () => {
         const headers = { authorization: `Bearer ${token}` }
-        const got = await face.get(`/v1/keys/${keyId}`, { method: 'DELETE', headers })
+        const got = await server.get(`/v1/keys/${keyId}`, { method: 'DELETE', headers })
         assert.equal(got.status, 204)
       })
       for (const client of seen) {
@@ -124,16 +124,19 @@ describe('revocation', () => {
     const body = JSON.stringify({ label: 'late' })
     const made = Promise.all(
       Array.from({ length: 10 }, () =>
-        face.get('/v1/keys', { method: 'POST', headers: bearer, body }),
+        server.get('/v1/keys', { method: 'POST', headers: bearer, body }),
       ),
     )
     await accounts.directory.remove(record())
     for (const answer of await made) {
       if (answer.status !== 201) assert.equal(answer.status, 401, answer.text)
       const late = String(answer.body.key ?? '')
-      assert.equal((await face.get('/v1/markets', { headers: { 'x-api-key': late } })).status, 401)
+      assert.equal(
+        (await server.get('/v1/markets', { headers: { 'x-api-key': late } })).status,
+        401,
+      )
     }
-    await assert.rejects(StreamClient.open(face.port, `api_key=${key}`))
-    await assert.rejects(StreamClient.open(face.port, `access_token=${token}`))
+    await assert.rejects(StreamClient.open(server.port, `api_key=${key}`))
+    await assert.rejects(StreamClient.open(server.port, `access_token=${token}`))
   })
 })

@@ -107,9 +107,9 @@ describe('subscriptions', () => {
     const rig = await openRig()
     const single = rig.client.subscribe({ channel: 'trades', marketIds: [ONE] })
     await single.ready
-    const whole = rig.client.subscribe({ channel: 'trades', all: true })
-    await whole.ready
-    whole.unsubscribe()
+    const complete = rig.client.subscribe({ channel: 'trades', all: true })
+    await complete.ready
+    complete.unsubscribe()
     await rig.settle()
     rig.server.trade(TWO, 't2')
     rig.server.trade(ONE, 't1')
@@ -124,12 +124,12 @@ for (const encoding of ['json', 'msgpack'] as const) {
       const rig = await openRig({ encoding })
       rig.server.change(ONE, 'bids', 420_000, 100_000_000)
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
-      for (let turn = 1; turn <= 120; turn += 1) {
+      for (let tick = 1; tick <= 120; tick += 1) {
         rig.server.change(
           ONE,
-          turn % 2 ? 'asks' : 'bids',
-          100_000 + turn * 3001,
-          (turn % 5) * 123_456,
+          tick % 2 ? 'asks' : 'bids',
+          100_000 + tick * 3001,
+          (tick % 5) * 123_456,
         )
       }
       await rig.settle()
@@ -167,7 +167,7 @@ for (const encoding of ['json', 'msgpack'] as const) {
     test('reports a wrong checksum and requests a snapshot', async () => {
       const rig = await openRig({ encoding })
       await rig.client.subscribe({ channel: 'orderbook', marketIds: [ONE] }).ready
-      for (let turn = 1; turn <= 49; turn += 1) rig.server.change(ONE, 'bids', turn, 1)
+      for (let tick = 1; tick <= 49; tick += 1) rig.server.change(ONE, 'bids', tick, 1)
       await rig.settle()
       // The truth moves without a message, so that the client's book is wrong and its seq right.
       rig.server.books.get(ONE)?.bids.set(777_000, 5)
@@ -243,9 +243,9 @@ describe('reconnect', () => {
     await rig.comeBack()
     await rig.settle()
     assert.deepEqual(tradeIds(rig), ['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9'])
-    const asked = sinces(rig).filter(({ connection }) => connection > 1)
-    assert.equal(asked.length, 10)
-    for (const { since } of asked) assert.deepEqual(since, { epoch: 'e1', offset: 1 })
+    const requested = sinces(rig).filter(({ connection }) => connection > 1)
+    assert.equal(requested.length, 10)
+    for (const { since } of requested) assert.deepEqual(since, { epoch: 'e1', offset: 1 })
     assert.deepEqual(rig.of('gap'), [])
   })
 
@@ -404,8 +404,8 @@ describe('reconnect', () => {
     }
     while (rig.server.connectionCount < 4) await rig.comeBack()
     await rig.settle()
-    const told = rig.of('gap').map(({ from_ms, to_ms }) => [from_ms, to_ms])
-    assert.deepEqual(told, [
+    const published = rig.of('gap').map(({ from_ms, to_ms }) => [from_ms, to_ms])
+    assert.deepEqual(published, [
       [null, 20],
       [20, 30],
       [30, 40],
@@ -428,8 +428,8 @@ describe('reconnect', () => {
     }
     while (rig.server.connectionCount < 4) await rig.comeBack()
     await rig.settle()
-    const told = rig.of('gap').map(({ cause }) => cause)
-    assert.deepEqual(told, ['venue_gap', 'venue_gap'])
+    const published = rig.of('gap').map(({ cause }) => cause)
+    assert.deepEqual(published, ['venue_gap', 'venue_gap'])
     assert.equal(rig.of('snapshot').length, 3)
     assert.equal(rig.client.book(ONE)?.isInSync, true)
   })
@@ -457,8 +457,8 @@ describe('reconnect', () => {
     const head = { channel: 'candles', market_id: ONE }
     rig.server.publish({ ...head, type: 'resync', reason: 'slow_consumer' })
     const times = { timestamp_ms: null, received_ms: null, published_ms: 1 }
-    const place = { epoch: rig.server.epoch, offset: 0, seq: 0 }
-    rig.server.publish({ ...head, type: 'candle', ...place, ...times, data: null })
+    const location = { epoch: rig.server.epoch, offset: 0, seq: 0 }
+    rig.server.publish({ ...head, type: 'candle', ...location, ...times, data: null })
     rig.server.state('candles', ONE)
     await rig.settle()
     assert.deepEqual(
@@ -485,8 +485,8 @@ describe('reconnect', () => {
     await rig.settle()
     rig.server.cutAll()
     await rig.until(() => rig.client.state === 'waiting')
-    for (let turn = 0; turn < 4; turn += 1) rig.server.state('prices', ONE)
-    for (let turn = 0; turn < 4; turn += 1) rig.server.state('prices', TWO)
+    for (let tick = 0; tick < 4; tick += 1) rig.server.state('prices', ONE)
+    for (let tick = 0; tick < 4; tick += 1) rig.server.state('prices', TWO)
     await rig.comeBack()
     await rig.settle()
     const gaps = rig

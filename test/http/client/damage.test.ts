@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { connect, type StreamEvent } from '../../../http/client/connect.ts'
-import { openFace } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 import { openRig, type Rig } from './rig.ts'
 
@@ -103,7 +103,7 @@ function judge(rig: Rig): void {
     const unique = new Set(handed)
     assert.equal(unique.size, handed.length, `${channel}: nothing twice`)
     const own = gaps.filter((gap) => gap.channel === channel)
-    const isTold = (row: { market_id: string; seq?: unknown }): boolean =>
+    const isPublished = (row: { market_id: string; seq?: unknown }): boolean =>
       own.some(({ market_id, from_seq, to_seq }) => {
         const seq = Number(row.seq)
         return market_id === row.market_id && seq >= (from_seq ?? 0) && seq <= (to_seq ?? 0)
@@ -119,23 +119,26 @@ function judge(rig: Rig): void {
       })
     const missing = log
       .filter((row) => !isLast(row))
-      .filter((row) => !unique.has(`${row.epoch} ${row.market_id} ${row.seq}`) && !isTold(row))
+      .filter((row) => !unique.has(`${row.epoch} ${row.market_id} ${row.seq}`) && !isPublished(row))
       .map((row) => `${row.epoch} ${row.market_id} ${row.seq}`)
     // A resume that came short knows how many, and not which.
     const short = own.filter(({ cause }) => cause === 'replay_short')
-    const told = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
-    assert.ok(missing.length <= told, `${channel}: missing ${missing.join(', ')}, reported ${told}`)
+    const published = short.reduce((sum, { lost }) => sum + (lost ?? 0), 0)
+    assert.ok(
+      missing.length <= published,
+      `${channel}: missing ${missing.join(', ')}, reported ${published}`,
+    )
   }
 }
 
 describe('random damage', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const encoding = seed % 3 === 0 ? 'msgpack' : 'json'
-    const isWhole = seed % 2 === 0
+    const isComplete = seed % 2 === 0
     test(`keeps the view correct and reports every loss under random damage, seed ${seed}`, async () => {
       const random = seededRandom('client', seed)
       const rig = await openRig({ markets: MARKETS, encoding, random: random.next })
-      const target = isWhole ? { all: true } : { marketIds: MARKETS }
+      const target = isComplete ? { all: true } : { marketIds: MARKETS }
       for (const channel of ['orderbook', ...FLOWS] as const) {
         await rig.client.subscribe({ channel, ...target }).ready
       }
@@ -157,12 +160,12 @@ describe('random damage', () => {
 describe('real API server', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
     test(`receives books, trades and prices of our own server in ${encoding}`, async () => {
-      const face = await openFace()
-      const one = face.engine.add('one')
+      const apiServer = await openApiServer()
+      const one = apiServer.engine.add('one')
       one.replace([level(0.4, 100), level(0.3, 1)], [level(0.5, 50)])
       const events: StreamEvent[] = []
       const client = connect({
-        url: face.origin,
+        url: apiServer.origin,
         apiKey: 'ann-key',
         encoding,
         WebSocket,
@@ -170,7 +173,7 @@ describe('real API server', () => {
       })
       after(async () => {
         client.close()
-        await face.stop()
+        await apiServer.stop()
       })
       const id = one.ref.id
       const channels = ['orderbook', 'trades', 'prices'] as const

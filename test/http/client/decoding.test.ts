@@ -62,9 +62,9 @@ test('decodes long texts, arrays and maps, and signed 64-bit integers', () => {
 })
 
 test('decodes a field named __proto__ as a plain field', () => {
-  const told = JSON.parse('{"__proto__":{"price":1},"seq":2}')
-  const read = decodeMessagePack(encode(told))
-  assert.deepEqual(read, told)
+  const published = JSON.parse('{"__proto__":{"price":1},"seq":2}')
+  const read = decodeMessagePack(encode(published))
+  assert.deepEqual(read, published)
   assert.equal(Reflect.getPrototypeOf(Object(read)), Object.prototype)
   assert.equal(Reflect.get(Object(read), 'price'), undefined)
 })

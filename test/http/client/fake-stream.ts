@@ -192,8 +192,8 @@ export class FakeStream {
       ['orderbook', 'trades', 'whales', 'lifecycle'].map((name) => [name, this.offset(name)]),
     )
     const beat = { type: 'heartbeat', timestamp_ms: 1, counter: this.#counter, epoch: this.epoch }
-    const whole = { ...beat, ...('catching_up' in fields ? fields : { offsets, ...fields }) }
-    for (const peer of this.peers) this.send(peer, whole)
+    const complete = { ...beat, ...('catching_up' in fields ? fields : { offsets, ...fields }) }
+    for (const peer of this.peers) this.send(peer, complete)
   }
 
   /** Sends a message of a channel to everyone who wants it, by way of the damage. */
@@ -275,19 +275,19 @@ export class FakeStream {
   subscribe(peer: Peer, command: Fields): void {
     const { id, since } = command
     const channel = String(command.channel)
-    const known: string[] = []
+    const existing: string[] = []
     const rejected: Fields[] = []
     for (const name of wantedOf(command)) {
       const found = this.#canonical(name)
       if (found === null) rejected.push({ market_id: name, code: 'UNKNOWN_MARKET' })
-      else known.push(found)
+      else existing.push(found)
     }
-    this.send(peer, { type: 'subscribed', id, channel, accepted: known, rejected })
+    this.send(peer, { type: 'subscribed', id, channel, accepted: existing, rejected })
     const topics = peer.topics.get(channel) ?? new Set<string>()
     peer.topics.set(channel, topics)
-    if (isPlace(since)) return this.#resume(peer, { id, channel, known, since, topics })
-    for (const name of known) topics.add(name)
-    for (const marketId of this.#expanded(known)) this.#sendState(peer, channel, marketId)
+    if (isPlace(since)) return this.#resume(peer, { id, channel, known: existing, since, topics })
+    for (const name of existing) topics.add(name)
+    for (const marketId of this.#expanded(existing)) this.#sendState(peer, channel, marketId)
     this.#synced(peer, id, channel)
   }
 
@@ -296,7 +296,7 @@ export class FakeStream {
     {
       id,
       channel,
-      known,
+      known: existing,
       since,
       topics,
     }: {
@@ -307,9 +307,9 @@ export class FakeStream {
       topics: Set<string>
     },
   ): void {
-    const ids = new Set(this.#expanded(known))
+    const ids = new Set(this.#expanded(existing))
     const join = (): void => {
-      for (const name of known) topics.add(name)
+      for (const name of existing) topics.add(name)
     }
     const run = this.#epochs.indexOf(since.epoch)
     const isBook = channel === 'orderbook'
@@ -346,8 +346,8 @@ export class FakeStream {
       this.#deliver(peer, this.snapshot(marketId))
     }
     join()
-    const place = { epoch: this.epoch, offset: this.offset(channel) }
-    this.send(peer, { type: 'resumed', id, channel, replayed: missed.length, ...place })
+    const position = { epoch: this.epoch, offset: this.offset(channel) }
+    this.send(peer, { type: 'resumed', id, channel, replayed: missed.length, ...position })
   }
 
   #sendState(peer: Peer, channel: string, marketId: string): void {
@@ -359,8 +359,8 @@ export class FakeStream {
   }
 
   #synced(peer: Peer, id: unknown, channel: string): void {
-    const place = { epoch: this.epoch, offset: this.offset(channel) }
-    this.send(peer, { type: 'synced', id, channel, ...place })
+    const position = { epoch: this.epoch, offset: this.offset(channel) }
+    this.send(peer, { type: 'synced', id, channel, ...position })
   }
 
   #list(peer: Peer): Fields[] {

@@ -93,7 +93,7 @@ describe('the end of a connection', () => {
   test('backs off after failed attempts and resets on a heartbeat', async () => {
     const rig = await openRig()
     const delays: unknown[] = []
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let tick = 0; tick < 4; tick += 1) {
       rig.server.cutAll()
       await rig.until(() => rig.client.state === 'waiting')
       delays.push(rig.of('state').at(-1)?.retry_ms)
@@ -109,11 +109,11 @@ describe('the end of a connection', () => {
 
   test('requests a ticket for each connection with no key in the address, ends on 401 and retries other failures', async () => {
     const answers: (() => Promise<string>)[] = []
-    let askedCount = 0
+    let requestCount = 0
     const rig = await openRig({
       ticket: () => {
-        askedCount += 1
-        return answers.shift()?.() ?? Promise.resolve(`t ${askedCount}`)
+        requestCount += 1
+        return answers.shift()?.() ?? Promise.resolve(`t ${requestCount}`)
       },
     })
     const { server, client, clock } = rig
@@ -122,15 +122,15 @@ describe('the end of a connection', () => {
     const refusal = (status: number) => () => Promise.reject(Object.assign(new Error(), { status }))
     answers.push(refusal(0), refusal(503), () => new Promise<string>(() => {}))
     server.cutAll()
-    for (const words of ['no ticket was given', 'refused with status 503', 'no ticket came']) {
+    for (const terms of ['no ticket was given', 'refused with status 503', 'no ticket came']) {
       await rig.retry()
-      if (words === 'no ticket came') {
+      if (terms === 'no ticket came') {
         await rig.until(() => client.state === 'connecting')
         // A subscription meanwhile opens no second connection.
         client.subscribe({ channel: 'whales', all: true })
         clock.advance(10_000)
       }
-      await rig.until(() => rig.of('state').at(-1)?.reason === words)
+      await rig.until(() => rig.of('state').at(-1)?.reason === terms)
     }
     await rig.comeBack()
     assert.deepEqual(server.urls, ['/v1/ws?batch=on&ticket=t+1', '/v1/ws?batch=on&ticket=t+5'])
@@ -174,9 +174,9 @@ describe('every step', () => {
         await rig.server.until(() => isCut || rig.client.state === 'live')
         await rig.settle()
         assert.deepEqual((await ready).accepted, [ONE])
-        for (let turn = 1; turn <= 3; turn += 1) {
-          rig.server.trade(ONE, `t${turn}`)
-          rig.server.change(ONE, 'bids', turn * 1000, 1)
+        for (let tick = 1; tick <= 3; tick += 1) {
+          rig.server.trade(ONE, `t${tick}`)
+          rig.server.change(ONE, 'bids', tick * 1000, 1)
         }
         await rig.settle()
         await rig.settle()
@@ -199,7 +199,7 @@ describe('user code', () => {
   test('returns events one by one to a reader until the client is closed', async () => {
     const rig = await openRig()
     const seen: string[] = []
-    const reading = (async () => {
+    const sync = (async () => {
       for await (const event of rig.client) seen.push(event.type)
     })()
     await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
@@ -207,7 +207,7 @@ describe('user code', () => {
     await rig.settle()
     rig.client.close()
     rig.client.close()
-    await reading
+    await sync
     assert.deepEqual(seen, ['subscribed', 'synced', 'trade', 'pong', 'state'])
     assert.equal(rig.clock.timerCount, 0)
     const late = await rig.client.subscribe({ channel: 'trades', marketIds: [ONE] }).ready
@@ -224,7 +224,7 @@ describe('user code', () => {
       const { value } = await queue.next()
       taken.push(value?.type === 'gap' ? value.lost : value?.reason)
     }
-    for (let turn = 0; turn < 4; turn += 1) await take()
+    for (let tick = 0; tick < 4; tick += 1) await take()
     queue.push({ type: 'fault', reason: 'after' })
     await take()
     assert.deepEqual(taken, ['1', '2', '3', 7, 'after'])

@@ -45,7 +45,7 @@ import {
   textRefusal,
 } from '../../../http/validation/refusals.ts'
 import { createBody } from '../../../http/webhooks/schemas.ts'
-import { openFace } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/face.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 const refused = (status: number, detail: string, waitSeconds: number | null = null) =>
@@ -144,24 +144,24 @@ test('shows the request, response and times of every attempt of an opened delive
     attempt(2_007, 503, 0),
     attempt(9_021, 200, 1),
   ]
-  let known: ReadonlyMap<number | null, DeliveryDetail> = new Map()
+  let existing: ReadonlyMap<number | null, DeliveryDetail> = new Map()
   const shown: (readonly (number | null)[])[] = []
   for (const detail of seen) {
-    known = withAttempt(known, detail)
-    shown.push([...known.keys()])
+    existing = withAttempt(existing, detail)
+    shown.push([...existing.keys()])
   }
   assert.deepEqual(shown, [[null], [2_007], [2_007], [2_007, 9_021]])
   assert.deepEqual(
-    [...known.values()].map(({ last_attempt: last }) => [last?.status, last?.duration_ms]),
+    [...existing.values()].map(({ last_attempt: last }) => [last?.status, last?.duration_ms]),
     [
       [503, 7],
       [200, 21],
     ],
   )
   for (let atMs = 20_000; atMs < 40_000; atMs += 1_000)
-    known = withAttempt(known, attempt(atMs, 500, 2))
-  assert.equal(known.size, 10)
-  assert.equal([...known.keys()].at(-1), 39_000)
+    existing = withAttempt(existing, attempt(atMs, 500, 2))
+  assert.equal(existing.size, 10)
+  assert.equal([...existing.keys()].at(-1), 39_000)
 })
 
 test('names the server in the example command as the tab reached it', () => {
@@ -216,7 +216,7 @@ function draftAt(random: Random): Draft {
 }
 
 test('accepts in the form what the server accepts except bounds, and maps those to a field', () => {
-  const judge = new BodyProblems(createBody(NAMES), 'Webhook')
+  const validator = new BodyProblems(createBody(NAMES), 'Webhook')
   const random = seededRandom(29)
   let [sentCount, refusedCount] = [0, 0]
   for (let round = 0; round < 3_000; round += 1) {
@@ -228,7 +228,7 @@ test('accepts in the form what the server accepts except bounds, and maps those 
       continue
     }
     sentCount += 1
-    const problems = judge.of(made.body)
+    const problems = validator.of(made.body)
     for (const { type, loc } of problems) {
       assert.match(type, /^(greater_than|less_than|string_too_long)/, JSON.stringify(loc))
       assert.ok(
@@ -264,15 +264,15 @@ test('sends lists by line, numbers as numbers, and no empty values', () => {
 })
 
 test('leaves a webhook unchanged when its form is not edited', async (t) => {
-  const face = await openFace()
-  t.after(() => face.stop())
+  const apiServer = await openApiServer()
+  t.after(() => apiServer.stop())
   const random = seededRandom(30)
   const ask = async (method: string, path: string, body: DraftBody) => {
     const init = { method, headers: { 'x-api-key': 'ann-key' }, body: JSON.stringify(body) }
-    const response = await fetch(`${face.origin}/v1/webhooks${path}`, init)
+    const response = await fetch(`${apiServer.origin}/v1/webhooks${path}`, init)
     return { status: response.status, text: await response.text() }
   }
-  face.engine.webhooks.countMax = 1_000
+  apiServer.engine.webhooks.countMax = 1_000
   let count = 0
   while (count < 30) {
     const made = bodyOf(draftAt(random), NAMES.platforms)
@@ -332,11 +332,11 @@ test('explains why a webhook receives nothing, and shows only non-zero counts', 
     },
     ...set,
   })
-  const words = (set: Partial<Webhook>) => stateOf(webhook(set), nowMs)
-  assert.equal(words({}).name, 'on')
-  assert.match(words({ failing_since: 999_940 }).text, /failed for 60 s/)
+  const terms = (set: Partial<Webhook>) => stateOf(webhook(set), nowMs)
+  assert.equal(terms({}).name, 'on')
+  assert.match(terms({ failing_since: 999_940 }).text, /failed for 60 s/)
   const off = (reason: Webhook['disabled_reason']) =>
-    words({ active: false, disabled_reason: reason }).text
+    terms({ active: false, disabled_reason: reason }).text
   assert.equal(new Set([off(null), off('gone'), off('failing')]).size, 3)
   assert.match(off('gone'), /410/)
   assert.equal(countsText(counts), '2 delivered, 1 pending')

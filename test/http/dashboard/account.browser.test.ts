@@ -7,8 +7,8 @@ import { after, before, test } from '../../support/browser/browser-test.ts'
 import { focusOn, sessionCookie } from '../../support/browser/chromium.ts'
 import { openRealDashboard, type RealDashboard } from '../../support/browser/dashboard.ts'
 import {
-  askPatiently,
   type Credential,
+  requestWithRetry,
   signUp as signUpAt,
 } from '../../support/clients/rest-caller.ts'
 
@@ -29,7 +29,7 @@ function ownAddress(): Credential {
 }
 
 const logIn = (email: string, password: string) =>
-  askPatiently(dashboard.origin, 'POST', '/v1/auth/login', {
+  requestWithRetry(dashboard.origin, 'POST', '/v1/auth/login', {
     credential: ownAddress(),
     body: { email, password },
   })
@@ -44,10 +44,10 @@ const keepWordsOfEntry = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const keep = () => {
       const button = document.querySelector('[role=tabpanel] button[type=submit]')
-      const words = `${button?.textContent?.trim()} ${button?.getAttribute('aria-disabled')}`
+      const terms = `${button?.textContent?.trim()} ${button?.getAttribute('aria-disabled')}`
       const { dataset } = document.body
-      if (dataset.words?.includes(words) !== true)
-        dataset.words = `${dataset.words ?? ''}\n${words}`
+      if (dataset.words?.includes(terms) !== true)
+        dataset.words = `${dataset.words ?? ''}\n${terms}`
     }
     const watched = { subtree: true, childList: true, characterData: true, attributes: true }
     new MutationObserver(keep).observe(document.body, watched)
@@ -173,13 +173,13 @@ test('shows a wrong password, taken email, weak password or lost connection besi
   await signUp(email)
   const tab = await dashboard.open('#/account', { expected: [/ERR_INTERNET_DISCONNECTED/] })
   const { page } = tab
-  const told = (words: string) => page.getByText(words)
+  const published = (terms: string) => page.getByText(terms)
   const logIn = { entry: 'Log in', email } as const
-  const wrong = told('The email or the password is wrong.')
+  const wrong = published('The email or the password is wrong.')
   await enter(page, { ...logIn, password: 'something else' }, alertOf(page).and(wrong))
-  await enter(page, { entry: 'Sign up', email }, told('Log in, or use another email.'))
+  await enter(page, { entry: 'Sign up', email }, published('Log in, or use another email.'))
   const short = { entry: 'Sign up', email: 'other@example.com', password: 'short' } as const
-  await enter(page, short, told('This password is too short'))
+  await enter(page, short, published('This password is too short'))
   const password = page.getByLabel('Password', { exact: true })
   assert.equal(await password.getAttribute('aria-invalid'), 'true')
   await focusOn(password)
@@ -187,9 +187,9 @@ test('shows a wrong password, taken email, weak password or lost connection besi
   assert.match(described, /password-error/)
   assert.equal(await page.getByLabel('Email').inputValue(), 'other@example.com')
   const noAddress = { entry: 'Sign up', email: 'no address' } as const
-  await enter(page, noAddress, told('must have exactly one @-sign'))
+  await enter(page, noAddress, published('must have exactly one @-sign'))
   await page.context().setOffline(true)
-  await enter(page, logIn, told('No connection.'))
+  await enter(page, logIn, published('No connection.'))
   await page.context().setOffline(false)
   await enter(page, logIn, page.getByRole('heading', { name: 'Account', level: 1 }))
   await tab.close()
@@ -274,9 +274,9 @@ test('shows the user, the limits and the remaining requests of this minute', asy
   })
   const { user, limits } = JSON.parse(text)
   assert.equal(left, Number(headers.get('x-ratelimit-remaining')) + 1)
-  const said = await page.getByRole('region', { name: 'Profile' }).innerText()
+  const reported = await page.getByRole('region', { name: 'Profile' }).innerText()
   for (const fact of [user.email, user.tier, String(limits.requests_per_minute)]) {
-    assert.ok(said.includes(fact), `${fact} in ${said}`)
+    assert.ok(reported.includes(fact), `${fact} in ${reported}`)
   }
   await makeKey('second')
   // Ours, the key, and the list again.
@@ -288,11 +288,11 @@ test('sends a repeated request once and shows its failure where it was made', as
   const token = await signUp('twice@example.com')
   const tab = await dashboard.open('#/account', { token, expected: [/status of 503/] })
   const { page } = tab
-  let askedCount = 0
+  let requestCount = 0
   const holds: (() => void)[] = []
   await page.route('**/v1/keys', async (route) => {
     if (route.request().method() !== 'POST') return route.continue()
-    askedCount += 1
+    requestCount += 1
     await new Promise<void>((resolve) => holds.push(resolve))
     const body = JSON.stringify({ detail: 'the disk takes no more' })
     await route.fulfill({ status: 503, contentType: 'application/json', body })
@@ -308,7 +308,7 @@ test('sends a repeated request once and shows its failure where it was made', as
   for (const release of holds) release()
   const form = page.locator('.key-form')
   await form.getByText('The server could not answer. The disk takes no more.').waitFor()
-  assert.equal(askedCount, 1)
+  assert.equal(requestCount, 1)
   assert.equal(await page.getByLabel('Key name').inputValue(), 'one')
   await tab.close()
 })
@@ -404,8 +404,8 @@ test('creates a read-only key unless the box is ticked, and ends the token at th
 test('ends all sessions of the account with one confirmed button, also this one, but no keys', async () => {
   const email = 'everywhere@example.com'
   const token = await signUp(email)
-  const elsewhere = await logIn(email, PASSWORD)
-  const other = String(elsewhere?.body.access_token)
+  const forwarded = await logIn(email, PASSWORD)
+  const other = String(forwarded?.body.access_token)
   const tab = await dashboard.open('#/account', { token })
   const { page } = tab
   await page.getByLabel('Key name').fill('stays')

@@ -20,7 +20,7 @@ const GROWTH_BYTES_MAX = 5_000_000
 const GROWTH_NODES_MAX = 500
 const watchSeconds = isLong ? 60 : 5
 /** When the tab is measured first, and last; and how often in all. */
-const [warmSeconds, endSeconds, looks] = isLong ? [120, 3_720, 7] : [6, 18, 3]
+const [warmSeconds, endSeconds, checks] = isLong ? [120, 3_720, 7] : [6, 18, 3]
 
 const random = seededRandom('busy')
 let dashboard: FakeDashboard
@@ -106,8 +106,8 @@ test('grows less than 5 MB and 500 nodes on a market page under hundreds of upda
   const sinceMs = performance.now()
   const measured: Awaited<ReturnType<typeof heldBy>>[] = []
   try {
-    for (let look = 0; look < looks; look += 1) {
-      const atSeconds = warmSeconds + ((endSeconds - warmSeconds) * look) / (looks - 1)
+    for (let check = 0; check < checks; check += 1) {
+      const atSeconds = warmSeconds + ((endSeconds - warmSeconds) * check) / (checks - 1)
       await pause(Math.max(0, atSeconds * 1_000 - (performance.now() - sinceMs)))
       const held = await heldBy(protocol)
       measured.push(held)

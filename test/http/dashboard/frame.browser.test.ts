@@ -68,9 +68,9 @@ test('draws a value that is set a thousand times between frames once', async () 
       drawn.push(now)
       return html`<i>${now}</i>`
     }
-    const place = document.createElement('div')
-    document.body.append(place)
-    render(html`<${Part} />`, place)
+    const position = document.createElement('div')
+    document.body.append(position)
+    render(html`<${Part} />`, position)
     // Before it is listened to.
     value.set(1)
     for (let picture = 0; picture < 3; picture += 1) await nextTwo()
@@ -78,7 +78,7 @@ test('draws a value that is set a thousand times between frames once', async () 
       for (let count = 0; count < 1_000; count += 1) value.set(round * 1_000 + count)
       await nextTwo()
     }
-    render(null, place)
+    render(null, position)
     await nextTwo()
     value.set(9)
     await nextTwo()
@@ -101,7 +101,7 @@ test('shows no banner while all is well, and names stale feeds and refused conne
   await page.waitForFunction(
     () => document.querySelector('.connection')?.textContent?.trim() === '',
   )
-  const tell = (state: 'live' | 'stale' | 'down') =>
+  const notify = (state: 'live' | 'stale' | 'down') =>
     engine.publisher.publish({
       ...{ kind: 'status', venue: 'b', platform: 'venue_b', state, lagMs: 9, delayMs: 1 },
       completeToMs: null,
@@ -109,11 +109,11 @@ test('shows no banner while all is well, and names stale feeds and refused conne
       reason: null,
       staleBooks: 0,
     })
-  tell('stale')
+  notify('stale')
   await line.getByText('Nothing new comes from Kalshi').waitFor()
-  tell('down')
+  notify('down')
   await line.getByText('Kalshi cannot be reached').waitFor()
-  tell('live')
+  notify('live')
   await line.locator('.line').waitFor({ state: 'detached' })
   await tab.close()
   // One connection too many: a browser does not say so, the page does.
@@ -173,7 +173,7 @@ test('draws the first useful view within a second (median of five)', async (t) =
     const paints = []
     for (let round = 0; round < 5; round += 1) paints.push(await paintMs())
     medianMs = middle(paints.map(([, page]) => page))
-    const wordsMs = middle(paints.map(([words]) => words))
+    const wordsMs = middle(paints.map(([terms]) => terms))
     t.diagnostic(`first words after ${wordsMs.toFixed(0)} ms, page after ${medianMs.toFixed(0)} ms`)
   }
   // Beside others on a machine the time says little: it is judged in the long lane's full form.
@@ -320,7 +320,7 @@ test('shows a visitor without an account what Twinbook is and the state of both 
   assert.ok(typeof exchanges === 'object' && exchanges !== null)
   const names = { venue_a: 'Polymarket (venue_a)', venue_b: 'Kalshi (venue_b)' }
   for (const [venue, isLive] of Object.entries(exchanges)) {
-    const name = Object.entries(names).find(([known]) => known === venue)?.[1] ?? venue
+    const name = Object.entries(names).find(([existing]) => existing === venue)?.[1] ?? venue
     await figure(name)
       .getByText(isLive ? 'Live' : 'Connecting', { exact: true })
       .waitFor()

@@ -39,7 +39,7 @@ test('confines time, storage, address and clipboard access to one file', () => {
 })
 
 test('shows a specific message for each failure with the server’s text and the retry time', () => {
-  const said = (status: number, wait: number | null = null) => {
+  const reported = (status: number, wait: number | null = null) => {
     const { title, detail } = describeError(new ApiError(status, 'the reason', new Map(), wait))
     assert.match(detail, /the reason/i)
     return `${title} ${detail}`
@@ -47,8 +47,8 @@ test('shows a specific message for each failure with the server’s text and the
   const statuses = [0, 400, 401, 404, 429, 500, 503]
   const titles = statuses.map((status) => describeError(new ApiError(status, 'x')).title)
   assert.equal(new Set(titles).size, titles.length - 1, 'only 500 and 503 share theirs')
-  assert.match(said(429, 42), /Again in 42 s/)
-  assert.match(said(0), /No connection/)
+  assert.match(reported(429, 42), /Again in 42 s/)
+  assert.match(reported(0), /No connection/)
   assert.match(describeError(new TypeError('ours')).detail, /ours/)
 })
 
@@ -72,9 +72,9 @@ test('round-trips a page, its subject and its query through the address', () => 
     Array.from({ length: 1 + random.below(9) }, () => random.pick(letters)).join('')
   for (let round = 0; round < 500; round += 1) {
     const [page, subject, value] = [random.pick(PAGES), text(), text()]
-    const place = parseRoute(hrefOf(page, subject, { q: value, none: null, empty: '' }))
+    const position = parseRoute(hrefOf(page, subject, { q: value, none: null, empty: '' }))
     assert.deepEqual(
-      [place.page, place.subject, [...place.query]],
+      [position.page, position.subject, [...position.query]],
       [page, subject, [['q', value]]],
       hrefOf(page, subject, { q: value }),
     )

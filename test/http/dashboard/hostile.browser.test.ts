@@ -7,7 +7,7 @@ import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
-import { judgement } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/twins/word-judge.ts'
 import { level, NOON } from '../../support/worlds/builders.ts'
 import { opportunity } from '../../support/worlds/opportunities.ts'
 
@@ -34,23 +34,32 @@ before(async () => {
     id: outcomeId(`h-${name}`),
   }))
   market = engine.add('hostile', { ...texts, question: markup('question'), outcomes })
-  const twin = engine.add('twin', { ...texts, venue: 'b', question: markup('twin'), outcomes })
-  for (const each of [market, twin]) {
+  const matchedMarket = engine.add('twin', {
+    ...texts,
+    venue: 'b',
+    question: markup('twin'),
+    outcomes,
+  })
+  for (const each of [market, matchedMarket]) {
     each.replace([level(0.4, 100)], [level(0.5, 50)])
     each.trade({})
   }
-  const judged = judgement(97, {
+  const checked = pairScore(97, {
     explanation: markup('explanation'),
     reasons: [markup('reason')],
   })
-  engine.matches.put(market, twin, judged, NOON)
+  engine.matches.put(market, matchedMarket, checked, NOON)
   engine.arbitrage.open = [
-    opportunity([market.ref, twin.ref], {
+    opportunity([market.ref, matchedMarket.ref], {
       ...{ id: 'k3f9c2-1', question: markup('question'), category: markup('category') },
       explanation: markup('explanation'),
     }),
   ]
-  engine.sports.put({ sport: 'nfl', date: '2026-11-20', game: markup('game') }, market, twin)
+  engine.sports.put(
+    { sport: 'nfl', date: '2026-11-20', game: markup('game') },
+    market,
+    matchedMarket,
+  )
   engine.whaleRows.put(
     { number: market.ref.number, venue: 'a', nativeId: nativeMarketId('hostile') },
     {
@@ -68,9 +77,9 @@ before(async () => {
       ...{ run: null, offset: null, seq: null },
     },
   )
-  const asked = { proxy: fakeAddress('a1'), eventCount: 30, nowMs: NOON }
+  const requested = { proxy: fakeAddress('a1'), eventCount: 30, nowMs: NOON }
   const profile = { handle: markup('handle') }
-  engine.wallets.known.push(randomWallet(asked, [market], profile))
+  engine.wallets.known.push(randomWallet(requested, [market], profile))
 })
 after(() => dashboard.close())
 

@@ -14,9 +14,9 @@ before(async () => {
 after(() => dashboard.close())
 
 test('goes from a search to a market page that follows its book', async () => {
-  const { face } = dashboard
-  const market = face.engine.add('rain', { question: 'Will rain happen?' })
-  face.engine.add('snow', { question: 'Will snow happen?' })
+  const { face: server } = dashboard
+  const market = server.engine.add('rain', { question: 'Will rain happen?' })
+  server.engine.add('snow', { question: 'Will snow happen?' })
   market.replace([level(0.42, 100)], [level(0.44, 30)])
   const tab = await dashboard.open('#/markets')
   const { page } = tab
@@ -27,7 +27,7 @@ test('goes from a search to a market page that follows its book', async () => {
   await page.waitForSelector('.book[data-state=live]')
   for (const size of [7, 0, 12]) {
     market.change(bid(0.43, size))
-    const { text } = await face.get(`/v1/markets/${market.ref.id}/orderbook?depth=10`)
+    const { text } = await server.get(`/v1/markets/${market.ref.id}/orderbook?depth=10`)
     const { seq, bids }: Orderbook = JSON.parse(text)
     await page.waitForFunction(
       (wanted) => document.querySelector('.book')?.getAttribute('data-seq') === wanted,

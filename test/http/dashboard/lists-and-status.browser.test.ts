@@ -12,7 +12,7 @@ import { type FakeDashboard, openFakeDashboard } from '../../support/browser/das
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
 import { beforeAgain } from '../../support/rigs/whole-service.ts'
-import { judgement } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/twins/word-judge.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const PAIRS = 25
@@ -38,7 +38,7 @@ before(async () => {
       ...[
         a,
         b,
-        judgement(score, { inverted: isInverted, vetoes: score < 80 ? ['other_date'] : [] }),
+        pairScore(score, { inverted: isInverted, vetoes: score < 80 ? ['other_date'] : [] }),
       ],
       NOON,
     )
@@ -112,7 +112,7 @@ test('shows the price gap of one outcome between the venues, live', async () => 
 test('filters matches by words, confidence and score in the address, and loads more by a button', async () => {
   const tab = await dashboard.open('#/matches?score=60')
   const { page } = tab
-  const shown = (words: string) => page.getByText(words, { exact: true }).waitFor()
+  const shown = (terms: string) => page.getByText(terms, { exact: true }).waitFor()
   await shown('20 of 20 pairs')
   assert.equal(await page.getByLabel('Minimum score').inputValue(), '60')
   await page.getByLabel('Minimum score').fill('0')
@@ -190,7 +190,7 @@ test('shows games with both venues side by side, and those that only one venue l
   const { page } = tab
   const game = page.locator(`[data-game="nba-x-y-${DAY}"]`)
   await game.waitFor()
-  const [[a, b], [other, twin]] = [pairAt(0), pairAt(1)]
+  const [[a, b], [other, matchedMarket]] = [pairAt(0), pairAt(1)]
   const row = (market: FakeMarket) => game.locator(`tr[data-market="${market.ref.id}"]`)
   await row(a).getByText(b.summary.question).waitFor()
   await row(a).locator('[data-gap="0.11"]').waitFor()
@@ -198,7 +198,7 @@ test('shows games with both venues side by side, and those that only one venue l
   await row(a).locator('[data-gap="0.035"]').waitFor()
   quote(b, 0.5, 0.54)
   // The venue's own list of the game lacks the twin: it stands beside its market all the same.
-  await row(other).getByText(twin.summary.question).waitFor()
+  await row(other).getByText(matchedMarket.summary.question).waitFor()
   await row(alone).getByText('not listed').waitFor()
   assert.equal(await game.locator('tbody tr').count(), 3)
   await page.getByText(/^1 game on \w/).waitFor()
@@ -238,7 +238,7 @@ test('shows a game’s markets side by side with their own decimals, and the win
     })
   const [reds, rangers] = [of('Cincinnati'), of('Texas')]
   for (const market of [both, reds, rangers]) quote(market, 0.4, 0.42)
-  engine.matches.put(both, reds, judgement(97), NOON)
+  engine.matches.put(both, reds, pairScore(97), NOON)
   const at = { sport: 'mlb', date: day, game: eventSlug, startMs: Date.UTC(2026, 10, 19, 0, 20) }
   engine.sports.put(at, both, reds, rangers)
   const tab = await dashboard.open(`#/sports?sport=mlb&date=${day}`)
@@ -325,7 +325,7 @@ test('loads another list for another sport or day, and explains empty and invali
 })
 
 /** A large trade, as the engine keeps it and, unless it is of before, tells it. */
-function whale(market: FakeMarket, set: Partial<Whale>, isTold: boolean): Whale {
+function whale(market: FakeMarket, set: Partial<Whale>, isPublished: boolean): Whale {
   const trade = market.trade({ usd: usdMicros(6_000_000_000) }, false)
   const { question, slug, eventSlug } = market.summary
   const named = { question, slug, eventSlug, outcome: 'Yes', category: null }
@@ -333,9 +333,9 @@ function whale(market: FakeMarket, set: Partial<Whale>, isTold: boolean): Whale 
   const { publisher, whaleRows } = dashboard.face.engine
   const { number, venue, nativeId } = market.ref
   const times = { venueTimeMs: row.timeMs, receivedAtMs: row.timeMs }
-  const stamp = isTold ? publisher.stamp('whales', number) : null
-  const kept = { run: null, offset: null, seq: null, receivedAtMs: row.timeMs }
-  whaleRows.put({ number, venue, nativeId }, { ...row, ...kept })
+  const stamp = isPublished ? publisher.stamp('whales', number) : null
+  const stored = { run: null, offset: null, seq: null, receivedAtMs: row.timeMs }
+  whaleRows.put({ number, venue, nativeId }, { ...row, ...stored })
   if (stamp !== null)
     publisher.publish({ kind: 'whale', market: market.ref, ...stamp, ...times, whale: row })
   return row
@@ -518,14 +518,14 @@ test('counts the messages of this tab’s stream', async () => {
 test('shows the service status without a session and sends no request that needs a token', async () => {
   const tab = await dashboard.open('#/status', { token: null })
   const { page } = tab
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  const requested: string[] = []
+  page.on('request', (request) => requested.push(new URL(request.url()).pathname))
   await page.reload()
   await page.locator('tr[data-venue="venue_a"]').getByText('live').waitFor()
   await page.getByText('Not connected: log in first').waitFor()
   await page.getByText('Log in to see what the database holds.').waitFor()
   assert.deepEqual(
-    asked.filter((path) => path.startsWith('/v1/')),
+    requested.filter((path) => path.startsWith('/v1/')),
     ['/v1/auth/session'],
   )
   await tab.close()

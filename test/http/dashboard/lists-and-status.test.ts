@@ -133,10 +133,10 @@ test('shows venues by display name', () => {
 
 test('accepts address parameters that are among the choices or within bounds', () => {
   const at = (query: string) => parseRoute(`#/matches?${query}`)
-  const words = ['', 'high', 'low'] as const
-  assert.equal(chosen(at('confidence=high'), 'confidence', words), 'high')
-  assert.equal(chosen(at('confidence=HIGH'), 'confidence', words), '')
-  assert.equal(chosen(at(''), 'confidence', words), '')
+  const terms = ['', 'high', 'low'] as const
+  assert.equal(chosen(at('confidence=high'), 'confidence', terms), 'high')
+  assert.equal(chosen(at('confidence=HIGH'), 'confidence', terms), '')
+  assert.equal(chosen(at(''), 'confidence', terms), '')
   const bounds = { min: 0, max: 100, otherwise: 7 }
   const cases = { 'score=0': 0, 'score=99.5': 99.5, 'score=101': 7, 'score=': 7, 'score=x': 7 }
   for (const [query, expected] of Object.entries({ ...cases, 'score=-1': 7, 'score=%20': 7 })) {
@@ -146,12 +146,12 @@ test('accepts address parameters that are among the choices or within bounds', (
 
 test('reads a match by configured venue names and hides one that lacks a market', () => {
   const [a, b] = [market('north_1', NOTHING), market('south_1', NOTHING)]
-  const whole = match(a, b, false)
-  assert.deepEqual(pairOf(whole, VENUES), { a, b, match: whole })
-  assert.equal(pairOf(whole, { a: 'venue_a', b: 'venue_b' }), null)
+  const complete = match(a, b, false)
+  assert.deepEqual(pairOf(complete, VENUES), { a, b, match: complete })
+  assert.equal(pairOf(complete, { a: 'venue_a', b: 'venue_b' }), null)
   const damaged = Object.assign(match(a, b, false), { south: null })
   assert.deepEqual(
-    pairsOf([whole, damaged, whole], VENUES).map((pair) => pair.a.id),
+    pairsOf([complete, damaged, complete], VENUES).map((pair) => pair.a.id),
     ['north_1', 'north_1'],
   )
 })
@@ -205,12 +205,15 @@ test('shows a game with a row for each side, also from two markets of one venue 
     const sides = one.sides.map(({ name, a, b }) => [name, legOf(a), legOf(b)])
     return { sides, title: one.title, others: one.others.map(({ id }) => id), pairs: one.pairs }
   }
-  const whole = game([both, total, ours, theirs], [match(both, ours, false)])
-  assert.deepEqual(whole.sides, [
+  const complete = game([both, total, ours, theirs], [match(both, ours, false)])
+  assert.deepEqual(complete.sides, [
     ['Reds', 'north_1', 'south_r'],
     ['Rangers', 'north_1 second', 'south_t'],
   ])
-  assert.deepEqual([whole.title, whole.others, whole.pairs], ['Reds vs. Rangers', ['north_2'], []])
+  assert.deepEqual(
+    [complete.title, complete.others, complete.pairs],
+    ['Reds vs. Rangers', ['north_2'], []],
+  )
   const turned = game([both, ours, theirs], [match(both, ours, true)])
   assert.deepEqual(turned.sides, [
     ['Reds', 'north_1', 'south_t'],
@@ -235,7 +238,7 @@ test('shows a game with a row for each side, also from two markets of one venue 
 })
 
 test('shows both venues of an ended game side by side, by winner, else by the order of sides', () => {
-  const asked = (
+  const requested = (
     set: Pick<Market, 'id' | 'question'> & { readonly labels?: readonly string[] },
     prices: readonly [number, number] | 'closed' | 'open',
   ): Market => ({
@@ -247,13 +250,13 @@ test('shows both venues of an ended game side by side, by winner, else by the or
       price: typeof prices === 'string' ? 0.5 : (prices[index] ?? 0.5),
     })),
   })
-  type Ended = Parameters<typeof asked>[1]
+  type Ended = Parameters<typeof requested>[1]
   const both = { id: 'north_1', question: 'Reds vs. Rangers', labels: ['Reds', 'Rangers'] }
   const sidesOf = (ours: Ended, first: Ended, second: Ended, joint = 'Cincinnati at Texas') => {
     const listed = [
-      asked(both, ours),
-      asked({ id: 'south_t', question: `${joint}: Texas` }, second),
-      asked({ id: 'south_r', question: `${joint}: Cincinnati` }, first),
+      requested(both, ours),
+      requested({ id: 'south_t', question: `${joint}: Texas` }, second),
+      requested({ id: 'south_r', question: `${joint}: Cincinnati` }, first),
     ]
     const day = { sport: 'mlb', date: '2026-11-20', total_events: 1, starts_at: {} }
     const [game] = gamesOf({ markets: { g: listed }, ...day }, [])
@@ -418,7 +421,7 @@ test('merges consecutive windows of a wallet with equal figures into one row', (
         ...{ one_day: figures(one), seven_day: figures(seven) },
         ...{ thirty_day: figures(thirty), all_time: figures(all) },
       },
-    }).map(({ label: words, figures: { trades } }) => [words, trades])
+    }).map(({ label: terms, figures: { trades } }) => [terms, trades])
   assert.deepEqual(rows(3, 3, 3, 3), [['1 day, 7 days, 30 days, all time', 3]])
   assert.deepEqual(rows(0, 3, 3, 5), [
     ['1 day', 0],
@@ -472,13 +475,13 @@ test('shows a feed’s state by the stream, else by the last answer', () => {
     { venue: 'north', state: 'live', lagMs: null, delayMs: null, lastTradeMs: null },
     { venue: 'south', state: 'stale or down', lagMs: null, delayMs: null, lastTradeMs: null },
   ])
-  const silent = feedRows({ exchanges }, null, new Map(), false)
+  const unsubscribed = feedRows({ exchanges }, null, new Map(), false)
   assert.deepEqual(
-    silent.map(({ state }) => state),
+    unsubscribed.map(({ state }) => state),
     ['not known', 'not known'],
   )
-  const told = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])
-  assert.deepEqual(feedRows({ exchanges }, null, told)[1], {
+  const published = new Map([['south', { state: 'stale', lag_ms: 12, delay_ms: 3 } as const]])
+  assert.deepEqual(feedRows({ exchanges }, null, published)[1], {
     ...{ venue: 'south', state: 'stale', lagMs: 12, delayMs: 3, lastTradeMs: null },
   })
 })

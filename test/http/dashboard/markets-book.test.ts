@@ -43,8 +43,8 @@ test('reports the worst known state of a book', () => {
   assert.equal(bookStateOf({ ...good, isStale: true }, 'live', live), 'stale')
   assert.equal(bookStateOf({ isInSync: false, isStale: true }, 'live', live), 'behind')
   assert.equal(bookStateOf(good, 'catching_up', live), 'behind')
-  for (const gone of ['waiting', 'closed', 'off', 'connecting'] as const) {
-    assert.equal(bookStateOf({ isInSync: false, isStale: true }, gone, live), 'offline', gone)
+  for (const removed of ['waiting', 'closed', 'off', 'connecting'] as const) {
+    assert.equal(bookStateOf({ isInSync: false, isStale: true }, removed, live), 'offline', removed)
   }
   assert.equal(bookStateOf(null, 'connecting', null), 'waiting')
   assert.equal(bookStateOf(null, 'live', live), 'waiting')

@@ -24,13 +24,13 @@ const trade = (number: number): TapeTrade => ({
 })
 
 test('describes a trade as executed: its outcome, side and price', () => {
-  const told = { side: 'sell', price: 0.81, size: 100, usd: 19, outcome: 'Nationals' }
+  const published = { side: 'sell', price: 0.81, size: 100, usd: 19, outcome: 'Nationals' }
   const done = { side: 'buy', price: 0.19, outcome: 'Nationals' }
-  assert.deepEqual(tradedOf(told, ['Mets', 'Nationals']), done)
-  assert.deepEqual(tradedOf(told, null), done, 'by what was paid')
+  assert.deepEqual(tradedOf(published, ['Mets', 'Nationals']), done)
+  assert.deepEqual(tradedOf(published, null), done, 'by what was paid')
   const first = { side: 'sell', price: 0.81, outcome: 'Nationals' }
-  assert.deepEqual(tradedOf(told, ['nationals', 'Mets']), first)
-  assert.deepEqual(tradedOf({ ...told, usd: 81 }, null), first)
+  assert.deepEqual(tradedOf(published, ['nationals', 'Mets']), first)
+  assert.deepEqual(tradedOf({ ...published, usd: 81 }, null), first)
   for (const price of [0.5, 0.500_001]) {
     const even = { side: 'sell', price, size: 100, usd: 50, outcome: 'No' }
     assert.deepEqual(tradedOf(even, null).side, 'buy')
@@ -39,7 +39,7 @@ test('describes a trade as executed: its outcome, side and price', () => {
     assert.deepEqual(tradedOf({ ...even, outcome: 'Mets' }, null), unknown, 'nothing is guessed')
   }
   const quoted = { side: 'sell', price: 0.81, outcome: 'Mets' }
-  assert.deepEqual(tradedOf({ ...told, outcome: null }, ['Mets', 'Nationals']), quoted)
+  assert.deepEqual(tradedOf({ ...published, outcome: null }, ['Mets', 'Nationals']), quoted)
 })
 
 const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
@@ -91,8 +91,8 @@ test('keeps candles unique and in time order in any order of arrival', () => {
     const naive = new Map<number, Bar>()
     for (let count = 0; count < 400; count += 1) {
       const one = bar(random.below(50), { trades_count: 1 + random.below(9) })
-      const known = naive.get(one.timestamp_ms)
-      const isNews = known === undefined || one.trades_count > known.trades_count
+      const existing = naive.get(one.timestamp_ms)
+      const isNews = existing === undefined || one.trades_count > existing.trades_count
       const isNewest = [...naive.keys()].every((at) => at <= one.timestamp_ms)
       if (isNews) naive.set(one.timestamp_ms, one)
       assert.equal(bars.put(one), !isNews ? 'known' : isNewest ? 'newest' : 'older')
@@ -122,9 +122,9 @@ test('ignores a message of another interval or without figures', () => {
 })
 
 test('truncates long rules at a word end and long words within', () => {
-  const words = 'rule '.repeat(400)
-  const folded = foldedText(words)
-  assert.ok(folded.length < 620 && words.startsWith(folded.slice(0, -2)))
+  const terms = 'rule '.repeat(400)
+  const folded = foldedText(terms)
+  assert.ok(folded.length < 620 && terms.startsWith(folded.slice(0, -2)))
   assert.match(folded, /rule …$/)
   assert.equal(foldedText('x'.repeat(2_000)).length, 602)
 })

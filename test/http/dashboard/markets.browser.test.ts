@@ -11,7 +11,7 @@ import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { until } from '../../support/fakes/receivers.ts'
-import { openFace } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 let dashboard: FakeDashboard
@@ -41,7 +41,9 @@ const shownBook = (page: Page): Promise<ShownBook> =>
   page.evaluate(() => {
     const rows = (side: string) =>
       [...document.querySelectorAll(`.ladder [data-side=${side}] tr:not(.blank)`)].map((row) =>
-        [...row.querySelectorAll('td')].slice(0, 2).map((cell) => cell.textContent?.trim() ?? ''),
+        [...row.querySelectorAll('td')]
+          .slice(0, 2)
+          .map((actorRef) => actorRef.textContent?.trim() ?? ''),
       )
     const seq = document.querySelector('.book')?.getAttribute('data-seq') ?? null
     return { seq, bids: rows('bid'), asks: rows('ask').reverse() }
@@ -79,12 +81,12 @@ async function restBook({ ref }: FakeMarket): Promise<Orderbook> {
 
 /** What the page asks the server for from now on; the files of the other pages, which it loads at leisure, are not of it. */
 function askedOf(page: Page): readonly string[] {
-  const asked: string[] = []
+  const requested: string[] = []
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())
-    if (pathname.startsWith('/v1/')) asked.push(pathname)
+    if (pathname.startsWith('/v1/')) requested.push(pathname)
   })
-  return asked
+  return requested
 }
 
 async function assertBookIsRest(page: Page, market: FakeMarket): Promise<void> {
@@ -127,12 +129,12 @@ test('updates list prices from the stream without another request', async () => 
     page.locator(`tr[data-market="${market.ref.id}"] .outcome .price`)
   await price(one).first().getByText('30¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['30¢', '70¢'])
-  const asked = askedOf(page)
+  const requested = askedOf(page)
   one.reprice(315_000)
   await price(one).first().getByText('31.5¢').waitFor()
   assert.deepEqual(await price(one).allTextContents(), ['31.5¢', '68.5¢'])
   assert.deepEqual(await price(other).allTextContents(), ['50¢', '50¢'])
-  assert.deepEqual(asked, [])
+  assert.deepEqual(requested, [])
   await tab.close()
 })
 
@@ -147,14 +149,14 @@ test('shows a buy of the second outcome as such, with price times size as its va
   market.trade({ price, side: 'sell', outcomeIndex: 1, usd })
   const tab = await dashboard.open(pageOf(market))
   const { page } = tab
-  const cells = async () => {
+  const actorRefs = async () => {
     await page.locator('.tape tbody tr').nth(1).waitFor()
     const rows = await page.locator('.tape tbody tr').all()
     return Promise.all(rows.map(async (row) => (await row.locator('td').allInnerTexts()).slice(1)))
   }
   await page.locator('.tape tbody tr').first().waitFor()
   market.trade({ price, side: 'buy', outcomeIndex: 0, usd: usdMicros(8_100_000) })
-  assert.deepEqual(await cells(), [
+  assert.deepEqual(await actorRefs(), [
     ['Bought Mets', '81¢', '10', '$8.10'],
     ['Bought Nationals', '19¢', '10', '$1.90'],
   ])
@@ -170,7 +172,7 @@ test('shows a trade on the tape and in the last candle as it happens', async () 
   await page.waitForSelector('.candles[data-phase=shown] .legend')
   await page.waitForFunction(() => document.querySelectorAll('.tape tbody tr').length === 3)
   await page.waitForSelector('.candles canvas')
-  const asked = askedOf(page)
+  const requested = askedOf(page)
   const row = market.trade({ price: bid(0.77, 1).price, side: 'sell' })
   await page.waitForSelector(`.tape tbody tr:first-child:has-text("77¢")`)
   const first = await page.locator('.tape tbody tr').first().locator('td').allTextContents()
@@ -179,7 +181,7 @@ test('shows a trade on the tape and in the last candle as it happens', async () 
     () => document.querySelector('.legend')?.textContent?.includes('Close 77¢') === true,
   )
   assert.equal(await page.locator('.tape tbody tr').count(), 4)
-  assert.deepEqual(asked, [], 'live, not asked for again')
+  assert.deepEqual(requested, [], 'live, not asked for again')
   assert.equal(market.stored.at(-1), row)
   await tab.close()
 })
@@ -266,9 +268,9 @@ test('formats prices with the decimals of the market’s price step, with no cha
     const written = new Set<string>()
     Object.assign(window, { written })
     const { fillText } = CanvasRenderingContext2D.prototype
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...position) {
       written.add(text)
-      return fillText.call(this, text, ...place)
+      return fillText.call(this, text, ...position)
     }
   })
   await page.goto(`${dashboard.face.origin}/dashboard${pageOf(market)}`)
@@ -335,17 +337,17 @@ test('marks a stale book until the venue’s book arrives', async () => {
 })
 
 test('keeps the book of a lost connection and marks it as the last known', async () => {
-  const face = await openFace()
-  const market = face.engine.add('lost')
+  const apiServer = await openApiServer()
+  const market = apiServer.engine.add('lost')
   market.replace(BIDS, ASKS)
-  const url = `${face.origin}/dashboard${pageOf(market)}`
+  const url = `${apiServer.origin}/dashboard${pageOf(market)}`
   const expected = [/ERR_CONNECTION_REFUSED/]
   const tab = await dashboard.chromium.open(url, { token: 'ann-token', expected })
   const { page } = tab
   try {
     await page.waitForSelector('.book[data-state=live]')
   } finally {
-    await face.stop()
+    await apiServer.stop()
   }
   await page.waitForSelector('.book[data-state=offline]')
   await page.getByText('Not connected: the last known book').waitFor()
@@ -374,17 +376,17 @@ test('loads the complete tape for a viewer who scrolls', async () => {
 
 test('shows the matched market beside it for the same outcome, with the live gap', async () => {
   const market = add('win')
-  const twin = add('lose', { venue: 'b', question: 'Will they lose?' })
-  const judged = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
-  const words = { vetoes: [], reasons: [], explanation: 'Losing is not winning.' }
-  dashboard.face.engine.matches.put(market, twin, { ...judged, ...words })
+  const matchedMarket = add('lose', { venue: 'b', question: 'Will they lose?' })
+  const checked = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
+  const terms = { vetoes: [], reasons: [], explanation: 'Losing is not winning.' }
+  dashboard.face.engine.matches.put(market, matchedMarket, { ...checked, ...terms })
   market.replace([level(0.4, 10)], [level(0.42, 10)])
-  twin.replace([level(0.5, 10)], [level(0.55, 10)])
+  matchedMarket.replace([level(0.5, 10)], [level(0.55, 10)])
   const figure = (page: Page, name: string) =>
     page.locator(`.twin [data-figure=${name}]`).locator('td').allTextContents()
   for (const [from, to] of [
-    [market, twin],
-    [twin, market],
+    [market, matchedMarket],
+    [matchedMarket, market],
   ] as const) {
     const tab = await dashboard.open(pageOf(from))
     const { page } = tab
@@ -408,7 +410,7 @@ test('shows the matched market beside it for the same outcome, with the live gap
     await tab.close()
   }
   const tab = await dashboard.open(pageOf(market))
-  twin.change(bid(0.5, 0), bid(0.53, 5))
+  matchedMarket.change(bid(0.5, 0), bid(0.53, 5))
   await tab.page.waitForFunction(
     () => document.querySelector('.twin [data-figure=ask]')?.textContent?.includes('47¢') === true,
   )

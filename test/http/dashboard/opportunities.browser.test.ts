@@ -16,9 +16,9 @@ import { after, before, test } from '../../support/browser/browser-test.ts'
 import { focusOn } from '../../support/browser/chromium.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { judgement } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/twins/word-judge.ts'
 import { ask, level, NOON } from '../../support/worlds/builders.ts'
-import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
+import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
 
 const RAIN = 'Will it rain in the city on the last day of the year?'
 const SNOW = 'Will it snow?'
@@ -48,9 +48,9 @@ before(async () => {
   }
   rain = pair('rain', RAIN)
   const explained = { vetoes: ['other_date'], explanation: 'The same place and day.' } as const
-  engine.matches.put(...rain, judgement(96, explained), NOON)
+  engine.matches.put(...rain, pairScore(96, explained), NOON)
   const snowy = pair('snow', SNOW)
-  engine.matches.put(...snowy, judgement(88), NOON)
+  engine.matches.put(...snowy, pairScore(88), NOON)
   snow = bought(snowy, {
     id: 'k3f9c2-2',
     question: SNOW,
@@ -98,7 +98,10 @@ function tell(event: ArbitrageUpdate['event'], found: Opportunity): void {
   const { arbitrage, publisher } = dashboard.face.engine
   const others = arbitrage.open.filter(({ id }) => id !== found.id)
   arbitrage.open = event === 'closed' ? others : [...others, found]
-  const update = opportunityTold(found, { event, reason: event === 'closed' ? 'prices' : null })
+  const update = publishedOpportunity(found, {
+    event,
+    reason: event === 'closed' ? 'prices' : null,
+  })
   publisher.publish({ ...update, ...publisher.stamp('arbitrage', update.market.number) })
 }
 
@@ -133,8 +136,8 @@ test('shows the opportunities of REST, then each opening, change and end', async
   await row.locator(`[data-profit="${profit}"]`).waitFor()
   // 1 less 0.55 and 0.37.
   await row.locator('[data-gap="0.08"]').waitFor()
-  for (const words of ['Yes at Polymarket 55¢', 'No at Kalshi 37¢', '96.0']) {
-    await row.getByText(words).waitFor()
+  for (const terms of ['Yes at Polymarket 55¢', 'No at Kalshi 37¢', '96.0']) {
+    await row.getByText(terms).waitFor()
   }
   await rowOf(page, CUPS)
     .getByText(/^3 outcomes at Polymarket 93¢/)
@@ -281,8 +284,8 @@ test('shows objections and both rules in an opened row, and keeps it with the re
   const tab = await dashboard.open(`#/opportunities?open=${RAINS}`)
   const { page } = tab
   const rules = page.locator('.rules-apart')
-  for (const words of ['Warning: other date', 'The same place and day.', '96.0']) {
-    await rules.getByText(words).waitFor()
+  for (const terms of ['Warning: other date', 'The same place and day.', '96.0']) {
+    await rules.getByText(terms).waitFor()
   }
   for (const venue of ['Polymarket', 'Kalshi']) {
     await rules.getByRole('heading', { name: `${venue}: ${RAIN}` }).waitFor()
@@ -321,18 +324,18 @@ test('keeps an invalid profit in its field and shows what is accepted', async ()
   const tab = await dashboard.open('#/opportunities?profit=-5')
   const { page } = tab
   const field = page.getByLabel('Minimum profit (USD)')
-  const words = page.getByText('Enter a number, 0 or more.')
-  await words.waitFor()
+  const terms = page.getByText('Enter a number, 0 or more.')
+  await terms.waitFor()
   assert.equal(await field.inputValue(), '-5')
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
   await rowsAre(page, [CUPS, RAINS, SNOWS])
   await field.fill('39')
   await field.press('Enter')
-  await words.waitFor({ state: 'detached' })
+  await terms.waitFor({ state: 'detached' })
   await rowsAre(page, [CUPS])
   await field.fill('-1')
   await field.press('Enter')
-  await words.waitFor()
+  await terms.waitFor()
   assert.match(page.url(), /profit=39/)
   await rowsAre(page, [CUPS])
   await tab.close()

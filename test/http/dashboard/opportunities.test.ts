@@ -35,8 +35,8 @@ const message = (event: string, one: Opportunity) => ({
 })
 const answered = (...all: readonly Opportunity[]): OpportunityRows =>
   new Map(all.map((one) => [one.id, { one, ended: null, isFresh: false, receivedMs: null }]))
-const idsOf = (rows: OpportunityRows, ...[order = BY_PROFIT, filter = ALL, kept = null]: Shown) =>
-  shownRows(rows, filter, order, kept).map(({ one }) => one.id)
+const idsOf = (rows: OpportunityRows, ...[order = BY_PROFIT, filter = ALL, stored = null]: Shown) =>
+  shownRows(rows, filter, order, stored).map(({ one }) => one.id)
 type Shown = readonly [
   order?: Parameters<typeof shownRows>[2],
   filter?: Parameters<typeof shownRows>[1],

@@ -40,7 +40,7 @@ test('passes axe-core on every page in light and dark, without overflow on phone
   const tab = await dashboard.open('#/markets', { token })
   const { page } = tab
   const found: string[] = []
-  const look = async (name: string) => {
+  const check = async (name: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       const problems = await allProblems(page)
@@ -56,13 +56,13 @@ test('passes axe-core on every page in light and dark, without overflow on phone
     await visit(page, address)
     const headings = await page.locator('h1').count()
     if (headings !== 1) found.push(`${address} has ${headings} headings of the first order`)
-    await look(address)
+    await check(address)
     t.diagnostic(`${address}: ${found.length} problems so far`)
   }
   await page.getByRole('button', { name: 'Log out' }).click()
   await page.getByRole('button', { name: 'Log out' }).waitFor({ state: 'detached' })
   await settled(page, 'welcome')
-  await look('logged out')
+  await check('logged out')
   assert.deepEqual(found, [])
   // The judge does see what is wrong.
   await page.evaluate(() => {
@@ -82,7 +82,8 @@ const drawn = () =>
 /** What of the tables in sight cannot be read: cells that overlap or are clipped, tables that are cut. */
 const unreadable = (page: Page) =>
   page.evaluate(() => {
-    const nameOf = (cell: Element) => `${cell.className} "${cell.textContent?.trim().slice(0, 30)}"`
+    const nameOf = (actorRef: Element) =>
+      `${actorRef.className} "${actorRef.textContent?.trim().slice(0, 30)}"`
     const seen = (element: Element) => {
       const { width, height } = element.getBoundingClientRect()
       return width > 1 && height > 1 && getComputedStyle(element).clipPath === 'none'
@@ -121,15 +122,16 @@ const unreadable = (page: Page) =>
           `cut: ${cut.scrollWidth} in ${cut.clientWidth} at ${rectOf(cut.getBoundingClientRect())}: ${widest(cut).join('; ')}`,
       )
     for (const row of document.querySelectorAll('tbody tr')) {
-      const cells = [...row.children].filter(seen)
-      for (const [index, cell] of cells.entries()) {
-        if (cell.scrollWidth > cell.clientWidth + 1) faults.push(`clipped: ${nameOf(cell)}`)
-        const one = cell.getBoundingClientRect()
-        for (const next of cells.slice(index + 1)) {
+      const actorRefs = [...row.children].filter(seen)
+      for (const [index, actorRef] of actorRefs.entries()) {
+        if (actorRef.scrollWidth > actorRef.clientWidth + 1)
+          faults.push(`clipped: ${nameOf(actorRef)}`)
+        const one = actorRef.getBoundingClientRect()
+        for (const next of actorRefs.slice(index + 1)) {
           const other = next.getBoundingClientRect()
           const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left)
           const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top)
-          if (wide > 1 && high > 1) faults.push(`overlap: ${nameOf(cell)}, ${nameOf(next)}`)
+          if (wide > 1 && high > 1) faults.push(`overlap: ${nameOf(actorRef)}, ${nameOf(next)}`)
         }
       }
     }
@@ -178,8 +180,8 @@ test('shows every page completely on phone and tablet without overlap, clipping 
   await page.setViewportSize({ width: 390, height: 844 })
   await page.evaluate(() => {
     const table = document.querySelector<HTMLElement>('.scroll-x')
-    const cell = table?.querySelector<HTMLElement>('tbody td:last-child')
-    if (cell) cell.style.margin = '-40px 0 0 -90px'
+    const actorRef = table?.querySelector<HTMLElement>('tbody td:last-child')
+    if (actorRef) actorRef.style.margin = '-40px 0 0 -90px'
     if (table) table.style.width = '60px'
   })
   assert.match(
@@ -220,10 +222,10 @@ test('shows at the top when the server is down, hides it on its return and resum
   const state = (wanted: string) =>
     page.locator(`.connection[data-state="${wanted}"]`).waitFor({ state: 'attached' })
   // On a busy machine a feed is stale for a moment, which has a line of its own.
-  const silent = () =>
+  const unsubscribed = () =>
     page.waitForFunction(() => document.querySelector('.connection')?.textContent?.trim() === '')
   await state('live')
-  await silent()
+  await unsubscribed()
   await changes('before')
   const [scope, address] = [await page.evaluate(() => performance.timeOrigin), page.url()]
 
@@ -238,7 +240,7 @@ test('shows at the top when the server is down, hides it on its return and resum
   // The page itself asks again for what the server did not answer.
   await page.getByText('No open market has “zebra” in it.').waitFor()
   await page.getByRole('button', { name: 'Clear' }).click()
-  await silent()
+  await unsubscribed()
   await changes('after')
   // It is the same page all along, with the same session.
   assert.equal(await page.evaluate(() => performance.timeOrigin), scope)

@@ -11,20 +11,20 @@ import {
   type ToStream,
 } from '../../../http/dashboard/shared-stream.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
 
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock: new ManualClock() })
+  server = await openApiServer({ clock: new ManualClock() })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** A stream over the face whose messages a test can also make itself, and whose pauses end by hand. */
 function openShared() {
   const pauses: (() => void)[] = []
   let openedCount = 0
-  let tell: (event: StreamEvent) => void = () => undefined
+  let notify: (event: StreamEvent) => void = () => undefined
   const stream = new SharedStream({
     after: (_, action) => {
       pauses.push(action)
@@ -32,26 +32,28 @@ function openShared() {
     },
     open: (onEvent) => {
       openedCount += 1
-      tell = onEvent
-      return connect({ url: face.origin, apiKey: 'ann-key', WebSocket, onEvent })
+      notify = onEvent
+      return connect({ url: server.origin, apiKey: 'ann-key', WebSocket, onEvent })
     },
   })
   /** A tab: what it was told, and how it asks. */
   const sit = () => {
-    const told: FromStream[] = []
+    const published: FromStream[] = []
     let wake: () => void = () => undefined
-    const ask: (asked: ToStream) => void = stream.attach((one) => {
-      told.push(one)
+    const ask: (requested: ToStream) => void = stream.attach((one) => {
+      published.push(one)
       wake()
     })
     const until = async (holds: () => boolean) => {
       while (!holds()) await new Promise<void>((resolve) => (wake = resolve))
     }
     const events = (type: StreamEvent['type']) =>
-      told.flatMap((one) => (one.kind === 'event' && one.event.type === type ? [one.event] : []))
-    const views = () => told.flatMap((one) => (one.kind === 'book' ? [one.view] : []))
-    const isReady = (id: number) => told.some((one) => one.kind === 'ready' && one.id === id)
-    return { told, ask, until, events, views, isReady }
+      published.flatMap((one) =>
+        one.kind === 'event' && one.event.type === type ? [one.event] : [],
+      )
+    const views = () => published.flatMap((one) => (one.kind === 'book' ? [one.view] : []))
+    const isReady = (id: number) => published.some((one) => one.kind === 'ready' && one.id === id)
+    return { told: published, ask, until, events, views, isReady }
   }
   const endPause = () => {
     for (const action of pauses.splice(0)) action()
@@ -60,18 +62,21 @@ function openShared() {
     stream,
     sit,
     endPause,
-    tell: (event: StreamEvent) => tell(event),
+    tell: (event: StreamEvent) => notify(event),
     opened: () => openedCount,
   }
 }
 
 const sockets = (): number =>
-  [...face.engine.accounts.accounts.values()].reduce((sum, { socketCount }) => sum + socketCount, 0)
+  [...server.engine.accounts.accounts.values()].reduce(
+    (sum, { socketCount }) => sum + socketCount,
+    0,
+  )
 
 describe('shared stream of tabs', () => {
   test('shares one connection between tabs until the last one closes', async () => {
-    const rain = face.engine.add('rain')
-    const snow = face.engine.add('snow')
+    const rain = server.engine.add('rain')
+    const snow = server.engine.add('snow')
     rain.replace([level(0.4, 10)], [level(0.5, 20)])
     const { stream, sit, endPause, opened } = openShared()
     const [one, other] = [sit(), sit()]
@@ -108,9 +113,9 @@ describe('shared stream of tabs', () => {
   })
 
   test('sends a new tab the state of connection and feeds, and batches book changes after the first', async () => {
-    const hail = face.engine.add('hail')
+    const hail = server.engine.add('hail')
     hail.replace([level(0.4, 10)], [level(0.5, 20)])
-    const { sit, endPause, tell } = openShared()
+    const { sit, endPause, tell: notify } = openShared()
     const one = sit()
     one.ask({ kind: 'follow', id: 1, request: { channel: 'orderbook', marketIds: [hail.ref.id] } })
     await one.until(() => one.isReady(1) && one.events('status').length > 1)
@@ -120,9 +125,11 @@ describe('shared stream of tabs', () => {
     assert.deepEqual(late.events('status'), one.events('status'))
     endPause()
     const before = one.told.length
-    for (const seq of [1, 2, 3]) tell(update(hail.ref.id, seq))
+    for (const seq of [1, 2, 3]) notify(update(hail.ref.id, seq))
     const counts = () =>
-      one.told.slice(before).flatMap((told) => (told.kind === 'book' ? [told.count] : []))
+      one.told
+        .slice(before)
+        .flatMap((published) => (published.kind === 'book' ? [published.count] : []))
     assert.deepEqual(counts(), [1])
     endPause()
     assert.deepEqual(counts(), [1, 2])
@@ -131,14 +138,14 @@ describe('shared stream of tabs', () => {
   })
 
   test('detaches a tab that stops reading after some heartbeats and keeps one that reads', async () => {
-    const { stream, sit, tell } = openShared()
+    const { stream, sit, tell: notify } = openShared()
     const [awake, asleep] = [sit(), sit()]
     for (const tab of [awake, asleep]) {
       tab.ask({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
     }
     await awake.until(() => awake.isReady(1))
     for (let counter = 0; counter < 9; counter += 1) {
-      tell({ type: 'heartbeat', timestamp_ms: 0, counter, epoch: 'e' })
+      notify({ type: 'heartbeat', timestamp_ms: 0, counter, epoch: 'e' })
       awake.ask({ kind: 'seen' })
     }
     assert.equal(awake.events('heartbeat').length, 9)
@@ -146,30 +153,32 @@ describe('shared stream of tabs', () => {
     assert.equal(asleep.told.at(-1)?.kind, 'dropped')
     const count = asleep.told.length
     asleep.ask({ kind: 'follow', id: 2, request: { channel: 'whales', all: true } })
-    tell({ type: 'heartbeat', timestamp_ms: 0, counter: 9, epoch: 'e' })
+    notify({ type: 'heartbeat', timestamp_ms: 0, counter: 9, epoch: 'e' })
     assert.deepEqual([asleep.told.length, stream.tabCount], [count, 1])
     awake.ask({ kind: 'leave' })
   })
 
   test('reopens a permanently closed connection for another session with all subscriptions', async () => {
     const { sit, opened } = openShared()
-    face.engine.accounts.make('ends', { socketsMax: 5 })
+    server.engine.accounts.make('ends', { socketsMax: 5 })
     const tab = sit()
     tab.ask({ kind: 'follow', id: 1, request: { channel: 'trades', all: true } })
     await tab.until(() => tab.isReady(1))
     tab.ask({ kind: 'again' })
     assert.equal(opened(), 1, 'it is not closed')
-    const id = [...face.engine.accounts.accounts.keys()][0]
+    const id = [...server.engine.accounts.accounts.keys()][0]
     assert.ok(id !== undefined)
-    for (const watcher of face.engine.accounts.watchers) watcher.onTokensEnded?.(id)
-    for (const watcher of face.engine.accounts.watchers)
-      watcher.onRevoked?.(face.engine.accounts.keys(id)[0]?.id ?? assert.fail())
+    for (const watcher of server.engine.accounts.watchers) watcher.onTokensEnded?.(id)
+    for (const watcher of server.engine.accounts.watchers)
+      watcher.onRevoked?.(server.engine.accounts.keys(id)[0]?.id ?? assert.fail())
     await tab.until(() =>
       tab.events('state').some((event) => event.type === 'state' && event.state === 'closed'),
     )
-    const told = tab.told.length
+    const published = tab.told.length
     tab.ask({ kind: 'again' })
-    await tab.until(() => tab.told.slice(told).some((one) => one.kind === 'ready' && one.id === 1))
+    await tab.until(() =>
+      tab.told.slice(published).some((one) => one.kind === 'ready' && one.id === 1),
+    )
     assert.equal(opened(), 2)
     tab.ask({ kind: 'leave' })
   })

@@ -71,7 +71,7 @@ const WORKERS: Readonly<Record<string, string>> = {
 }
 
 test('opens a separate stream for a tab without a worker, and resumes a tab restored from memory', async () => {
-  for (const [words, script] of Object.entries(WORKERS)) {
+  for (const [terms, script] of Object.entries(WORKERS)) {
     const market = openMarket()
     const tab = await dashboard.open('#/status', { token: 'one-token' })
     const { page } = tab
@@ -79,7 +79,7 @@ test('opens a separate stream for a tab without a worker, and resumes a tab rest
     await page.goto(`${dashboard.face.origin}/dashboard#/market/${market.ref.id}`)
     await page.reload()
     await page.locator('.book[data-state=live]').waitFor()
-    assert.equal(socketsOf('one'), 1, words)
+    assert.equal(socketsOf('one'), 1, terms)
     await tab.close()
     while (socketsOf('one') > 0) await new Promise((resolve) => setImmediate(resolve))
   }

@@ -77,12 +77,12 @@ test('shows profits of REST and a curve with their points in the chosen steps', 
   const { page } = tab
   const card = page.locator('.wallet-pnl')
   await card.getByRole('heading', { name: 'Realized profit to date' }).waitFor()
-  for (const [step, words] of [
+  for (const [step, terms] of [
     ['all', 'All'],
     ['day', 'Daily'],
     ['month', 'Monthly'],
   ]) {
-    await card.getByRole('button', { name: words ?? '', exact: true }).click()
+    await card.getByRole('button', { name: terms ?? '', exact: true }).click()
     const { body } = await dashboard.face.get(`/v1/wallets/${ANN}/pnl?granularity=${step}`)
     assert.ok(Array.isArray(body.pnl_over_time))
     const seconds = new Set(body.pnl_over_time.map(({ timestamp }) => timestamp))
@@ -169,9 +169,9 @@ test('states that data is incomplete until it is complete', async () => {
   const tab = await openAt(`#/wallet/${ANN}`)
   const { page } = tab
   await page.getByText('Not everything of this wallet is known.').waitFor()
-  const words = await page.locator('.state.incomplete').innerText()
-  assert.match(words, /Sums may be wrong\. [A-Z].*\./)
-  assert.doesNotMatch(words, /\w_\w/, 'codes are for programs')
+  const terms = await page.locator('.state.incomplete').innerText()
+  assert.match(terms, /Sums may be wrong\. [A-Z].*\./)
+  assert.doesNotMatch(terms, /\w_\w/, 'codes are for programs')
   ann.isComplete = true
   ann.asOfMs = timeMs(NOON + 60_000)
   await page.getByRole('button', { name: 'Ask again' }).click()

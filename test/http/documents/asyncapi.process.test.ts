@@ -13,20 +13,20 @@ import { parseCommand } from '../../../http/ws/protocol.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
-import { AsyncapiJudge, objectOf } from '../../support/twins/asyncapi-judge.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { AsyncapiValidator, objectOf } from '../../support/twins/asyncapi-judge.ts'
 import { bid, level, NAMES } from '../../support/worlds/builders.ts'
-import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
+import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
 
 const clock = new ManualClock()
 const document = asyncapi({ version: '0.0.0-test', names: NAMES })
-const judge = new AsyncapiJudge(document)
+const validator = new AsyncapiValidator(document)
 const missed = 10_001
-let face: Face
+let server: ApiServer
 let one: FakeMarket
 let two: FakeMarket
 before(async () => {
-  face = await openFace({
+  server = await openApiServer({
     clock,
     before: (engine) => {
       one = engine.add('one', { eventSlug: 'both' })
@@ -37,13 +37,13 @@ before(async () => {
   })
   one.replace([level(0.4, 100)], [level(0.5, 50)])
 })
-after(() => face.stop())
+after(() => server.stop())
 
 describe('GET /asyncapi.json', () => {
   test('is served without a key, uncounted, as generated from the schemas', async () => {
     const remaining: (string | null)[] = []
     for (let time = 0; time < 2; time += 1) {
-      const response = await fetch(`${face.origin}/asyncapi.json`)
+      const response = await fetch(`${server.origin}/asyncapi.json`)
       assert.equal(response.status, 200)
       assert.equal(response.headers.get('cache-control'), 'no-cache')
       assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
@@ -55,11 +55,11 @@ describe('GET /asyncapi.json', () => {
 
   test('has an example for every message and command that matches its schema and the venue’s id form', () => {
     const messages = objectOf(objectOf(document.components).messages)
-    for (const name of judge.names) {
+    for (const name of validator.names) {
       const { examples } = objectOf(messages[name])
       assert.ok(Array.isArray(examples) && examples.length > 0, `${name} has no example`)
       for (const example of examples)
-        assert.equal(judge.problem(name, objectOf(example).payload), null)
+        assert.equal(validator.problem(name, objectOf(example).payload), null)
     }
     for (const [id] of JSON.stringify(messages).matchAll(/venue_a_[^"]*/g))
       assert.match(id, /^venue_a_0x[0-9a-f]{64}$/)
@@ -67,12 +67,12 @@ describe('GET /asyncapi.json', () => {
 
   test('has every message in an operation, an operation for every channel, and all close codes', () => {
     const operations = objectOf(document.operations)
-    const told = new Set(
+    const published = new Set(
       [...JSON.stringify(operations).matchAll(/#\/channels\/stream\/messages\/(\w+)/g)].map(
         ([, name]) => name ?? '',
       ),
     )
-    assert.deepEqual([...told].sort(), [...judge.names].sort())
+    assert.deepEqual([...published].sort(), [...validator.names].sort())
     for (const channel of CHANNEL_NAMES) {
       const name = `tell${channel.charAt(0).toUpperCase()}${channel.slice(1)}`
       assert.equal(objectOf(operations[name]).action, 'send', name)
@@ -88,15 +88,15 @@ describe('GET /asyncapi.json', () => {
 
 /** Causes every message that the stream has; returns all that a client received. */
 async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Message[]> {
-  const { publisher } = face.engine
-  const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${encoding}`)
+  const { publisher } = server.engine
+  const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${encoding}`)
   let id = 0
   const ask = (command: Readonly<Record<string, unknown>>, type: string) => {
     id += 1
     // Commands are limited by the second.
     clock.advance(1_001)
     const sent = { id, ...command }
-    assert.equal(judge.problem(`${String(command.action)}Command`, sent), null)
+    assert.equal(validator.problem(`${String(command.action)}Command`, sent), null)
     return client.ask(sent, type)
   }
   const subscribe = (channel: string, set: Readonly<Record<string, unknown>> = {}) =>
@@ -129,18 +129,18 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
   publisher.publish({ kind: 'whale', market: one.ref, ...stamp('whales'), ...times, whale })
   const facts = { ...one.summary, settlementPrice: priceMicros(1_000_000) }
   for (const event of ['matched', 'resolved'] as const) {
-    const twin = event === 'matched' ? two.ref : null
+    const matchedMarket = event === 'matched' ? two.ref : null
     const life = {
       market: one.ref,
       ...stamp('lifecycle'),
       ...times,
       event,
       facts,
-      matchedMarket: twin,
+      matchedMarket,
     }
     publisher.publish({ kind: 'lifecycle', ...life })
   }
-  const opened = opportunityTold(opportunity([one.ref, two.ref]))
+  const opened = publishedOpportunity(opportunity([one.ref, two.ref]))
   publisher.publish({ ...opened, ...stamp('arbitrage'), ...times })
   const gap = { venue: 'a', platform: 'venue_a', toMs: timeMs(2_000), channel: 'trades' } as const
   publisher.publish({ kind: 'gap', ...gap, market: one.ref, fromMs: timeMs(1_000), count: 2 })
@@ -171,27 +171,27 @@ describe('messages', () => {
         const letters = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
         const name = `${letters}Message`
         seen.add(name)
-        assert.equal(judge.problem(name, message), null)
+        assert.equal(validator.problem(name, message), null)
       }
       t.diagnostic(`${messages.length} messages of ${seen.size} kinds`)
-      const named = judge.names.filter((name) => name.endsWith('Message'))
+      const named = validator.names.filter((name) => name.endsWith('Message'))
       assert.deepEqual([...seen].sort(), named.sort())
     })
   }
 
   test('documents the heartbeat of a connection that is catching up', () => {
-    const { catalog } = face.engine
+    const { catalog } = server.engine
     const encoder = new JsonEncoder({ epoch: 'k', catalog, nowMs: () => clock.nowMs() })
     const beat = { timestampMs: clock.nowMs(), counter: 1, offsets: null }
-    assert.equal(judge.problem('heartbeatMessage', JSON.parse(encoder.heartbeat(beat))), null)
+    assert.equal(validator.problem('heartbeatMessage', JSON.parse(encoder.heartbeat(beat))), null)
   })
 
   test('reports undocumented and missing properties as problems', () => {
     const pong = { type: 'pong', id: 1, timestamp_ms: 5, published_ms: 5 }
-    assert.equal(judge.problem('pongMessage', pong), null)
-    assert.match(judge.problem('pongMessage', { ...pong, more: 1 }) ?? '', /additional/)
+    assert.equal(validator.problem('pongMessage', pong), null)
+    assert.match(validator.problem('pongMessage', { ...pong, more: 1 }) ?? '', /additional/)
     assert.match(
-      judge.problem('pongMessage', { type: 'pong', id: 1, published_ms: 5 }) ?? '',
+      validator.problem('pongMessage', { type: 'pong', id: 1, published_ms: 5 }) ?? '',
       /timestamp_ms/,
     )
   })
@@ -213,7 +213,7 @@ describe('messages', () => {
     const kindOf = (command: unknown) =>
       parseCommand(Buffer.from(JSON.stringify(command)), false).kind
     for (const command of good) {
-      assert.equal(judge.problem(`${String(command.action)}Command`, command), null)
+      assert.equal(validator.problem(`${String(command.action)}Command`, command), null)
       assert.equal(kindOf(command), command.action)
     }
     const bad: readonly Readonly<Record<string, unknown>>[] = [
@@ -230,7 +230,7 @@ describe('messages', () => {
       { action: 'snapshot' },
     ]
     for (const command of bad) {
-      assert.notEqual(judge.problem(`${String(command.action)}Command`, command), null)
+      assert.notEqual(validator.problem(`${String(command.action)}Command`, command), null)
       assert.equal(kindOf(command), 'refused', JSON.stringify(command))
     }
   })

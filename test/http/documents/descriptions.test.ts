@@ -5,19 +5,19 @@ import { asyncapi } from '../../../http/documents/asyncapi.ts'
 import { fieldMeanings, MEANINGS } from '../../../http/documents/field-meanings.ts'
 import { PARAMETER_MEANINGS } from '../../../http/documents/names.ts'
 import { isObject, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
-import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
+import { type DocumentedServer, openDocumentedServer } from '../../support/rigs/described-face.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
-let face: DescribedFace
+let server: DocumentedServer
 let documents: readonly (readonly [name: string, document: JsonObject])[] = []
 before(async () => {
-  face = await openDescribedFace()
+  server = await openDocumentedServer()
   documents = [
-    ['openapi', face.document],
+    ['openapi', server.document],
     ['asyncapi', asyncapi({ version: '0.0.0-test', names: NAMES })],
   ]
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const NOT_SCHEMAS = ['example', 'examples', 'default']
 
@@ -45,7 +45,7 @@ describe('both documents', () => {
   })
 
   test('have a success for every operation, and no path that ends with a slash', () => {
-    const { paths } = face.document
+    const { paths } = server.document
     assert.ok(isObject(paths))
     for (const [pattern, path] of Object.entries(paths)) {
       assert.ok(!pattern.endsWith('/'), pattern)
@@ -105,7 +105,7 @@ describe('descriptions', () => {
   })
 
   test('are written for every parameter, by its name or in its schema', () => {
-    for (const { pattern, querySchema, pathSchema } of face.routes) {
+    for (const { pattern, querySchema, pathSchema } of server.routes) {
       for (const [name, schema] of [
         ...Object.entries(querySchema.properties),
         ...Object.entries(pathSchema.properties),

@@ -11,14 +11,14 @@ import { recordId } from '../../../http/documents/page/shapes.ts'
 import { isObject, type JsonObject } from '../../../http/documents/schemas-of.ts'
 import { EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import { assertNotServed } from '../../support/clients/raw-http.ts'
-import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
+import { type DocumentedServer, openDocumentedServer } from '../../support/rigs/described-face.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
-let face: DescribedFace
+let apiServer: DocumentedServer
 before(async () => {
-  face = await openDescribedFace()
+  apiServer = await openDocumentedServer()
 })
-after(() => face.stop())
+after(() => apiServer.stop())
 
 /** Addresses that a page loads by itself. */
 function loadedBy(html: string): string[] {
@@ -27,7 +27,7 @@ function loadedBy(html: string): string[] {
 
 describe('GET /docs', () => {
   test('serves the page and its assets without a key, typed and cacheable', async () => {
-    const page = await fetch(`${face.origin}/docs`)
+    const page = await fetch(`${apiServer.origin}/docs`)
     assert.equal(page.status, 200)
     assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
     assert.equal(page.headers.get('cache-control'), 'no-cache')
@@ -35,7 +35,7 @@ describe('GET /docs', () => {
     const files = loadedBy(await page.text()).filter((address) => address.startsWith('docs/'))
     assert.equal(files.length, 2)
     for (const address of files) {
-      const file = await fetch(new URL(address, `${face.origin}/docs`))
+      const file = await fetch(new URL(address, `${apiServer.origin}/docs`))
       assert.equal(file.status, 200, address)
       const type = address.endsWith('.css') ? 'text/css' : 'text/javascript'
       assert.equal(file.headers.get('content-type'), `${type}; charset=utf-8`)
@@ -49,7 +49,7 @@ describe('GET /docs', () => {
 
   test('counts no request for the page', async () => {
     const remaining = async (path: string) => {
-      const response = await fetch(`${face.origin}${path}`)
+      const response = await fetch(`${apiServer.origin}${path}`)
       await response.text()
       return response.headers.get('x-ratelimit-remaining')
     }
@@ -60,7 +60,7 @@ describe('GET /docs', () => {
   })
 
   test('names no other host and allows loading from none', async () => {
-    const page = await fetch(`${face.origin}/docs`)
+    const page = await fetch(`${apiServer.origin}/docs`)
     const html = await page.text()
     assert.deepEqual(
       loadedBy(html).filter((address) => /^(?:https?:)?\/\//.test(address)),
@@ -93,24 +93,24 @@ describe('GET /docs', () => {
       '/docs/constructor',
       '/docs//etc/passwd',
     ]
-    await assertNotServed(face.port, targets, /twinbook|root:/)
+    await assertNotServed(apiServer.port, targets, /twinbook|root:/)
   })
 })
 
 describe('API reference', () => {
   test('shows every operation, channel, command, message, event and record without scripts, with valid links', async () => {
-    const html = await (await fetch(`${face.origin}/docs`)).text()
+    const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
     assert.deepEqual(
       ids.filter((id, index) => ids.indexOf(id) !== index),
       [],
       'ids are given once',
     )
-    const known = new Set(ids)
-    const { document } = face
+    const existing = new Set(ids)
+    const { document } = apiServer
     const stream = asyncapi({ version: '0.0.0-test', names: NAMES })
     const wanted = [
-      ...face.routes.map((route) => operationId(route, NAMES)),
+      ...apiServer.routes.map((route) => operationId(route, NAMES)),
       ...Object.keys(member(stream, 'operations')).map((name) => `stream-${name}`),
       ...Object.keys(member(member(document, 'components'), 'schemas')).map(recordId),
       ...EVENTS.map(
@@ -118,7 +118,7 @@ describe('API reference', () => {
       ),
     ]
     assert.deepEqual(
-      wanted.filter((id) => !known.has(id)),
+      wanted.filter((id) => !existing.has(id)),
       [],
       'not on the page',
     )
@@ -128,7 +128,7 @@ describe('API reference', () => {
       assert.ok(html.includes(`<code>${String(name)}</code>`), `no message ${String(name)}`)
     const links = [...html.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id ?? '')
     assert.deepEqual(
-      links.filter((id) => !known.has(id)),
+      links.filter((id) => !existing.has(id)),
       [],
       'links to nothing',
     )
@@ -141,12 +141,12 @@ describe('API reference', () => {
   })
 
   test('loads the first view in three answers of at most 64 KiB', async () => {
-    const html = await (await fetch(`${face.origin}/docs`)).text()
+    const html = await (await fetch(`${apiServer.origin}/docs`)).text()
     const files = loadedBy(html).filter((address) => address.startsWith('docs/'))
     // Coded here: a busy server may send a file as it is.
     const bytes: number[] = []
     for (const path of ['docs', ...files]) {
-      const response = await fetch(`${face.origin}/${path}`)
+      const response = await fetch(`${apiServer.origin}/${path}`)
       bytes.push(brotliCompressSync(await response.text()).length)
     }
     assert.equal(bytes.length, 3)

@@ -19,15 +19,15 @@ import {
 } from '../../../http/documents/schemas-of.ts'
 import { MarketSchema, nullable } from '../../../http/schemas.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
-import { type DescribedFace, openDescribedFace } from '../../support/rigs/described-face.ts'
+import { type DocumentedServer, openDocumentedServer } from '../../support/rigs/described-face.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 const FACTS = { version: '0.0.0-test', names: NAMES }
-let face: DescribedFace
+let server: DocumentedServer
 before(async () => {
-  face = await openDescribedFace()
+  server = await openDocumentedServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 function at(document: Json, ...names: readonly string[]): Json {
   return names.reduce<Json>((value, name) => {
@@ -40,14 +40,14 @@ function at(document: Json, ...names: readonly string[]): Json {
 
 describe('the document', () => {
   test('is served as generated, describes every route, and is generated once', async () => {
-    const response = await fetch(`${face.origin}/openapi.json`)
+    const response = await fetch(`${server.origin}/openapi.json`)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('x-ratelimit-limit') ?? '', /^\d+$/)
-    assert.deepEqual(await response.json(), face.document)
-    for (const { method, pattern } of face.routes) {
-      at(face.document, 'paths', pattern, method.toLowerCase(), 'operationId')
+    assert.deepEqual(await response.json(), server.document)
+    for (const { method, pattern } of server.routes) {
+      at(server.document, 'paths', pattern, method.toLowerCase(), 'operationId')
     }
-    assert.equal(openapiText(face.routes, FACTS), openapiText(face.routes, FACTS))
+    assert.equal(openapiText(server.routes, FACTS), openapiText(server.routes, FACTS))
   })
 
   test('writes texts as enums, null as a second type, and shared schemas once', () => {
@@ -74,12 +74,12 @@ describe('the document', () => {
     const fees = ['FeeCurve', 'FeeModel', 'FeeRounding', 'Fees']
     const shapes = [...fees, 'Market', 'Outcome', 'PlatformListing']
     assert.deepEqual(Object.keys(components.all), shapes)
-    assert.doesNotMatch(JSON.stringify(face.document), /"aliases"|"\$id"/)
+    assert.doesNotMatch(JSON.stringify(server.document), /"aliases"|"\$id"/)
   })
 
   test('gives each operation one name, whatever the venues are called', () => {
     const named = venueTable({ a: 'polymarket', b: 'kalshi' })
-    const ids = face.routes.map((route) => operationId(route, NAMES))
+    const ids = server.routes.map((route) => operationId(route, NAMES))
     assert.equal(new Set(ids).size, ids.length)
     for (const id of ids) assert.match(id, /^[a-z][A-Za-z]+$/)
     for (const wanted of ['getMarkets', 'getMarket', 'getMarketPrice', 'createKey', 'deleteKey']) {
@@ -104,10 +104,10 @@ describe('the document', () => {
   })
 
   test('describes every parameter with aliases, bounds and default', () => {
-    for (const { method, pattern, querySchema } of face.routes) {
+    for (const { method, pattern, querySchema } of server.routes) {
       const names = Object.keys(querySchema.properties)
       if (names.length === 0) continue
-      const listed = at(face.document, 'paths', pattern, method.toLowerCase(), 'parameters')
+      const listed = at(server.document, 'paths', pattern, method.toLowerCase(), 'parameters')
       assert.ok(Array.isArray(listed))
       const written = listed.filter((parameter: JsonObject) => parameter.in === 'query')
       assert.deepEqual(
@@ -128,7 +128,7 @@ describe('the document', () => {
   })
 
   test('documents all answers of a route and of the wrapper, with bodies and headers', () => {
-    for (const route of face.routes) {
+    for (const route of server.routes) {
       const { method, pattern, access, isCounted, hasBody, document } = route
       const statuses = documentedAnswers(route).map(({ status }) => status)
       assert.equal(
@@ -141,12 +141,12 @@ describe('the document', () => {
       assert.equal(statuses.includes(413), hasBody, pattern)
       for (const status of statuses.filter((one) => one !== 101)) {
         const response = ['paths', pattern, method.toLowerCase(), 'responses', String(status)]
-        at(face.document, ...response, 'headers', 'X-RateLimit-Remaining')
-        if (status === 429) at(face.document, ...response, 'headers', 'Retry-After')
-        if (status === 405) at(face.document, ...response, 'headers', 'Allow')
+        at(server.document, ...response, 'headers', 'X-RateLimit-Remaining')
+        if (status === 429) at(server.document, ...response, 'headers', 'Retry-After')
+        if (status === 405) at(server.document, ...response, 'headers', 'Allow')
         if (status >= 400) {
           const name = status === 422 ? 'Problems' : 'Detail'
-          const schema = at(face.document, ...response, 'content', 'application/json', 'schema')
+          const schema = at(server.document, ...response, 'content', 'application/json', 'schema')
           assert.deepEqual(schema, { $ref: `#/components/schemas/${name}` })
         }
       }
@@ -155,14 +155,14 @@ describe('the document', () => {
 
   test('states the accepted credentials of each route', () => {
     const security = (pattern: string, method = 'get') =>
-      at(face.document, 'paths', pattern, method, 'security')
+      at(server.document, 'paths', pattern, method, 'security')
     assert.deepEqual(security('/health'), [])
     assert.deepEqual(security('/v1/markets'), [{ ApiKey: [] }, { Bearer: [] }])
     assert.deepEqual(security('/v1/keys', 'post'), [{ Bearer: [] }])
   })
 
   test('fails to generate when two routes share a name', () => {
-    const [route] = face.routes
+    const [route] = server.routes
     assert.ok(route !== undefined)
     assert.throws(() => openapi([route, route], FACTS), /two operations/)
   })
@@ -171,7 +171,7 @@ describe('the document', () => {
 describe('examples', () => {
   test('has examples for all parameters, bodies and answers that match schemas and the venue’s id form', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
-    ajv.addSchema({ $id: 'document', ...face.document })
+    ajv.addSchema({ $id: 'document', ...server.document })
     const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
     const problems: string[] = []
     const check = (where: string, schema: Json, examples: readonly Json[]) => {
@@ -189,16 +189,18 @@ describe('examples', () => {
         )
       }
     }
-    const examplesOf = (place: JsonObject) => {
-      const named = Object.values(isObject(place.examples) ? place.examples : {}).map((entry) => {
-        const reference = isObject(entry) ? entry.$ref : undefined
-        if (typeof reference !== 'string') return at(entry, 'value')
-        return at(face.document, ...reference.slice(2).split('/'), 'value')
-      })
-      return place.example === undefined ? named : [place.example, ...named]
+    const examplesOf = (position: JsonObject) => {
+      const named = Object.values(isObject(position.examples) ? position.examples : {}).map(
+        (entry) => {
+          const reference = isObject(entry) ? entry.$ref : undefined
+          if (typeof reference !== 'string') return at(entry, 'value')
+          return at(server.document, ...reference.slice(2).split('/'), 'value')
+        },
+      )
+      return position.example === undefined ? named : [position.example, ...named]
     }
-    for (const { method, pattern } of face.routes) {
-      const operation = at(face.document, 'paths', pattern, method.toLowerCase())
+    for (const { method, pattern } of server.routes) {
+      const operation = at(server.document, 'paths', pattern, method.toLowerCase())
       assert.ok(isObject(operation))
       const { parameters = [], requestBody, responses } = operation
       assert.ok(Array.isArray(parameters) && isObject(responses))

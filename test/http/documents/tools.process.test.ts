@@ -10,22 +10,22 @@ import { pathToFileURL } from 'node:url'
 import { asyncapi } from '../../../http/documents/asyncapi.ts'
 import {
   ACCOUNT,
-  type DescribedFace,
-  openDescribedFace,
+  type DocumentedServer,
+  openDocumentedServer,
 } from '../../support/rigs/described-face.ts'
 import { CLIENT_FOLDER, runTool } from '../../support/rigs/dev-tools.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 const WORK = mkdtempSync(join(tmpdir(), 'twinbook-client-'))
-let face: DescribedFace
+let server: DocumentedServer
 before(async () => {
-  face = await openDescribedFace()
+  server = await openDocumentedServer()
   writeFileSync(join(WORK, 'package.json'), '{"type":"module"}')
-  writeFileSync(join(WORK, 'openapi.json'), JSON.stringify(face.document))
+  writeFileSync(join(WORK, 'openapi.json'), JSON.stringify(server.document))
 })
 after(async () => {
   rmSync(WORK, { recursive: true })
-  await face.stop()
+  await server.stop()
 })
 
 const STRICT = ['--extends', 'recommended-strict']
@@ -61,9 +61,12 @@ test('compiles a client from the document strictly and calls ten endpoints', asy
   const compiled = await runTool('tsc', [...flags, '--ignoreConfig', client])
   assert.equal(compiled.exitCode, 0, compiled.output)
   const { callTen } = await import(pathToFileURL(client).href)
-  const said: readonly string[] = await callTen({ origin: face.origin, key: `${ACCOUNT}-key` })
-  t.diagnostic(said.join(', '))
-  assert.deepEqual(said, [
+  const reported: readonly string[] = await callTen({
+    origin: server.origin,
+    key: `${ACCOUNT}-key`,
+  })
+  t.diagnostic(reported.join(', '))
+  assert.deepEqual(reported, [
     'ok',
     '2 markets',
     '20 found',

@@ -116,9 +116,9 @@ test('continues after a refused scan without loss or repeat from its hint', asyn
     const isRare = random.next() < 0.5
     const accepts = ({ ordinal, side }: StoredTrade) => !isRare && ordinal === 0 && side === 'buy'
     const seen: string[] = []
-    const asked: Partial<Record<'start_time' | 'end_time', number>>[] = [{}]
+    const requested: Partial<Record<'start_time' | 'end_time', number>>[] = [{}]
     let refusedCount = 0
-    for (let query = asked.shift(); query !== undefined; query = asked.shift()) {
+    for (let query = requested.shift(); query !== undefined; query = requested.shift()) {
       const clock = new ManualClock()
       const isShort: boolean = refusedCount < 3
       try {
@@ -138,10 +138,10 @@ test('continues after a refused scan without loss or repeat from its hint', asyn
       } catch (error) {
         assert.ok(error instanceof EngineError, String(error))
         refusedCount += 1
-        const places = [...error.detail.matchAll(/(start_time|end_time)=(\d+)/g)]
-        const bounds = places.map(([, name = '', value]) => ({ [name]: Number(value) }))
+        const locations = [...error.detail.matchAll(/(start_time|end_time)=(\d+)/g)]
+        const bounds = locations.map(([, name = '', value]) => ({ [name]: Number(value) }))
         // First those that pass as far as it came, then the rest.
-        asked.unshift(...bounds.map((bound) => ({ ...query, ...bound })))
+        requested.unshift(...bounds.map((bound) => ({ ...query, ...bound })))
       }
     }
     const wanted = stored.rows(order).filter(accepts)
@@ -202,7 +202,7 @@ test('does not delay pages with many matching rows behind scans for rare ones', 
   void Promise.resolve(dense).then(({ rows }) => {
     count = rows.length
   })
-  for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let tick = 0; tick < 200; tick += 1) await new Promise((resolve) => setImmediate(resolve))
   assert.equal(count, 20)
   ends.scans = true
   await Promise.all(scans)
@@ -288,14 +288,14 @@ test('does not delay pages of many markets behind scans', async () => {
 
 test('ends a running or queued scan whose client disconnected and frees its slot', async () => {
   const clock = new ManualClock()
-  const gone = new AbortController()
+  const removed = new AbortController()
   let count = 0
   const scans = Array.from({ length: 6 }, () => {
-    const reading = endless({ clock, read: () => ++count < 0 })
-    return settled(readTimePage({ ...reading, signal: gone.signal }))
+    const sync = endless({ clock, read: () => ++count < 0 })
+    return settled(readTimePage({ ...sync, signal: removed.signal }))
   })
   while (count < 40) await new Promise<void>((resolve) => setImmediate(resolve))
-  gone.abort()
+  removed.abort()
   for (const error of await Promise.all(scans)) assert.ok(error instanceof EngineError)
   const readCount = count
   assert.equal(await settled(readTimePage(endless({ clock, read: () => true }))), null)
@@ -319,12 +319,12 @@ test('ends a time slice on time, however few rows it has read', async () => {
       return { rows: [], isEnd: count === 50 }
     },
   })
-  const look = () => {
+  const check = () => {
     mostOfTurn = Math.max(mostOfTurn, rowsOfTurn)
     rowsOfTurn = 0
-    if (count < 50) setImmediate(look)
+    if (count < 50) setImmediate(check)
   }
-  look()
+  check()
   await page
   assert.ok(mostOfTurn <= 128, `${mostOfTurn} rows in one turn`)
 })

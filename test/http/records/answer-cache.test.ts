@@ -81,7 +81,7 @@ for (const seed of [1, 2, 3]) {
   test(`returns cached pages equal to uncached ones, whatever happens to the markets (seed ${seed})`, async () => {
     const world = openMarkets(seed)
     const { random, clock, storage, markets, matches } = world
-    const [kept, plain] = [routesOf(world, undefined), routesOf(world, NOTHING)]
+    const [stored, plain] = [routesOf(world, undefined), routesOf(world, NOTHING)]
     const bodies = new Map<string, Answer['body']>()
     let againCount = 0
     for (let step = 0; step < 600; step += 1) {
@@ -100,7 +100,7 @@ for (const seed of [1, 2, 3]) {
       for (const [pattern, query] of ADDRESSES) {
         const { id } = random.pick(markets).ref
         const address = `${pattern}?${query} ${id}`
-        const { body, ...got } = await asked(kept, pattern, query, id)
+        const { body, ...got } = await asked(stored, pattern, query, id)
         const { body: _, ...wanted } = await asked(plain, pattern, query, id)
         assert.deepEqual(got, wanted, `${address}, step ${step}`)
         if (bodies.get(address) === body) againCount += 1

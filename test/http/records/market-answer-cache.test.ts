@@ -64,11 +64,11 @@ test('requests nothing of the market while nothing changes', () => {
     return [hot.price(view, nowMs), hot.book(view, nowMs), records.text(view, nowMs)]
   }
   const [, before] = ask()
-  const asked = lookCount
-  assert.ok(asked > 0)
+  const requested = lookCount
+  assert.ok(requested > 0)
   clock.advance(5_000)
   const [price, book] = ask()
-  assert.equal(lookCount, asked)
+  assert.equal(lookCount, requested)
   assert.match(price ?? '', new RegExp(`"at_time":${Math.ceil(clock.nowMs() / 1000)},`))
   assert.match(before ?? '', /"age_ms":10\}$/)
   assert.match(book ?? '', /"age_ms":5010\}$/)

@@ -7,15 +7,15 @@ import { namesText } from '../../../http/request/route.ts'
 import { RouteClient } from '../../support/clients/route-client.ts'
 import {
   ACCOUNT,
-  type DescribedFace,
-  openDescribedFace,
+  type DocumentedServer,
+  openDocumentedServer,
 } from '../../support/rigs/described-face.ts'
 
-let face: DescribedFace
+let server: DocumentedServer
 before(async () => {
-  face = await openDescribedFace()
+  server = await openDocumentedServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** As the interface has them, and not as the table does. */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
@@ -49,8 +49,8 @@ const OWN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
 }
 
 test('accepts the aliases of a parameter wherever it stands, without ambiguity', async () => {
-  const { clients, close } = RouteClient.all(face)
-  let asked = 0
+  const { clients, close } = RouteClient.all(server)
+  let requested = 0
   for (const client of clients) {
     const { pattern, querySchema } = client.route
     const canonical = Object.keys(querySchema.properties)
@@ -68,12 +68,12 @@ test('accepts the aliases of a parameter wherever it stands, without ambiguity',
         const { status: wanted } = await client.ask({ query: [...others, [name, value]] })
         assert.equal(status, wanted, `${pattern}: ${alias} for ${name}`)
         assert.equal(headers.get('x-unknown-parameters'), undefined, `${pattern}: ${alias}`)
-        asked += 1
+        requested += 1
       }
     }
   }
   close()
-  assert.ok(asked > 60, `${asked} aliases`)
+  assert.ok(requested > 60, `${requested} aliases`)
 })
 
 test('refuses several ids where one is expected, under every name', async () => {
@@ -83,7 +83,7 @@ test('refuses several ids where one is expected, under every name', async () => 
     'condition_ids=0x1&condition_ids=0x2',
     'slugs=one,two',
   ]) {
-    const response = await fetch(`${face.origin}/v1/venue_a/trades?${query}`, {
+    const response = await fetch(`${server.origin}/v1/venue_a/trades?${query}`, {
       headers: { 'x-api-key': `${ACCOUNT}-key` },
     })
     assert.equal(response.status, 422, query)
@@ -105,7 +105,7 @@ test('names unknown parameters in a header with safe, bounded text', async () =>
   const many = Array.from({ length: 30 }, (_, index) => `n${index}`)
   assert.equal(namesText(many), `${many.slice(0, 16).join(', ')}, +14`)
   const query = many.map((name) => `${name}=1`).join('&')
-  const response = await fetch(`${face.origin}/health?${query}&%0d%0aX-Injected:1`)
+  const response = await fetch(`${server.origin}/health?${query}&%0d%0aX-Injected:1`)
   await response.text()
   assert.equal(response.headers.get('x-unknown-parameters'), `${many.slice(0, 16).join(', ')}, +15`)
   assert.equal(response.headers.get('x-injected'), null)

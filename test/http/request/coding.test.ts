@@ -9,7 +9,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { type Coding, Codings, preferred } from '../../../http/request/coding.ts'
 import { file, jsonText } from '../../../http/request/reply.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 interface Got {
@@ -18,13 +18,16 @@ interface Got {
   readonly bytes: Buffer
 }
 
-let face: Face
+let server: ApiServer
 
 before(async () => {
-  face = await openFace({ clock: new ManualClock(NOON), corsOrigins: ['https://good.example'] })
-  for (let index = 1; index <= 60; index += 1) face.engine.add(`m${index}`)
+  server = await openApiServer({
+    clock: new ManualClock(NOON),
+    corsOrigins: ['https://good.example'],
+  })
+  for (let index = 1; index <= 60; index += 1) server.engine.add(`m${index}`)
 })
-after(() => face.stop())
+after(() => server.stop())
 
 function got(
   path: string,
@@ -32,9 +35,9 @@ function got(
   method = 'GET',
 ): Promise<Got> {
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const requested = request(
       {
-        ...{ port: face.port, host: '127.0.0.1', path, method, agent: false },
+        ...{ port: server.port, host: '127.0.0.1', path, method, agent: false },
         headers: { 'x-api-key': 'ann-key', ...headers },
       },
       (answer) => {
@@ -46,8 +49,8 @@ function got(
         })
       },
     )
-    asked.on('error', reject)
-    asked.end()
+    requested.on('error', reject)
+    requested.end()
   })
 }
 
@@ -147,10 +150,10 @@ describe('answers', () => {
           assert.equal(head.bytes.length, 0)
           assert.equal(head.headers['content-length'], answer.headers['content-length'])
           assert.equal(head.headers['content-encoding'], wanted)
-          const known = await got(path, { ...header, 'if-none-match': plain.headers.etag ?? '' })
-          assert.equal(known.status, 304)
+          const existing = await got(path, { ...header, 'if-none-match': plain.headers.etag ?? '' })
+          assert.equal(existing.status, 304)
           for (const name of ['etag', 'vary', 'cache-control', 'content-type']) {
-            assert.equal(known.headers[name], answer.headers[name], `${name} of ${path}`)
+            assert.equal(existing.headers[name], answer.headers[name], `${name} of ${path}`)
           }
         }
       }
@@ -166,7 +169,7 @@ describe('answers', () => {
       assert.equal(answer.headers.vary, 'Origin')
     }
     for (let count = 0; count < 20; count += 1) {
-      await face.get('/v1/webhooks', {
+      await server.get('/v1/webhooks', {
         method: 'POST',
         headers: { authorization: 'Bearer ann-token' },
         body: JSON.stringify({

@@ -10,7 +10,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { Connections, connectionsMaxOf } from '../../../http/request/connections.ts'
 import { StreamClient } from '../../support/clients/stream-client.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openFace } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/face.ts'
 
 const ATTACKER = '127.0.0.2'
 
@@ -41,7 +41,7 @@ async function answerOf(
 }
 
 test('answers a new client while one address opens ten times as many connections as there may be', async () => {
-  const face = await openFace({ connectionsMax: 100 })
+  const face = await openApiServer({ connectionsMax: 100 })
   const sockets = await openIdle(face.port, 1_000)
   try {
     const last = sockets.at(-1)
@@ -57,7 +57,7 @@ test('answers a new client while one address opens ten times as many connections
 })
 
 test('ends connections of unknown callers with their answer, and keeps those of known ones, while crowded', async () => {
-  const face = await openFace({ connectionsMax: 40 })
+  const face = await openApiServer({ connectionsMax: 40 })
   const key = { 'x-api-key': 'ann-key' }
   const idle = await openIdle(face.port, 20)
   try {
@@ -79,7 +79,7 @@ test('ends connections of unknown callers with their answer, and keeps those of 
 })
 
 test('counts a stream as a connection until it ends', async () => {
-  const face = await openFace({ connectionsMax: 40 })
+  const face = await openApiServer({ connectionsMax: 40 })
   const openCount = async () => {
     const { text } = await face.get('/metrics')
     return Number(/^http_connections (\d+)$/m.exec(text)?.[1])

@@ -8,19 +8,19 @@ import { usdMicros } from '../../../engine/units.ts'
 import { etagOf, matchesEtag } from '../../../http/request/etag.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)
-let face: Face
+let server: ApiServer
 let rain: FakeMarket
 
 before(async () => {
-  face = await openFace({ clock, corsOrigins: ['https://good.example'] })
-  rain = face.engine.add('Rain', { volume24h: usdMicros(9_000_000) })
-  for (let index = 1; index <= 30; index += 1) face.engine.add(`m${index}`)
+  server = await openApiServer({ clock, corsOrigins: ['https://good.example'] })
+  rain = server.engine.add('Rain', { volume24h: usdMicros(9_000_000) })
+  for (let index = 1; index <= 30; index += 1) server.engine.add(`m${index}`)
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const CATALOGUE = [
   '/v1/markets?limit=200',
@@ -37,7 +37,7 @@ const CATALOGUE = [
 const FILES = ['/docs', '/openapi.json', '/asyncapi.json', '/dashboard', '/client/connect.js']
 
 const conditional = (path: string, ifNoneMatch: string, method = 'GET') =>
-  face.get(path, {
+  server.get(path, {
     method,
     headers: { 'x-api-key': 'ann-key', 'if-none-match': ifNoneMatch },
   })
@@ -45,23 +45,23 @@ const conditional = (path: string, ifNoneMatch: string, method = 'GET') =>
 describe('If-None-Match', () => {
   test('reads lists, weak and strong tags and * like a plain reader (seeded)', () => {
     const random = seededRandom('if-none-match')
-    const known = etagOf('known')
-    const opaque = known.slice(2)
-    const pieces = [known, opaque, 'W/"other"', '"x,y"', `"${opaque.slice(1, -2)}"`, '""']
+    const existing = etagOf('known')
+    const opaque = existing.slice(2)
+    const pieces = [existing, opaque, 'W/"other"', '"x,y"', `"${opaque.slice(1, -2)}"`, '""']
     for (let run = 0; run < 5_000; run += 1) {
       const list = Array.from({ length: random.below(4) }, () => pieces[random.below(6)] ?? '')
       const wanted = list.some((one) => one.replace(/^W\//, '') === opaque)
       const separator = [',', ', ', ' , ', ',,'][random.below(4)] ?? ','
-      assert.equal(matchesEtag(list.join(separator), known), wanted, list.join(separator))
+      assert.equal(matchesEtag(list.join(separator), existing), wanted, list.join(separator))
     }
-    assert.equal(matchesEtag('*', known), true)
-    assert.equal(matchesEtag(' * ', known), true)
-    assert.equal(matchesEtag(opaque.slice(1, -1), known), false, 'without quotes it is no name')
+    assert.equal(matchesEtag('*', existing), true)
+    assert.equal(matchesEtag(' * ', existing), true)
+    assert.equal(matchesEtag(opaque.slice(1, -1), existing), false, 'without quotes it is no name')
   })
 
   test('answers a matching tag with 304, with headers and without a body', async () => {
     for (const path of [...CATALOGUE, ...FILES]) {
-      const first = await face.get(path)
+      const first = await server.get(path)
       assert.equal(first.status, 200, path)
       const etag = first.headers.get('etag') ?? ''
       assert.match(etag, /^W\/"[\w-]{16}"$/, path)
@@ -81,7 +81,7 @@ describe('If-None-Match', () => {
 
   test('gives other content another tag, and errors and changing answers none', async () => {
     const paths = ['/v1/markets?limit=200', '/v1/markets/venue_a_Rain']
-    const before = await Promise.all(paths.map((path) => face.get(path)))
+    const before = await Promise.all(paths.map((path) => server.get(path)))
     rain.volume24h = usdMicros(9_123_456)
     for (const [index, path] of paths.entries()) {
       const etag = before[index]?.headers.get('etag') ?? ''
@@ -97,10 +97,10 @@ describe('If-None-Match', () => {
 
   test('declares who may cache each answer', async () => {
     const caching = async (path: string, init?: RequestInit) =>
-      (await face.get(path, init)).headers.get('cache-control')
+      (await server.get(path, init)).headers.get('cache-control')
     for (const path of CATALOGUE) assert.equal(await caching(path), 'private, no-cache', path)
     for (const path of FILES) assert.equal(await caching(path), 'no-cache', path)
-    const page = (await face.get('/dashboard')).text
+    const page = (await server.get('/dashboard')).text
     const asset = /dashboard\/main-[\w-]+\.js/.exec(page)?.[0]
     assert.equal(await caching(`/${asset}`), 'public, max-age=31536000, immutable')
     for (const path of [
@@ -120,7 +120,7 @@ describe('If-None-Match', () => {
   })
 
   test('lets scripts of other origins read the tag', async () => {
-    const { headers } = await face.get('/v1/markets', {
+    const { headers } = await server.get('/v1/markets', {
       headers: { 'x-api-key': 'ann-key', origin: 'https://good.example' },
     })
     assert.match(headers.get('access-control-expose-headers') ?? '', /\bETag\b/)
@@ -140,7 +140,7 @@ describe('totals', () => {
       const totals = new Set<unknown>()
       let count = 0
       for (let cursor = ''; ; ) {
-        const { body } = await face.get(`${path}limit=7${cursor}`)
+        const { body } = await server.get(`${path}limit=7${cursor}`)
         const rows = body[name]
         assert.ok(Array.isArray(rows), path)
         count += rows.length

@@ -16,7 +16,7 @@ import { Router } from '../../../http/request/router.ts'
 import { UnsentAnswers } from '../../../http/request/unsent.ts'
 import { FakeAccounts } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openHandledApp } from '../../support/rigs/handled-app.ts'
+import { openAppWithErrorHandler } from '../../support/rigs/handled-app.ts'
 
 const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)
@@ -100,7 +100,7 @@ let port = 0
 let closeAll: () => void = () => {}
 
 before(async () => {
-  const app = await openHandledApp(requests)
+  const app = await openAppWithErrorHandler(requests)
   port = app.port
   origin = `http://127.0.0.1:${port}`
   closeAll = app.close

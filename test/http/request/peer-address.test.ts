@@ -5,11 +5,11 @@ import { test } from 'node:test'
 import { ConfigError, loadConfig } from '../../../engine/config.ts'
 import { normalized } from '../../../http/request/peer-address.ts'
 import { RawConnection } from '../../support/clients/raw-http.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 
 /** How many requests had counted against the address that this one counts against; each text is a line of the header. */
-async function countedBefore(face: Face, ...lines: readonly string[]): Promise<number> {
-  const connection = new RawConnection(face.port)
+async function countedBefore(server: ApiServer, ...lines: readonly string[]): Promise<number> {
+  const connection = new RawConnection(server.port)
   const headers = lines.map((line) => ['X-Forwarded-For', line] as const)
   const answer = await connection.exchange({ method: 'GET', target: '/v1/markets', headers })
   connection.close()
@@ -19,46 +19,46 @@ async function countedBefore(face: Face, ...lines: readonly string[]): Promise<n
 }
 
 test('counts a request behind trusted proxies against the nearest untrusted hop', async () => {
-  const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
+  const server = await openApiServer({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
-    assert.equal(await countedBefore(face, '203.0.113.7'), 0)
-    assert.equal(await countedBefore(face, '203.0.113.7'), 1, 'the same client again')
-    assert.equal(await countedBefore(face, '203.0.113.8'), 0, 'another client')
+    assert.equal(await countedBefore(server, '203.0.113.7'), 0)
+    assert.equal(await countedBefore(server, '203.0.113.7'), 1, 'the same client again')
+    assert.equal(await countedBefore(server, '203.0.113.8'), 0, 'another client')
     const chain = '198.51.100.1, 203.0.113.7, 10.1.2.3, fd00::1'
     assert.equal(
-      await countedBefore(face, chain),
+      await countedBefore(server, chain),
       2,
       'through proxies of ours; what stands left is claimed',
     )
-    assert.equal(await countedBefore(face, '2001:db8::1'), 0)
-    assert.equal(await countedBefore(face), 0, 'the proxy itself')
-    assert.equal(await countedBefore(face, 'nonsense'), 1, 'no address: the proxy')
+    assert.equal(await countedBefore(server, '2001:db8::1'), 0)
+    assert.equal(await countedBefore(server), 0, 'the proxy itself')
+    assert.equal(await countedBefore(server, 'nonsense'), 1, 'no address: the proxy')
     assert.equal(
-      await countedBefore(face, '203.0.113.9, nonsense, 10.0.0.1'),
+      await countedBefore(server, '203.0.113.9, nonsense, 10.0.0.1'),
       0,
       'the last one read',
     )
   } finally {
-    await face.stop()
+    await server.stop()
   }
 })
 
 test('reads all header lines as one list from the right and stops at invalid addresses as untrusted', async () => {
-  const face = await openFace({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
+  const server = await openApiServer({ trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'] })
   try {
-    assert.equal(await countedBefore(face, '203.0.113.7'), 0)
+    assert.equal(await countedBefore(server, '203.0.113.7'), 0)
     assert.equal(
-      await countedBefore(face, '198.51.100.1', '203.0.113.7'),
+      await countedBefore(server, '198.51.100.1', '203.0.113.7'),
       1,
       'the last line is nearest',
     )
-    assert.equal(await countedBefore(face, '203.0.113.7', '10.0.0.1, fd00::1', '10.9.9.9'), 2)
+    assert.equal(await countedBefore(server, '203.0.113.7', '10.0.0.1, fd00::1', '10.9.9.9'), 2)
     assert.equal(
-      await countedBefore(face, '198.51.100.2, 203.0.113.7, ,', '', ' '),
+      await countedBefore(server, '198.51.100.2, 203.0.113.7, ,', '', ' '),
       3,
       'blanks are no entries',
     )
-    assert.equal(await countedBefore(face, '10.0.0.1'), 0, 'a proxy for itself')
+    assert.equal(await countedBefore(server, '10.0.0.1'), 0, 'a proxy for itself')
     for (const odd of [
       'unknown',
       '_hidden',
@@ -69,36 +69,36 @@ test('reads all header lines as one list from the right and stops at invalid add
       '::g',
       '203.0.113.7:x',
     ]) {
-      const used = await countedBefore(face, '10.0.0.1')
-      assert.equal(await countedBefore(face, '198.51.100.1', odd, '10.0.0.1'), used + 1, odd)
+      const used = await countedBefore(server, '10.0.0.1')
+      assert.equal(await countedBefore(server, '198.51.100.1', odd, '10.0.0.1'), used + 1, odd)
     }
-    assert.equal(await countedBefore(face, '198.51.100.1'), 0, 'nothing left of it was believed')
-    assert.equal(await countedBefore(face, '::ffff:203.0.113.7'), 4, 'mapped into IPv6')
-    assert.equal(await countedBefore(face, '203.0.113.7:4711'), 5, 'with a port')
+    assert.equal(await countedBefore(server, '198.51.100.1'), 0, 'nothing left of it was believed')
+    assert.equal(await countedBefore(server, '::ffff:203.0.113.7'), 4, 'mapped into IPv6')
+    assert.equal(await countedBefore(server, '203.0.113.7:4711'), 5, 'with a port')
     assert.equal(
-      await countedBefore(face, '203.0.113.7, [FD00:0::0:1%eth0]:443, ::ffff:a00:1'),
+      await countedBefore(server, '203.0.113.7, [FD00:0::0:1%eth0]:443, ::ffff:a00:1'),
       6,
       'proxies in other words',
     )
   } finally {
-    await face.stop()
+    await server.stop()
   }
 })
 
 test('counts against the nearest hop when the header has more hops than are read', async () => {
-  const face = await openFace({ trustedProxies: ['127.0.0.1'] })
+  const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const forged = Array.from({ length: 40 }, (_, index) => `198.51.100.${index}`).join(', ')
-    assert.equal(await countedBefore(face, forged, '203.0.113.7'), 0)
-    assert.equal(await countedBefore(face, '203.0.113.7'), 1)
-    assert.equal(await countedBefore(face, '198.51.100.31'), 0)
+    assert.equal(await countedBefore(server, forged, '203.0.113.7'), 0)
+    assert.equal(await countedBefore(server, '203.0.113.7'), 1)
+    assert.equal(await countedBefore(server, '198.51.100.31'), 0)
   } finally {
-    await face.stop()
+    await server.stop()
   }
 })
 
 test('counts an IPv6 /64 network as one, in any notation', async () => {
-  const face = await openFace({ trustedProxies: ['127.0.0.1'] })
+  const server = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
     const same = [
       '2001:db8::1',
@@ -109,13 +109,13 @@ test('counts an IPv6 /64 network as one, in any notation', async () => {
       '2001:db8::5:192.0.2.1',
     ]
     for (const [index, text] of same.entries())
-      assert.equal(await countedBefore(face, text), index, text)
-    assert.equal(await countedBefore(face, '2001:db8:0:1::1'), 0, 'the next network')
-    assert.equal(await countedBefore(face, '::1'), 0)
-    assert.equal(await countedBefore(face, '::ffff:192.0.2.1'), 0, 'IPv4 is no network of IPv6')
-    assert.equal(await countedBefore(face, '::ffff:192.0.2.2'), 0)
+      assert.equal(await countedBefore(server, text), index, text)
+    assert.equal(await countedBefore(server, '2001:db8:0:1::1'), 0, 'the next network')
+    assert.equal(await countedBefore(server, '::1'), 0)
+    assert.equal(await countedBefore(server, '::ffff:192.0.2.1'), 0, 'IPv4 is no network of IPv6')
+    assert.equal(await countedBefore(server, '::ffff:192.0.2.2'), 0)
   } finally {
-    await face.stop()
+    await server.stop()
   }
 })
 
@@ -151,12 +151,12 @@ test('normalises an address to one form', () => {
 })
 
 test('ignores forwarded addresses without a trusted proxy', async () => {
-  const face = await openFace()
+  const server = await openApiServer()
   try {
-    assert.equal(await countedBefore(face, '203.0.113.7'), 0)
-    assert.equal(await countedBefore(face, '203.0.113.8'), 1)
+    assert.equal(await countedBefore(server, '203.0.113.7'), 0)
+    assert.equal(await countedBefore(server, '203.0.113.8'), 1)
   } finally {
-    await face.stop()
+    await server.stop()
   }
 })
 

@@ -66,6 +66,6 @@ test('returns the same result from the cache for a repeated query', () => {
     assert.deepEqual(found.params, fresh.params)
   }
   assert.equal(queries.read('limit=1'), queries.read('limit=1'))
-  const kept = parse(queries.read('limit=1') ?? new Map())
-  assert.ok(kept.kind === 'valid' && Object.isFrozen(kept.value))
+  const stored = parse(queries.read('limit=1') ?? new Map())
+  assert.ok(stored.kind === 'valid' && Object.isFrozen(stored.value))
 })

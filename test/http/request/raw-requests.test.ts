@@ -6,13 +6,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace()
+  server = await openApiServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: x\r\n'
 const HEAD = 'HEAD /health HTTP/1.1\r\nHost: x\r\n'
@@ -172,11 +172,11 @@ async function assertFate(port: number, bytes: string, fate: Fate, name: string)
 }
 
 test('refuses an ambiguous request, disconnects, and runs nothing behind it', async () => {
-  await Promise.all(TABLE.map(([name, bytes, fate]) => assertFate(face.port, bytes, fate, name)))
+  await Promise.all(TABLE.map(([name, bytes, fate]) => assertFate(server.port, bytes, fate, name)))
 })
 
 test('counts an ambiguous request against its address, whatever its key, until the address is refused', async () => {
-  const own = await openFace()
+  const own = await openApiServer()
   const { accounts } = own.engine
   try {
     const bytes = 'GET /v1/markets HTTP/1.1\r\nHost: x\r\nHost: x\r\nX-API-Key: ann-key\r\n\r\n'

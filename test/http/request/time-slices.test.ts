@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { HandlerTimes } from '../../../http/request/handler-times.ts'
 import { mapInSlices } from '../../../http/request/time-slices.ts'
-import { countTurns } from '../../support/fakes/loop-turns.ts'
+import { countTicks } from '../../support/fakes/loop-turns.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)
@@ -20,11 +20,11 @@ test('handles quick rows at once', () => {
 
 test('handles slow rows in time slices of 2.5 ms, in order', async () => {
   const clock = new ManualClock()
-  const loop = countTurns()
-  const turns: number[] = []
+  const loop = countTicks()
+  const ticks: number[] = []
   const done = mapInSlices(clock, rows, (row) => {
     clock.advance(0.5)
-    turns[loop.count()] = (turns[loop.count()] ?? 0) + 1
+    ticks[loop.count()] = (ticks[loop.count()] ?? 0) + 1
     return row * 2
   })
   assert.ok(done instanceof Promise)
@@ -33,8 +33,8 @@ test('handles slow rows in time slices of 2.5 ms, in order', async () => {
     rows.map((row) => row * 2),
   )
   loop.stop()
-  assert.equal(turns.filter((rowCount) => rowCount > 0).length, 40)
-  assert.ok(turns.every((rowCount) => rowCount <= 5))
+  assert.equal(ticks.filter((rowCount) => rowCount > 0).length, 40)
+  assert.ok(ticks.every((rowCount) => rowCount <= 5))
 })
 
 test('ends a time slice earlier when the work before it in its tick took long', async () => {

@@ -24,7 +24,7 @@ import { Router } from '../../../http/request/router.ts'
 import { type Rest, UnsentAnswers } from '../../../http/request/unsent.ts'
 import { FakeAccounts } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openHandledApp } from '../../support/rigs/handled-app.ts'
+import { openAppWithErrorHandler } from '../../support/rigs/handled-app.ts'
 
 /** More than the kernel takes of a connection on loopback. */
 const LONG_BYTES = 24 * 2 ** 20
@@ -79,7 +79,7 @@ let port = 0
 let closeAll: () => void = () => {}
 
 before(async () => {
-  const app = await openHandledApp(requests)
+  const app = await openAppWithErrorHandler(requests)
   port = app.port
   closeAll = app.close
 })

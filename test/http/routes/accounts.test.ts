@@ -11,19 +11,19 @@ import {
   ProblemsSchema,
   SessionSchema,
 } from '../../../http/schemas.ts'
-import { type Face, type Got, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer, type ReceivedResponse } from '../../support/rigs/face.ts'
 
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace()
+  server = await openApiServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const bearer = (name: string) => ({ authorization: `Bearer ${name}-token` })
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-  face.get(path, { method: 'POST', body: JSON.stringify(body), headers })
+  server.get(path, { method: 'POST', body: JSON.stringify(body), headers })
 
-function check<S extends TSchema>(schema: S, got: Got, status: number): void {
+function check<S extends TSchema>(schema: S, got: ReceivedResponse, status: number): void {
   assert.equal(got.status, status, got.text)
   assert.ok(Value.Check(schema, got.body), got.text)
 }
@@ -73,12 +73,12 @@ describe('accounts', () => {
   })
 
   test('manages keys with login tokens only and shows a key once', async () => {
-    assert.equal((await face.get('/v1/keys')).status, 401, 'an API key is not enough')
+    assert.equal((await server.get('/v1/keys')).status, 401, 'an API key is not enough')
     const both = { 'x-api-key': 'ann-key', ...bearer('ann') }
-    assert.equal((await face.get('/v1/keys', { headers: both })).status, 200)
+    assert.equal((await server.get('/v1/keys', { headers: both })).status, 200)
     const made = await post('/v1/keys', { label: 'laptop' }, bearer('ann'))
     check(CreatedKeySchema, made, 201)
-    const listed = await face.get('/v1/keys', { headers: bearer('ann') })
+    const listed = await server.get('/v1/keys', { headers: bearer('ann') })
     check(KeysSchema, listed, 200)
     assert.ok(!listed.text.includes(String(made.body.key)))
     for (const body of [{}, { label: '' }, { label: 5 }, { label: 'x'.repeat(65) }]) {
@@ -90,19 +90,19 @@ describe('accounts', () => {
     const made = await post('/v1/keys', { label: 'gone soon' }, bearer('ann'))
     const path = `/v1/keys/${made.body.id}`
     const headers = { 'x-api-key': String(made.body.key) }
-    assert.equal((await face.get('/v1/markets', { headers })).status, 200)
-    face.engine.accounts.make('eve')
-    check(DetailSchema, await face.get(path, { method: 'DELETE', headers: bearer('eve') }), 404)
-    const deleted = await face.get(path, { method: 'DELETE', headers: bearer('ann') })
+    assert.equal((await server.get('/v1/markets', { headers })).status, 200)
+    server.engine.accounts.make('eve')
+    check(DetailSchema, await server.get(path, { method: 'DELETE', headers: bearer('eve') }), 404)
+    const deleted = await server.get(path, { method: 'DELETE', headers: bearer('ann') })
     assert.equal(deleted.status, 204)
     assert.equal(deleted.text, '')
-    assert.equal((await face.get('/v1/markets', { headers })).status, 401)
-    check(DetailSchema, await face.get(path, { method: 'DELETE', headers: bearer('ann') }), 404)
+    assert.equal((await server.get('/v1/markets', { headers })).status, 401)
+    check(DetailSchema, await server.get(path, { method: 'DELETE', headers: bearer('ann') }), 404)
   })
 
   test('returns the account of a key or token at /v1/auth/me', async () => {
     for (const headers of [{ 'x-api-key': 'ann-key' }, bearer('ann')]) {
-      const got = await face.get('/v1/auth/me', { headers })
+      const got = await server.get('/v1/auth/me', { headers })
       assert.equal(got.status, 200)
       assert.match(got.text, /"email":"ann@example.com"/)
     }

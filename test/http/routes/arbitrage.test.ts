@@ -7,34 +7,34 @@ import { DAY_MS, sizeMicros, timeMs } from '../../../engine/units.ts'
 import { OpportunitySchema, PastOpportunitySchema } from '../../../http/records/opportunities.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 import { opportunity, pastOpportunity } from '../../support/worlds/opportunities.ts'
 
-let face: Face
+let server: ApiServer
 let a: FakeMarket
 let b: FakeMarket
 before(async () => {
-  face = await openFace({ clock: new ManualClock(NOON) })
-  a = face.engine.add('a')
-  b = face.engine.add('b', { venue: 'b' })
-  const { arbitrage } = face.engine
+  server = await openApiServer({ clock: new ManualClock(NOON) })
+  a = server.engine.add('a')
+  b = server.engine.add('b', { venue: 'b' })
+  const { arbitrage } = server.engine
   arbitrage.open = [1, 2, 3].map((number) =>
     opportunity([a.ref, b.ref], { id: `k3f9c2-${number}` }),
   )
   for (const afterMs of [600, 700, 700]) arbitrage.table.put(pastOpportunity(afterMs))
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const post = (body: unknown) =>
-  face.get('/v1/arbitrage/quote', {
+  server.get('/v1/arbitrage/quote', {
     method: 'POST',
     headers: { 'x-api-key': 'ann-key', 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
 
 test('writes a record with the dollars, contracts and shares of the worked example', async () => {
-  const { body } = await face.get('/v1/arbitrage/k3f9c2-2')
+  const { body } = await server.get('/v1/arbitrage/k3f9c2-2')
   assert.ok(Value.Check(OpportunitySchema, body), JSON.stringify(body))
   const { legs, levels, ...rest } = body
   assert.deepEqual(legs[1], {
@@ -75,15 +75,15 @@ test('writes a record with the dollars, contracts and shares of the worked examp
     explanation: 'The same place and day.',
     payout_note: null,
   })
-  assert.equal((await face.get('/v1/arbitrage/k3f9c2-9')).status, 404)
+  assert.equal((await server.get('/v1/arbitrage/k3f9c2-9')).status, 404)
 })
 
 test('passes filters and order to the list, pages through it, and states its time', async () => {
   const query = 'min_profit_usd=1&min_edge=0.01&kind=cross_venue&category=weather&search=rain'
-  const got = await face.get(
+  const got = await server.get(
     `/v1/arbitrage?${query}&platform=venue_b&max_days=3&sort_by=edge&limit=2`,
   )
-  assert.deepEqual(face.engine.arbitrage.asked?.filter, {
+  assert.deepEqual(server.engine.arbitrage.asked?.filter, {
     profitMin: 1,
     edgeMin: 0.01,
     kind: 'cross_venue',
@@ -92,25 +92,25 @@ test('passes filters and order to the list, pages through it, and states its tim
     venue: 'b',
     daysMax: 3,
   })
-  assert.equal(face.engine.arbitrage.asked?.sortBy, 'edge')
+  assert.equal(server.engine.arbitrage.asked?.sortBy, 'edge')
   const { opportunities, cursor, total, as_of_ms } = got.body
   assert.ok(Array.isArray(opportunities) && opportunities.length === 2)
   assert.ok(!('levels' in opportunities[0]))
   assert.deepEqual([total, as_of_ms, got.body.has_more], [3, NOON, true])
-  const next = await face.get(
+  const next = await server.get(
     `/v1/arbitrage?${query}&platform=venue_b&max_days=3&sort_by=edge&limit=2&cursor=${String(cursor)}`,
   )
   assert.deepEqual([next.body.cursor, next.body.has_more], [null, false])
-  const foreign = await face.get(`/v1/arbitrage?cursor=${String(cursor)}`)
+  const foreign = await server.get(`/v1/arbitrage?cursor=${String(cursor)}`)
   assert.equal(foreign.status, 400)
-  assert.equal((await face.get('/v1/arbitrage?sort_by=luck')).status, 422)
+  assert.equal((await server.get('/v1/arbitrage?sort_by=luck')).status, 422)
 })
 
 test('lists ended opportunities newest first, each once', async () => {
   const ids: unknown[] = []
   for (let cursor: unknown; cursor !== null; ) {
     const after = cursor === undefined ? '' : `&cursor=${String(cursor)}`
-    const { body } = await face.get(`/v1/arbitrage/history?limit=1${after}`)
+    const { body } = await server.get(`/v1/arbitrage/history?limit=1${after}`)
     assert.ok(Array.isArray(body.opportunities))
     for (const row of body.opportunities) {
       assert.ok(Value.Check(PastOpportunitySchema, row), JSON.stringify(row))
@@ -119,7 +119,7 @@ test('lists ended opportunities newest first, each once', async () => {
     cursor = body.cursor
   }
   assert.deepEqual(ids, [NOON + 700, NOON + 700, NOON + 600])
-  const { body } = await face.get('/v1/arbitrage/history?limit=1&order=asc')
+  const { body } = await server.get('/v1/arbitrage/history?limit=1&order=asc')
   assert.ok(Array.isArray(body.opportunities))
   assert.deepEqual(body.opportunities[0].legs, [
     { market_id: 'venue_a_0xabc', platform: 'venue_a', outcome: 'Yes' },
@@ -133,11 +133,11 @@ test('lists ended opportunities newest first, each once', async () => {
 })
 
 test('lists the opportunities of a market with their levels', async () => {
-  const { body } = await face.get(`/v1/markets/${b.ref.id}/arbitrage`)
+  const { body } = await server.get(`/v1/markets/${b.ref.id}/arbitrage`)
   assert.ok(Array.isArray(body.opportunities))
   assert.equal(body.opportunities.length, 3)
   assert.ok('levels' in body.opportunities[0])
-  assert.equal((await face.get('/v1/markets/venue_a_none/arbitrage')).status, 404)
+  assert.equal((await server.get('/v1/markets/venue_a_none/arbitrage')).status, 404)
 })
 
 test('answers a quote with the opportunity or the reason, and what it would have taken', async () => {
@@ -148,13 +148,13 @@ test('answers a quote with the opportunity or the reason, and what it would have
     [200, false, 'no_profit', null],
   )
   const minContracts = sizeMicros(33_340_000)
-  face.engine.arbitrage.quoted = { isPossible: false, reason: 'below_minimum', minContracts }
+  server.engine.arbitrage.quoted = { isPossible: false, reason: 'below_minimum', minContracts }
   const below = await post({ legs, contracts: 12.34 })
   assert.deepEqual(
     [below.body.possible, below.body.reason, below.body.min_contracts, below.body.opportunity],
     [false, 'below_minimum', 33.34, null],
   )
-  face.engine.arbitrage.quoted = {
+  server.engine.arbitrage.quoted = {
     isPossible: true,
     opportunity: opportunity([a.ref, b.ref], { id: 'quote', updatedAtMs: timeMs(NOON) }),
   }

@@ -8,19 +8,19 @@ import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { BookHistorySchema } from '../../../http/schemas.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { level, NOON } from '../../support/worlds/builders.ts'
 
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace()
+  server = await openApiServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 type Page = Static<typeof BookHistorySchema> & { readonly headers: Headers }
 
 async function page(name: string, query = ''): Promise<Page> {
-  const answer = await face.get(`/v1/markets/venue_a_${name}/orderbook/history?${query}`)
+  const answer = await server.get(`/v1/markets/venue_a_${name}/orderbook/history?${query}`)
   assert.equal(answer.status, 200, answer.text)
   assert.ok(Value.Check(BookHistorySchema, answer.body), answer.text)
   assert.equal(answer.body.has_more, answer.body.cursor !== null)
@@ -43,7 +43,7 @@ function keepBooks(market: FakeMarket, count: number, seed: number): void {
 
 describe('GET /v1/markets/{market_id}/orderbook/history', () => {
   test('returns a snapshot with the live book’s fields and the depths of the complete book', async () => {
-    const market = face.engine.add('fields')
+    const market = server.engine.add('fields')
     const bids = Array.from({ length: 25 }, (_, rank) => level((40 - rank) / 100, 2))
     market.naive.replace(bids, [level(0.43, 1.5), level(0.5, 3)])
     market.keepBook(timeMs(NOON))
@@ -73,7 +73,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
   })
 
   test('returns no spread or midpoint, and a depth of 0, with an empty side', async () => {
-    const market = face.engine.add('empty')
+    const market = server.engine.add('empty')
     market.naive.replace([], [level(0.43, 1)])
     market.keepBook(timeMs(NOON))
     const [row] = (await page('empty')).snapshots
@@ -84,7 +84,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
   })
 
   test('returns every snapshot once over all pages, in both orders, while newer ones arrive', async () => {
-    const market = face.engine.add('paged')
+    const market = server.engine.add('paged')
     for (const limit of [1, 7, 100, 500]) {
       for (const order of ['desc', 'asc'] as const) {
         market.kept.length = 0
@@ -108,7 +108,7 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
   })
 
   test('accepts ranges in whole seconds and refuses bad ranges and bounds', async () => {
-    const market = face.engine.add('ranged')
+    const market = server.engine.add('ranged')
     keepBooks(market, 200, 1)
     const second = Math.floor((market.kept[100]?.timeMs ?? 0) / 1000)
     const expected = market.kept.map((row) => row.timeMs)
@@ -145,17 +145,17 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
       ['cursor=5.0', 200],
       ['cursor=5.1', 400],
     ] as const) {
-      const { status: got } = await face.get(
+      const { status: got } = await server.get(
         `/v1/markets/venue_a_ranged/orderbook/history?${query}`,
       )
       assert.equal(got, status, query)
     }
-    assert.equal((await face.get('/v1/markets/venue_a_nobody/orderbook/history')).status, 404)
+    assert.equal((await server.get('/v1/markets/venue_a_nobody/orderbook/history')).status, 404)
   })
 
   test('states where the data begins for earlier snapshots', async () => {
-    const market = face.engine.add('young')
-    const since = String(face.engine.catalog.recordsSinceMs / 1000)
+    const market = server.engine.add('young')
+    const since = String(server.engine.catalog.recordsSinceMs / 1000)
     assert.equal((await page('young', 'start_time=0')).headers.get('x-data-start'), since)
     market.keepBook(timeMs(NOON + 999))
     const noon = String(NOON / 1000)

@@ -11,22 +11,22 @@ import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine
 import { CandlesSchema } from '../../../http/schemas.ts'
 import { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { type NaiveCandle, naiveCandles, naiveFilled } from '../../support/twins/naive/candles.ts'
 import { listing, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON)
 const HOUR_MS = 3_600_000
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock })
+  server = await openApiServer({ clock })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 type Page = Static<typeof CandlesSchema> & { readonly headers: Headers }
 
 async function page(name: string, query = ''): Promise<Page> {
-  const answer = await face.get(`/v1/markets/venue_a_${name}/candles?${query}`)
+  const answer = await server.get(`/v1/markets/venue_a_${name}/candles?${query}`)
   assert.equal(answer.status, 200, answer.text)
   assert.ok(Value.Check(CandlesSchema, answer.body), answer.text)
   assert.equal(answer.body.has_more, answer.body.cursor !== null)
@@ -85,7 +85,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
   test('returns all candles of every interval exactly once over its pages, oldest first', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('pages', seed)
-      const market = face.engine.add(`paged-${interval}`)
+      const market = server.engine.add(`paged-${interval}`)
       trade(random, market, 120, lengthMs * 100)
       const expected = naiveCandles(market.stored, lengthMs).map((one) => record(one, lengthMs))
       assert.ok(expected.length > 20, 'there is something to page')
@@ -104,7 +104,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
   test('fills gaps with a candle for every interval up to now, across pages too', async () => {
     for (const [seed, [interval, lengthMs]] of Object.entries(CANDLE_MS).entries()) {
       const random = seededRandom('gaps', seed)
-      const market = face.engine.add(`gaps-${interval}`)
+      const market = server.engine.add(`gaps-${interval}`)
       trade(random, market, 25, lengthMs * 60)
       market.stored.shift()
       const traded = naiveCandles(market.stored, lengthMs)
@@ -119,7 +119,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
   })
 
   test('includes in a range the candles from that of its start to its last second', async () => {
-    const market = face.engine.add('ranged')
+    const market = server.engine.add('ranged')
     trade(seededRandom('ranges', 1), market, 80, 60 * HOUR_MS)
     const traded = naiveCandles(market.stored, HOUR_MS)
     const lastMs = NOON
@@ -143,41 +143,44 @@ describe('GET /v1/markets/{market_id}/candles', () => {
   })
 
   test('reads years of hours in time slices with event-loop ticks between', async () => {
-    const { engine } = face
+    const { engine } = server
     const market = new FakeMarket(engine, listing('long'), 99_999)
     const days = 900
     const bars = Array.from({ length: days * 24 }, (_, hour) =>
       barOf('hour', market.trade({ timeMs: timeMs(NOON - hour * HOUR_MS), ordinal: 0 }, false)),
     )
-    const asked: number[] = []
+    const requested: number[] = []
     // What the real table does: an answer takes as long as it has rows.
     const slow = Object.assign(market, {
       bars: ({ toMs, limit }: Parameters<FakeMarket['bars']>[0]) => {
-        asked.push(limit)
+        requested.push(limit)
         clock.advance(1)
         const from = Math.max(0, Math.ceil((NOON - toMs) / HOUR_MS))
         return bars.slice(from, from + limit)
       },
     })
     engine.catalog.byId.set('venue_a_long', slow)
-    let turnCount = 0
+    let tickCount = 0
     let isDone = false
-    const turn = () => {
-      turnCount += 1
-      if (!isDone) setImmediate(turn)
+    const tick = () => {
+      tickCount += 1
+      if (!isDone) setImmediate(tick)
     }
-    setImmediate(turn)
+    setImmediate(tick)
     const got = await page('long', `interval=1d&limit=${days + 1}`)
     isDone = true
     engine.catalog.byId.delete('venue_a_long')
     assert.equal(got.candles.length, days + 1)
     assert.equal(got.cursor, null)
-    assert.ok(asked.length > 100 && turnCount > asked.length / 4, `${asked.length} ${turnCount}`)
-    assert.ok(asked.every((limit) => limit <= 128))
+    assert.ok(
+      requested.length > 100 && tickCount > requested.length / 4,
+      `${requested.length} ${tickCount}`,
+    )
+    assert.ok(requested.every((limit) => limit <= 128))
   })
 
   test('returns a candle with the documented fields, closed once its end is past', async () => {
-    const market = face.engine.add('plain')
+    const market = server.engine.add('plain')
     const early = timeMs(clock.nowMs() - (clock.nowMs() % HOUR_MS) - 1)
     market.trade({ timeMs: early, price: priceMicros(410_000), size: sizeMicros(2_000_000) })
     market.trade({
@@ -214,18 +217,18 @@ describe('GET /v1/markets/{market_id}/candles', () => {
   })
 
   test('builds candles without trades from the venue’s history', async () => {
-    const market = face.engine.add('remembered')
+    const market = server.engine.add('remembered')
     const hourMs = Math.floor(NOON / HOUR_MS) * HOUR_MS
     const at = (hours: number, cents: number) => ({
       timeMs: timeMs(hourMs - hours * HOUR_MS),
       price: priceMicros(cents * 10_000),
     })
-    const own = face.engine.pastPrices
-    const asked: number[][] = []
-    face.engine.pastPrices = {
+    const own = server.engine.pastPrices
+    const requested: number[][] = []
+    server.engine.pastPrices = {
       ...own,
       async range(_market, { fromMs, toMs, stepMs }) {
-        asked.push([fromMs, toMs, stepMs])
+        requested.push([fromMs, toMs, stepMs])
         return [at(6, 90), at(3, 20), at(2.5, 26), at(2, 30), at(1, 40)]
       },
     }
@@ -241,7 +244,7 @@ describe('GET /v1/markets/{market_id}/candles', () => {
       [2, 0.26, 0.3, 0.26, 0.3, 0, 0],
       [1, 0.35, 0.35, 0.35, 0.35, 0.35, 1],
     ])
-    assert.deepEqual(asked, [[hourMs - 3 * HOUR_MS, hourMs + HOUR_MS - 1, HOUR_MS]])
+    assert.deepEqual(requested, [[hourMs - 3 * HOUR_MS, hourMs + HOUR_MS - 1, HOUR_MS]])
     const older = await page(
       'remembered',
       `interval=1h&limit=4&history=true&cursor=${newest.cursor}`,
@@ -250,19 +253,19 @@ describe('GET /v1/markets/{market_id}/candles', () => {
     const other = await page('remembered', 'interval=1h&limit=4&history=true&outcome=No')
     assert.deepEqual(brief(other)[1], [2, 0.74, 0.74, 0.7, 0.7, 0, 0])
     const refused = async (query: string) =>
-      (await face.get(`/v1/markets/venue_a_remembered/candles?${query}`)).status
+      (await server.get(`/v1/markets/venue_a_remembered/candles?${query}`)).status
     assert.equal(await refused('history=true&gap_fill=true'), 400)
-    face.engine.pastPrices = {
+    server.engine.pastPrices = {
       ...own,
       range: () => Promise.reject(new EngineError('UNAVAILABLE', 'the venue does not answer')),
     }
     assert.equal(await refused('history=true'), 503)
     assert.equal(await refused('history=false'), 200)
-    face.engine.pastPrices = own
+    server.engine.pastPrices = own
   })
 
   test('complements the other outcome and refuses invalid requests with the usual message', async () => {
-    const market = face.engine.add('other')
+    const market = server.engine.add('other')
     trade(seededRandom('other', 1), market, 30, 40 * HOUR_MS)
     const second = naiveCandles(market.stored, HOUR_MS, true).map((one) => record(one, HOUR_MS))
     for (const outcome of ['No', 'no', 'NO']) {
@@ -298,18 +301,18 @@ describe('GET /v1/markets/{market_id}/candles', () => {
       ['start_time=4102444800&gap_fill=true', 200],
       ['outcome=maybe', 400],
     ] as const) {
-      const { status: got, text } = await face.get(`/v1/markets/venue_a_other/candles?${query}`)
+      const { status: got, text } = await server.get(`/v1/markets/venue_a_other/candles?${query}`)
       assert.equal(got, status, `${query} ${text}`)
     }
-    assert.equal((await face.get('/v1/markets/venue_a_nobody/candles')).status, 404)
-    const { text } = await face.get('/v1/markets/venue_a_other/candles?interval=2h')
+    assert.equal((await server.get('/v1/markets/venue_a_nobody/candles')).status, 404)
+    const { text } = await server.get('/v1/markets/venue_a_other/candles?interval=2h')
     assert.match(text, /'1m', '5m', '15m', '1h', '4h', '1d', '1', '5', '15', '60', '240' or '1440'/)
   })
 
   test('states where the data begins for earlier candles', async () => {
-    const market = face.engine.add('young')
+    const market = server.engine.add('young')
     const start = async (query: string) => (await page('young', query)).headers.get('x-data-start')
-    const since = face.engine.catalog.recordsSinceMs / 1000
+    const since = server.engine.catalog.recordsSinceMs / 1000
     assert.equal(await start('start_time=0'), String(since), 'nothing yet: since we record at all')
     assert.equal(await start(`start_time=${since}`), null)
     market.trade({ timeMs: timeMs(NOON - 90_000) })

@@ -8,18 +8,18 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { linked, readClientFiles } from '../../../http/assets/client-files.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
 
 const run = promisify(execFile)
-let face: Face
+let server: ApiServer
 let market: FakeMarket
 before(async () => {
-  face = await openFace()
-  market = face.engine.add('shipped')
+  server = await openApiServer()
+  market = server.engine.add('shipped')
   market.replace([level(0.4, 100)], [level(0.5, 50)])
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** Addresses that a module imports. */
 const importsOf = (text: string) =>
@@ -40,11 +40,11 @@ test('serves every module without a key, uncounted, importing only siblings', as
   for (let address = waiting.pop(); address !== undefined; address = waiting.pop()) {
     if (seen.has(address)) continue
     seen.add(address)
-    const response = await fetch(new URL(address, `${face.origin}/client/`))
+    const response = await fetch(new URL(address, `${server.origin}/client/`))
     assert.equal(response.status, 200, address)
     assert.equal(response.headers.get('content-type'), 'text/javascript; charset=utf-8')
-    const isKept = address.includes('?v=')
-    const caching = isKept ? 'public, max-age=31536000, immutable' : 'no-cache'
+    const isStored = address.includes('?v=')
+    const caching = isStored ? 'public, max-age=31536000, immutable' : 'no-cache'
     assert.equal(response.headers.get('cache-control'), caching)
     remaining.add(response.headers.get('x-ratelimit-remaining'))
     for (const imported of importsOf(await response.text())) {
@@ -57,7 +57,7 @@ test('serves every module without a key, uncounted, importing only siblings', as
 })
 
 test('serves one content for a hash, 404 for others, and a new address above every change', async () => {
-  const get = (path: string) => fetch(`${face.origin}/client/${path}`)
+  const get = (path: string) => fetch(`${server.origin}/client/${path}`)
   const file = readClientFiles().get('crc32.js')
   assert.ok(file !== undefined)
   assert.equal((await get(`crc32.js?v=${file.hash}`)).status, 200)
@@ -145,16 +145,16 @@ for (const encoding of ['json', 'msgpack']) {
     ]
     const running = run(
       process.execPath,
-      [...flags, '--', face.origin, ws, encoding, market.ref.id],
+      [...flags, '--', server.origin, ws, encoding, market.ref.id],
       { env: { PATH: process.env.PATH }, timeout: 600_000 },
     )
     running.child.stdout?.once('data', () => market.change(bid(0.41, 7)))
     const { stdout } = await running
-    const said: { bids: unknown; types: string[]; modules: number } = JSON.parse(
+    const reported: { bids: unknown; types: string[]; modules: number } = JSON.parse(
       stdout.slice(stdout.indexOf('{')),
     )
-    assert.deepEqual(said.bids, [{ price: 0.41, size: 7, platform: 'venue_a' }])
-    assert.ok(said.types.includes('connected') && said.types.includes('snapshot'))
-    assert.ok(said.modules > 10)
+    assert.deepEqual(reported.bids, [{ price: 0.41, size: 7, platform: 'venue_a' }])
+    assert.ok(reported.types.includes('connected') && reported.types.includes('snapshot'))
+    assert.ok(reported.modules > 10)
   })
 }

@@ -6,13 +6,13 @@ import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
 import { assertNotServed } from '../../support/clients/raw-http.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace()
+  server = await openApiServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const SOURCES = new URL('../../../http/dashboard/', import.meta.url)
 const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'lightweight-charts']
@@ -32,15 +32,15 @@ const laterImportsOf = (text: string) =>
   [...text.matchAll(/\bimport\(\s*["']([^"'\n]+)["']\s*\)/g)].map(([, address]) => address ?? '')
 
 test('redirects the root and a trailing slash to the dashboard, without a key and uncounted', async () => {
-  const root = await fetch(`${face.origin}/`, { redirect: 'manual' })
+  const root = await fetch(`${server.origin}/`, { redirect: 'manual' })
   assert.equal(root.status, 302)
   assert.equal(root.headers.get('location'), 'dashboard')
   assert.equal(await root.text(), 'See dashboard\n')
-  const slashed = await fetch(`${face.origin}/dashboard/`)
-  assert.equal(slashed.url, `${face.origin}/dashboard`)
+  const slashed = await fetch(`${server.origin}/dashboard/`)
+  assert.equal(slashed.url, `${server.origin}/dashboard`)
   assert.equal(await slashed.text(), readDashboard().html)
-  const page = await fetch(`${face.origin}/`)
-  assert.equal(page.url, `${face.origin}/dashboard`)
+  const page = await fetch(`${server.origin}/`)
+  assert.equal(page.url, `${server.origin}/dashboard`)
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
   assert.equal(page.headers.get('cache-control'), 'no-cache')
   const remaining = page.headers.get('x-ratelimit-remaining')
@@ -59,7 +59,7 @@ test('serves every module and style under a content hash with permanent caching 
   assert.equal(files.size, wanted.length)
   for (const [name, { text }] of files) {
     assert.match(name, /^[a-z0-9-]+-[0-9a-f]{12}\.(?:js|css)$/)
-    const answer = await fetch(`${face.origin}/dashboard/${name}`)
+    const answer = await fetch(`${server.origin}/dashboard/${name}`)
     assert.equal(answer.status, 200, name)
     const type = name.endsWith('.css') ? 'text/css' : 'text/javascript'
     assert.equal(answer.headers.get('content-type'), `${type}; charset=utf-8`)
@@ -75,7 +75,7 @@ test('serves every module and style under a content hash with permanent caching 
 })
 
 test('preloads every module of the first view, once each', async () => {
-  const page = await fetch(`${face.origin}/dashboard`)
+  const page = await fetch(`${server.origin}/dashboard`)
   const html = await page.text()
   const links = [...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, one]) => one)
   const [, main = ''] = /<script type="module" src="([^"]+)"/.exec(html) ?? []
@@ -92,7 +92,7 @@ test('preloads every module of the first view, once each', async () => {
 })
 
 test('allows the page to load only from its host, without inline code or markup from text', async () => {
-  const page = await fetch(`${face.origin}/dashboard`)
+  const page = await fetch(`${server.origin}/dashboard`)
   const policy = page.headers.get('content-security-policy') ?? ''
   const rules = new Map(policy.split('; ').map((rule) => [rule.split(' ')[0], rule]))
   for (const name of ['default-src', 'base-uri', 'form-action', 'frame-ancestors'])
@@ -128,5 +128,5 @@ test('serves no other file, however its path is written', async () => {
     '/dashboard//etc/passwd',
     '/dashboard/pages/market.ts',
   ]
-  await assertNotServed(face.port, targets, /twinbook|root:|import/)
+  await assertNotServed(server.port, targets, /twinbook|root:|import/)
 })

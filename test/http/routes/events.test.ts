@@ -55,10 +55,10 @@ function opened(counts: readonly number[]): Opened {
   const open = emptyCatalog()
   for (const [index, count] of counts.entries()) {
     const event: EventListing = eventListing(`e${index}`, { title: `Event number ${index}` })
-    const markets: MarketListing[] = Array.from({ length: count }, (_, place) =>
-      listing(`m${index}-${place}`, {
+    const markets: MarketListing[] = Array.from({ length: count }, (_, position) =>
+      listing(`m${index}-${position}`, {
         event: event.nativeId,
-        volume24h: usdMicros((1_000 * (index + 1) - place) * 1_000),
+        volume24h: usdMicros((1_000 * (index + 1) - position) * 1_000),
       }),
     )
     open.catalog.take({ markets, events: [event] })
@@ -173,10 +173,10 @@ test('yields to the event loop while it writes a page of two thousand markets', 
     return nowMs
   }
   const get = openRoutes(open)
-  let turns = 0
+  let ticks = 0
   let isDone = false
   const count = () => {
-    turns += 1
+    ticks += 1
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
@@ -188,5 +188,5 @@ test('yields to the event loop while it writes a page of two thousand markets', 
     body.events.every((event: { markets: unknown[] }) => event.markets.length === 10),
     true,
   )
-  assert.ok(turns > 10, `the loop went round ${turns} times`)
+  assert.ok(ticks > 10, `the loop went round ${ticks} times`)
 })

@@ -8,34 +8,34 @@ import { EngineError } from '../../../engine/errors.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
 import { DetailSchema, MarketSchema, MarketsSchema, ProblemsSchema } from '../../../http/schemas.ts'
-import { gotFrom } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)
-let face: Face
+let server: ApiServer
 let rain: FakeMarket
 
 before(async () => {
-  face = await openFace({ clock })
-  rain = face.engine.add('Rain', {
+  server = await openApiServer({ clock })
+  rain = server.engine.add('Rain', {
     volume24h: usdMicros(9_000_000),
     closeAtMs: timeMs(NOON + 5_999),
   })
   for (let index = 1; index <= 24; index += 1) {
-    face.engine.add(`m${index}`, {
+    server.engine.add(`m${index}`, {
       volume24h: usdMicros(index * 1_000_000),
       venue: index % 2 ? 'a' : 'b',
     })
   }
-  face.engine.add('spain')
+  server.engine.add('spain')
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
-  gotFrom(face, schema, path, status)
+  successfulBodyOf(server, schema, path, status)
 
 describe('GET /v1/markets', () => {
   test('lists markets by volume, descending, and pages through the list once', async () => {
@@ -45,7 +45,7 @@ describe('GET /v1/markets', () => {
       const page = await got(MarketsSchema, `/v1/markets?limit=7${cursor}`)
       seen.push(...page.markets.map((market) => market.id))
       // Volumes move while the client pages; its pinned list does not.
-      for (const market of face.engine.catalog.byId.values()) {
+      for (const market of server.engine.catalog.byId.values()) {
         market.volume24h = usdMicros((market.volume24h * 7919) % 50_000_000)
       }
       assert.equal(page.has_more, page.cursor !== null)
@@ -71,7 +71,7 @@ describe('GET /v1/markets', () => {
     ]) {
       await got(DetailSchema, `/v1/markets?${query}`, 400)
     }
-    face.engine.catalog.pins.clear()
+    server.engine.catalog.pins.clear()
     const expired = await got(DetailSchema, `/v1/markets?platform=venue_a&cursor=${cursor}`, 400)
     assert.match(expired.detail, /expired/)
   })
@@ -135,7 +135,7 @@ describe('GET /v1/markets/search', () => {
 
 describe('slow lists and searches', () => {
   test('answers 503 when the search queue is full, and lists everything for blanks', async () => {
-    const { catalog } = face.engine
+    const { catalog } = server.engine
     const search = catalog.search
     catalog.search = async () => {
       throw new EngineError('UNAVAILABLE', 'too many searches wait')
@@ -162,27 +162,27 @@ describe('slow lists and searches', () => {
 
   test('writes a page with slow records completely over several ticks', async () => {
     const quick = await got(MarketsSchema, '/v1/markets?limit=200')
-    let turn = 0
-    const turns = new Set<number>()
+    let tick = 0
+    const ticks = new Set<number>()
     const count = () => {
-      turn += 1
-      if (turn < 100_000) setImmediate(count)
+      tick += 1
+      if (tick < 100_000) setImmediate(count)
     }
-    for (const market of face.engine.catalog.byId.values()) {
+    for (const market of server.engine.catalog.byId.values()) {
       // A new summary, as from a new listing, has the record read again.
       market.summary = { ...market.summary }
       const details = market.details()
       market.details = () => {
         clock.advance(1)
-        turns.add(turn)
+        ticks.add(tick)
         return details
       }
     }
     setImmediate(count)
     const slow = await got(MarketsSchema, '/v1/markets?limit=200')
-    turn = 100_000
+    tick = 100_000
     assert.deepEqual(slow, quick)
-    assert.ok(turns.size >= 26 / 3, `${turns.size} turns for ${slow.markets.length} records`)
+    assert.ok(ticks.size >= 26 / 3, `${ticks.size} turns for ${slow.markets.length} records`)
   })
 })
 
@@ -213,7 +213,7 @@ describe('GET /v1/markets/{market_id}', () => {
 
 test('accepts and shows only configured venue names', async () => {
   const names = venueTable({ a: 'polymarket', b: 'kalshi' })
-  const renamed = await openFace({ names })
+  const renamed = await openApiServer({ names })
   renamed.engine.add('Rain')
   const market = await renamed.get('/v1/markets/polymarket_rain')
   assert.ok(Value.Check(MarketSchema, market.body))

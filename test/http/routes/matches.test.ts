@@ -15,7 +15,7 @@ import type { Answer } from '../../../http/request/reply.ts'
 import { matchRoutes } from '../../../http/routes/matches.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { judgement } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/twins/word-judge.ts'
 import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock()
@@ -25,7 +25,7 @@ const matches = new Matches({ clock })
 function pair(
   name: string,
   score: number,
-  set: Parameters<typeof judgement>[1] = {},
+  set: Parameters<typeof pairScore>[1] = {},
 ): MarketView[] {
   const a = engine.add(`a${name}`, { venue: 'a', question: `Question ${name}` })
   const event = nativeEventId(`KXEV-${name}`)
@@ -35,7 +35,7 @@ function pair(
     event,
     eventSlug: `kxev-${name}`,
   })
-  matches.put(a, b, judgement(score, set), NOON)
+  matches.put(a, b, pairScore(score, set), NOON)
   return [a, b]
 }
 
@@ -286,9 +286,9 @@ describe('GET /v1/matching-markets', () => {
     quote('venue_b_btwo', 0.2, 0.4)
     quote('venue_b_bfive', 0.6, 0.6)
     const text = records.text.bind(records)
-    t.mock.method(records, 'text', (...asked: Parameters<typeof text>) => {
+    t.mock.method(records, 'text', (...requested: Parameters<typeof text>) => {
       clock.advance(3)
-      return text(...asked)
+      return text(...requested)
     })
     const listing = list('sort_by=price_gap&limit=2')
     quote('venue_b_bone', 0.9, 0.9)

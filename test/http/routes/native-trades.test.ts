@@ -117,13 +117,13 @@ describe('trades of an event with many markets', () => {
     let isOn = true
     let most = 0
     readsOfTurn = 0
-    const look = () => {
+    const check = () => {
       most = Math.max(most, readsOfTurn)
       readsOfTurn = 0
-      if (isOn) setImmediate(look)
+      if (isOn) setImmediate(check)
     }
     const promise = work()
-    look()
+    check()
     const result = await promise
     isOn = false
     return { result, most: Math.max(most, readsOfTurn) }

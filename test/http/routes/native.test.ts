@@ -16,7 +16,7 @@ import { VenueAMarketSchema, VenueATradeSchema } from '../../../http/records/nat
 import { VenueBMarketSchema, VenueBTradeSchema } from '../../../http/records/native-venue-b.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 /** A page of one row is asked for as often as there are rows, and the fake market sorts all of its own for each. */
@@ -24,14 +24,14 @@ const MERGED_ROWS = process.env.TEST_LONG === '1' ? 1_500 : 400
 const SHARED = process.env.SHARED_DATA ?? '../shared/data'
 
 describe('native views', () => {
-  let face: Face
+  let server: ApiServer
   before(async () => {
-    face = await openFace()
+    server = await openApiServer()
   })
-  after(() => face.stop())
+  after(() => server.stop())
 
   const rows = async (path: string, key = 'data') => {
-    const { status, body, text } = await face.get(path)
+    const { status, body, text } = await server.get(path)
     assert.equal(status, 200, text)
     const list = body[key]
     assert.ok(Array.isArray(list))
@@ -59,16 +59,16 @@ describe('native views', () => {
     for (const row of gammaRows) {
       const listing = readMarket(row)
       if (typeof listing === 'string') continue
-      const market = face.engine.add(String(row.conditionId), listing)
-      const { body } = await face.get(`/v1/venue_a/markets/${market.ref.nativeId}`)
+      const market = server.engine.add(String(row.conditionId), listing)
+      const { body } = await server.get(`/v1/venue_a/markets/${market.ref.nativeId}`)
       assert.equal(Value.Check(VenueAMarketSchema, body), true, JSON.stringify(body))
       compared += compare(body, row, /^(volume|closed|outcomePrices|question)$/)
     }
     for (const row of kalshiRows) {
       const read = parseMarket(row, null)
       if (read.kind !== 'market') continue
-      const market = face.engine.add(String(row.ticker), read.listing)
-      const { body } = await face.get(`/v1/venue_b/markets/${market.ref.nativeId}`)
+      const market = server.engine.add(String(row.ticker), read.listing)
+      const { body } = await server.get(`/v1/venue_b/markets/${market.ref.nativeId}`)
       assert.equal(Value.Check(VenueBMarketSchema, body), true, JSON.stringify(body))
       compared += compare(body, row, /_(bid|ask)_dollars$/)
     }
@@ -78,16 +78,16 @@ describe('native views', () => {
 
   test('returns live status and prices and derives fields the venue no longer sends', async () => {
     const bare = { native: {} }
-    const a = face.engine.add('0xlive', { ...bare, status: 'open' })
+    const a = server.engine.add('0xlive', { ...bare, status: 'open' })
     a.summary = { ...a.summary, status: 'resolved', settlementPrice: priceMicros(1_000_000) }
     a.now = { ...a.now, price: priceMicros(1_000_000), source: 'settlement' }
-    const { body: native } = await face.get('/v1/venue_a/markets/0xLIVE')
+    const { body: native } = await server.get('/v1/venue_a/markets/0xLIVE')
     assert.equal(native.closed, true)
     assert.equal(native.outcomePrices, '["1","0"]')
     assert.ok(Value.Check(VenueAMarketSchema, native))
-    const b = face.engine.add('KXLIVE-1', { ...bare, venue: 'b', status: 'open' })
+    const b = server.engine.add('KXLIVE-1', { ...bare, venue: 'b', status: 'open' })
     b.now = { ...b.now, bid: priceMicros(420_000), ask: null }
-    const one = async () => (await face.get('/v1/venue_b/markets/kxlive-1')).body
+    const one = async () => (await server.get('/v1/venue_b/markets/kxlive-1')).body
     const open = await one()
     assert.ok(Value.Check(VenueBMarketSchema, open), JSON.stringify(open))
     const { yes_bid_dollars: bid, yes_ask_dollars: ask, no_ask_dollars: noAsk, status } = open
@@ -109,8 +109,8 @@ describe('native views', () => {
     let digit = 2
     const shown = async (native: JsonRecord) => {
       const conditionId = `0x01${String(digit++).repeat(60)}00`
-      face.engine.add(conditionId, { slug: 'of-v2', outcomes, native })
-      const { body } = await face.get(`/v1/venue_a/markets/${conditionId}`)
+      server.engine.add(conditionId, { slug: 'of-v2', outcomes, native })
+      const { body } = await server.get(`/v1/venue_a/markets/${conditionId}`)
       assert.ok(Value.Check(VenueAMarketSchema, body), JSON.stringify(body))
       const { version, clobTokenIds, positionIds } = body
       return { version, clobTokenIds, positionIds }
@@ -131,12 +131,12 @@ describe('native views', () => {
 
   test('answers 404 for what a venue lacks, without a search of the other venue', async () => {
     for (const path of ['venue_a/markets/none', 'venue_b/markets/none', 'venue_b/markets/0xlive']) {
-      assert.equal((await face.get(`/v1/${path}`)).status, 404, path)
+      assert.equal((await server.get(`/v1/${path}`)).status, 404, path)
     }
   })
 
   test('intersects lookups with each other and other filters, and pins pages', async () => {
-    const { engine } = face
+    const { engine } = server
     for (let index = 0; index < 9; index += 1) {
       engine.add(`0xn${index}`, {
         slug: `native-${index % 3}`,
@@ -161,11 +161,11 @@ describe('native views', () => {
     assert.deepEqual(await found('condition_id=0xN2&condition_id=none'), ['0xn2'])
     assert.deepEqual(await found('market_slug=none'), [])
     assert.deepEqual(await found('tags=native&min_volume=7'), ['0xn7', '0xn8'])
-    assert.equal((await face.get(`${path}token_id=12x`)).status, 422)
-    assert.equal((await face.get(`${path}start_time=9&end_time=8`)).status, 400)
+    assert.equal((await server.get(`${path}token_id=12x`)).status, 422)
+    assert.equal((await server.get(`${path}start_time=9&end_time=8`)).status, 400)
     const long = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(78, '1')).join(',')
     assert.deepEqual(await found(`token_id=${long}`), [])
-    assert.equal((await face.get(`${path}token_id=${long},1`)).status, 422)
+    assert.equal((await server.get(`${path}token_id=${long},1`)).status, 422)
     const seen: string[] = []
     let query = 'tags=Native&limit=4'
     for (;;) {
@@ -184,7 +184,7 @@ describe('native views', () => {
   })
 
   test('looks repeated values up once, in any case', async (t) => {
-    const { engine } = face
+    const { engine } = server
     engine.addEvent('kxoften', { venue: 'b', series: 'KXOFTEN' })
     for (const name of ['KXOFTEN-1', 'KXOFTEN-2']) {
       engine.add(name, { venue: 'b', eventSlug: 'event-kxoften', slug: name, native: {} })
@@ -212,7 +212,7 @@ describe('native views', () => {
 
   test('reads several markets as one sequence with every row once, in both orders', () => {
     const random = seededRandom('merged')
-    const markets = ['m1', 'm2', 'm3'].map((name) => face.engine.add(name))
+    const markets = ['m1', 'm2', 'm3'].map((name) => server.engine.add(name))
     let at: number = NOON
     for (let index = 0; index < MERGED_ROWS; index += 1) {
       // Mostly within a few milliseconds, so that rows of all markets share them.
@@ -230,7 +230,7 @@ describe('native views', () => {
   })
 
   test('returns filtered trades of a market, event or venue in the token traded', async () => {
-    const { engine } = face
+    const { engine } = server
     const a = engine.add('0xtrades', { slug: 'traded' })
     const wallet = `0x${'Ab'.repeat(20)}`
     a.trade({ price: priceMicros(700_000), side: 'sell', outcomeIndex: 1, taker: wallet })
@@ -247,8 +247,8 @@ describe('native views', () => {
     assert.equal((await list(`condition_id=0xtrades&side=sell`)).length, 0)
     assert.equal((await list(`condition_id=unknown`)).length, 0)
     assert.equal((await list(`wallet=${wallet}&min_usd=1000000`)).length, 0)
-    assert.equal((await face.get('/v1/venue_a/trades?wallet=0x12')).status, 422)
-    const two = await face.get('/v1/venue_a/trades?market_slug=traded&token_id=1')
+    assert.equal((await server.get('/v1/venue_a/trades?wallet=0x12')).status, 422)
+    const two = await server.get('/v1/venue_a/trades?market_slug=traded&token_id=1')
     assert.equal(two.status, 400)
     const b = ['KXT-1', 'KXT-2'].map((name) =>
       engine.add(name, { venue: 'b', eventSlug: 'kxt', native: {} }),
@@ -267,8 +267,8 @@ describe('native views', () => {
       ['0.4250', '0.5750', false],
     )
     assert.equal((await list('ticker=none&event_ticker=KXT', 'b')).length, 0)
-    const whole = await list('limit=500', 'b')
-    assert.ok(whole.length >= 4)
+    const complete = await list('limit=500', 'b')
+    assert.ok(complete.length >= 4)
   })
 })
 

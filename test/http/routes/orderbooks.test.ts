@@ -7,26 +7,26 @@ import type { TSchema } from '@sinclair/typebox'
 import { seededRandom } from '../../../engine/random.ts'
 import { OrderbooksSchema } from '../../../http/routes/orderbooks.ts'
 import { DetailSchema, OrderbookSchema, ProblemsSchema } from '../../../http/schemas.ts'
-import { gotFrom } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { ask, bid, level, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)
-let face: Face
+let server: ApiServer
 let rain: FakeMarket
 let snow: FakeMarket
 
 before(async () => {
-  face = await openFace({ clock })
-  rain = face.engine.add('Rain')
-  snow = face.engine.add('Snow', { venue: 'b' })
+  server = await openApiServer({ clock })
+  rain = server.engine.add('Rain')
+  snow = server.engine.add('Snow', { venue: 'b' })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
-  gotFrom(face, schema, path, status)
+  successfulBodyOf(server, schema, path, status)
 
 const path = '/v1/markets/venue_a_Rain/orderbook'
 const flat = (levels: readonly { price: number; size: number }[]) =>
@@ -96,13 +96,13 @@ describe('GET /v1/markets/{market_id}/orderbook', () => {
 describe('consolidated=true', () => {
   test('returns the plain book without a matched market', async () => {
     for (const query of ['', '&outcome=No', '&depth=2']) {
-      const one = await face.get(`${path}?consolidated=true${query}`)
-      assert.equal(one.text, (await face.get(`${path}?consolidated=off${query}`)).text)
+      const one = await server.get(`${path}?consolidated=true${query}`)
+      assert.equal(one.text, (await server.get(`${path}?consolidated=off${query}`)).text)
     }
   })
 
   test('keeps equal prices as two levels, the requested market’s first, and allows crossed books', async () => {
-    face.engine.matches.put(rain, snow)
+    server.engine.matches.put(rain, snow)
     rain.replace([level(0.41, 2), level(0.4, 10)], [level(0.5, 1)])
     clock.advance(700)
     snow.replace([level(0.52, 3), level(0.4, 4)], [level(0.5, 6), level(0.6, 1)])

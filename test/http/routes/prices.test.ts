@@ -8,31 +8,31 @@ import { EngineError } from '../../../engine/errors.ts'
 import { priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 import { PricesSchema } from '../../../http/routes/prices.ts'
 import { DetailSchema, PriceSchema, ProblemsSchema } from '../../../http/schemas.ts'
-import { gotFrom } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)
-let face: Face
+let server: ApiServer
 let rain: FakeMarket
 
 before(async () => {
-  face = await openFace({ clock })
-  rain = face.engine.add('Rain')
-  face.engine.add('Snow', { venue: 'b' })
-  face.engine.add('spain', {
+  server = await openApiServer({ clock })
+  rain = server.engine.add('Rain')
+  server.engine.add('Snow', { venue: 'b' })
+  server.engine.add('spain', {
     outcomes: [...rain.summary.outcomes].map((outcome, index) => ({
       ...outcome,
       label: index === 0 ? 'Spain' : 'Over 2.5',
     })),
   })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const got = <S extends TSchema>(schema: S, path: string, status = 200) =>
-  gotFrom(face, schema, path, status)
+  successfulBodyOf(server, schema, path, status)
 
 describe('GET /v1/markets/{market_id}/price', () => {
   const path = '/v1/markets/venue_a_Rain/price'
@@ -78,20 +78,20 @@ describe('GET /v1/markets/{market_id}/price', () => {
   })
 
   test('waits for the venue’s history, and answers 404 without a price and 503 without an answer', async () => {
-    const own = face.engine.pastPrices
-    const asked: { market: MarketView; atMs: TimeMs }[] = []
+    const own = server.engine.pastPrices
+    const requested: { market: MarketView; atMs: TimeMs }[] = []
     let reply: () => Promise<PricePoint | null> = async () => null
-    face.engine.pastPrices = {
+    server.engine.pastPrices = {
       at(market, atMs) {
-        asked.push({ market, atMs })
+        requested.push({ market, atMs })
         return reply()
       },
       range: own.range,
     }
     const old = `${path}?at_time=1500000000`
     await got(DetailSchema, old, 404)
-    assert.deepEqual(asked[0]?.market.ref, rain.ref)
-    assert.equal(asked[0]?.atMs, 1_500_000_000_000)
+    assert.deepEqual(requested[0]?.market.ref, rain.ref)
+    assert.equal(requested[0]?.atMs, 1_500_000_000_000)
     reply = async () => ({ price: priceMicros(70_000), timeMs: timeMs(1_499_999_940_000) })
     const { price, source, timestamp_ms } = await got(PriceSchema, old)
     assert.deepEqual([price, source, timestamp_ms], [0.07, 'history', 1_499_999_940_000])
@@ -99,7 +99,7 @@ describe('GET /v1/markets/{market_id}/price', () => {
       throw new EngineError('UNAVAILABLE', 'the venue does not answer')
     }
     await got(DetailSchema, old, 503)
-    face.engine.pastPrices = own
+    server.engine.pastPrices = own
   })
 
   test('accepts an outcome label or yes and no, and otherwise answers 400 with the labels', async () => {
@@ -139,7 +139,7 @@ describe('GET /v1/prices', () => {
     }
     assert.equal((await got(PricesSchema, `/v1/prices?ids=${ids(1)}`)).missing.length, 1)
     assert.equal((await got(PricesSchema, `/v1/prices?ids=${ids(100)}`)).missing.length, 100)
-    const unknown = await face.get('/v1/prices?ids=venue_a_rain&outcome=no')
+    const unknown = await server.get('/v1/prices?ids=venue_a_rain&outcome=no')
     assert.equal(unknown.headers.get('x-unknown-parameters'), 'outcome')
   })
 })

@@ -38,7 +38,7 @@ const DAY = new Map<string, GameView>([
     { markets: [market('a', '0x2', 'Chiefs vs. Chargers')], startMs: null },
   ],
 ])
-const asked: { sport: Sport; date: string }[] = []
+const requested: { sport: Sport; date: string }[] = []
 let day: ReadonlyMap<string, GameView> = DAY
 
 const [route] = sportsRoutes({
@@ -47,7 +47,7 @@ const [route] = sportsRoutes({
     sports: {
       today: () => '2025-09-04',
       games(sport, date) {
-        asked.push({ sport, date })
+        requested.push({ sport, date })
         return day
       },
     },
@@ -92,12 +92,12 @@ async function problem(sport: string, query: string) {
 describe('GET /v1/sports/{sport}', () => {
   test('lists games of the requested day, or of today, by key', async () => {
     const body = await games('nfl')
-    assert.deepEqual(asked.at(-1), { sport: 'nfl', date: '2025-09-04' })
+    assert.deepEqual(requested.at(-1), { sport: 'nfl', date: '2025-09-04' })
     assert.deepEqual([body.sport, body.date], ['nfl', '2025-09-04'])
     assert.deepEqual(Object.keys(body.markets), [...DAY.keys()])
     assert.equal(body.markets['nfl-dal-phi-2025-09-04']?.length, 2)
     await games('tennis', 'date=2026-02-28')
-    assert.deepEqual(asked.at(-1), { sport: 'tennis', date: '2026-02-28' })
+    assert.deepEqual(requested.at(-1), { sport: 'tennis', date: '2026-02-28' })
   })
 
   test('returns a game’s start in whole seconds or null, and only shown games', async () => {

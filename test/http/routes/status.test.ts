@@ -6,22 +6,22 @@ import { Value } from '@sinclair/typebox/value'
 import { timeMs } from '../../../engine/units.ts'
 import { statsSchema } from '../../../http/routes/status.ts'
 import { HealthSchema } from '../../../http/schemas.ts'
-import { gotFrom } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
 import { RawConnection, requestBytes } from '../../support/clients/raw-http.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace()
+  server = await openApiServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 test('serves health without a key, uncounted, as degraded when any part is', async () => {
-  const { engine } = face
+  const { engine } = server
   const used = engine.accounts.usedBy('127.0.0.1')
   const health = async () => {
-    const got = await face.get('/health', { headers: {} })
+    const got = await server.get('/health', { headers: {} })
     assert.equal(got.status, 200)
     assert.ok(Value.Check(HealthSchema, got.body), got.text)
     return got.body
@@ -48,7 +48,7 @@ test('serves health without a key, uncounted, as degraded when any part is', asy
 })
 
 test('lists unknown venue data in health, by the configured name', async () => {
-  const { engine } = face
+  const { engine } = server
   const [first] = engine.venueViews
   assert.ok(first !== undefined)
   const drift = quietDrift()
@@ -56,7 +56,7 @@ test('lists unknown venue data in health, by the configured name', async () => {
   drift.note('gamma.version', 'v3\u0000\u202e', 'another')
   drift.note('data.row', 'new', '', 'notice')
   engine.venueViews[0] = { ...first, drift: drift.entries() }
-  const got = await face.get('/health', { headers: {} })
+  const got = await server.get('/health', { headers: {} })
   assert.ok(Value.Check(HealthSchema, got.body), got.text)
   const { firstMs } = drift.entries()[0] ?? { firstMs: 0 }
   const times = { first: Math.floor(firstMs / 1_000), last: Math.floor(firstMs / 1_000) }
@@ -73,15 +73,15 @@ test('lists unknown venue data in health, by the configured name', async () => {
 })
 
 test('serves the registry’s metrics to this machine', async () => {
-  const got = await face.get('/metrics', { headers: {} })
+  const got = await server.get('/metrics', { headers: {} })
   assert.equal(got.status, 200)
   assert.match(got.text, /http_answers_total\{status="200"\} \d+/)
 })
 
 test('refuses metrics to proxied clients and other origins', async () => {
-  const proxied = await openFace({ trustedProxies: ['127.0.0.1'] })
+  const proxied = await openApiServer({ trustedProxies: ['127.0.0.1'] })
   try {
-    for (const one of [face, proxied]) {
+    for (const one of [server, proxied]) {
       for (const name of [
         'X-Forwarded-For',
         'Forwarded',
@@ -117,8 +117,8 @@ test('refuses metrics to proxied clients and other origins', async () => {
 
 test('answers metrics only by a loopback name, a host of METRICS_HOSTS or, when public, an address', async () => {
   const hosts = ['localhost:8080', '127.0.0.1', '[::1]:1', 'Metrics.Example:8080', '192.0.2.7:8080']
-  const answeredBy = async (set: Parameters<typeof openFace>[0]) => {
-    const own = await openFace(set)
+  const answeredBy = async (set: Parameters<typeof openApiServer>[0]) => {
+    const own = await openApiServer(set)
     try {
       const statuses: (number | undefined)[] = []
       for (const host of [
@@ -149,7 +149,7 @@ test('treats a caller with a PROXY protocol preamble as another machine', async 
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
   const addresses = Buffer.from('cb0071077f000001d431232800', 'hex').subarray(0, 12)
   const preamble = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0, 12]), addresses])
-  const connection = new RawConnection(face.port)
+  const connection = new RawConnection(server.port)
   const request = requestBytes({ method: 'GET', target: '/metrics' })
   const answer = await connection.exchange(Buffer.concat([preamble, request]))
   connection.close()
@@ -157,9 +157,9 @@ test('treats a caller with a PROXY protocol preamble as another machine', async 
 })
 
 test('counts stored data in statistics by configured names', async () => {
-  const { engine } = face
+  const { engine } = server
   const schema = statsSchema(engine.catalog.names)
-  const empty = await gotFrom(face, schema, '/v1/stats')
+  const empty = await successfulBodyOf(server, schema, '/v1/stats')
   assert.deepEqual(empty.markets, {
     total: 0,
     venue_a: 0,
@@ -179,7 +179,7 @@ test('counts stored data in statistics by configured names', async () => {
   const [first, second] = engine.venueViews
   assert.ok(first !== undefined && second !== undefined)
   engine.venueViews[1] = { ...second, state: 'stale', lagMs: null }
-  const { timestamp_ms, ...stats } = await gotFrom(face, schema, '/v1/stats')
+  const { timestamp_ms, ...stats } = await successfulBodyOf(server, schema, '/v1/stats')
   engine.venueViews[1] = second
   assert.ok(timestamp_ms > 0)
   const feed = { delay_ms: 2 }
@@ -199,11 +199,15 @@ test('counts stored data in statistics by configured names', async () => {
 })
 
 test('reports internal delays in health and statistics', async () => {
-  const { engine } = face
-  const { delay_ms, exchanges } = await gotFrom(face, HealthSchema, '/health')
+  const { engine } = server
+  const { delay_ms, exchanges } = await successfulBodyOf(server, HealthSchema, '/health')
   assert.equal(delay_ms, engine.delayMs())
   assert.deepEqual(Object.keys(exchanges), ['venue_a', 'venue_b'])
-  const { coverage } = await gotFrom(face, statsSchema(engine.catalog.names), '/v1/stats')
+  const { coverage } = await successfulBodyOf(
+    server,
+    statsSchema(engine.catalog.names),
+    '/v1/stats',
+  )
   assert.deepEqual(
     Object.values(coverage).map((row) => row.delay_ms),
     engine.venueViews.map(({ delayMs }) => delayMs),

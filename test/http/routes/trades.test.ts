@@ -7,20 +7,20 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { TradesSchema } from '../../../http/schemas.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
-let face: Face
+let server: ApiServer
 let busy: FakeMarket
 before(async () => {
-  face = await openFace()
-  busy = face.engine.add('busy')
-  face.engine.add('other', { slug: 'the-other' })
+  server = await openApiServer()
+  busy = server.engine.add('busy')
+  server.engine.add('other', { slug: 'the-other' })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 async function page(query: string) {
-  const answer = await face.get(`/v1/markets/venue_a_busy/trades?${query}`)
+  const answer = await server.get(`/v1/markets/venue_a_busy/trades?${query}`)
   assert.equal(answer.status, 200, answer.text)
   assert.ok(Value.Check(TradesSchema, answer.body), answer.text)
   return { ...answer.body, headers: answer.headers }
@@ -28,7 +28,7 @@ async function page(query: string) {
 
 describe('GET /v1/markets/{market_id}/trades', () => {
   test('returns a trade’s price and side in the first outcome and names the traded one', async () => {
-    const quiet = face.engine.add('quiet')
+    const quiet = server.engine.add('quiet')
     quiet.trade({
       nativeId: '0xabc-1',
       timeMs: timeMs(NOON),
@@ -40,7 +40,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       maker: null,
       txHash: '0xabc',
     })
-    const { body } = await face.get('/v1/markets/venue_a_quiet/trades')
+    const { body } = await server.get('/v1/markets/venue_a_quiet/trades')
     assert.ok(Value.Check(TradesSchema, body))
     assert.deepEqual(body.trades[0], {
       id: '0xabc-1',
@@ -66,7 +66,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
   })
 
   test('filters by the taker’s action, in terms of the first or the traded outcome', async () => {
-    const sides = face.engine.add('sides')
+    const sides = server.engine.add('sides')
     const rows = (['buy', 'sell'] as const).flatMap((side) =>
       [0, 1].map((outcomeIndex) => ({ side, outcomeIndex, nativeId: `${side}-${outcomeIndex}` })),
     )
@@ -76,7 +76,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       sides.trade({ ...row, price: priceMicros(270_000), size: sizeMicros(5_000_000), usd })
     }
     const got = async (query: string) => {
-      const { body } = await face.get(`/v1/markets/venue_a_sides/trades?order=asc&${query}`)
+      const { body } = await server.get(`/v1/markets/venue_a_sides/trades?order=asc&${query}`)
       assert.ok(Value.Check(TradesSchema, body))
       for (const { taker_price, size, size_usd } of body.trades)
         assert.equal(Math.round(taker_price * size * 1e6), Math.round(size_usd * 1e6))
@@ -140,7 +140,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
       ['side=BUY', 422],
       ['order=up', 422],
     ] as const) {
-      const got = await face.get(`/v1/markets/venue_a_busy/trades?${query}`)
+      const got = await server.get(`/v1/markets/venue_a_busy/trades?${query}`)
       assert.equal(got.status, status, query)
     }
   })
@@ -153,7 +153,7 @@ describe('GET /v1/markets/{market_id}/trades', () => {
   })
 
   test('accepts a slug for an unknown id and refuses one that contradicts a known id', async () => {
-    const by = (id: string, slug: string) => face.get(`/v1/markets/${id}/trades?slug=${slug}`)
+    const by = (id: string, slug: string) => server.get(`/v1/markets/${id}/trades?slug=${slug}`)
     assert.equal((await by('unknown', 'THE-other')).body.market_id, 'venue_a_other')
     assert.equal((await by('venue_a_other', 'the-other')).status, 200)
     assert.equal((await by('venue_a_other', 'none')).status, 200)

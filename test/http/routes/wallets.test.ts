@@ -11,37 +11,37 @@ import { sizeMicros, timeMs, toDecimal, usdMicros } from '../../../engine/units.
 import { walletActivitySchema, walletTradesSchema } from '../../../http/wallets/events.ts'
 import { walletPositionsSchema } from '../../../http/wallets/positions.ts'
 import { pnlSchema, profileSchema, rankingSchema } from '../../../http/wallets/records.ts'
-import { gotFrom } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
 import {
   type FakeWallet,
   fakeAddress,
   randomPosition,
   randomWallet,
 } from '../../support/fakes/wallets.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
-import { refusing } from '../../support/worlds/route-seeds.ts'
+import { withRefusal } from '../../support/worlds/route-seeds.ts'
 
 const ANN = fakeAddress('a1')
 const OWNER = fakeAddress('e0')
 const UNSEEN = fakeAddress('00')
 const SECOND = NOON / 1_000
 
-let face: Face
+let server: ApiServer
 let ann: FakeWallet
 before(async () => {
-  face = await openFace()
-  const markets = ['Rain', 'Snow', 'Wind'].map((name) => face.engine.add(name))
-  face.engine.add('TICKER', { venue: 'b' })
+  server = await openApiServer()
+  const markets = ['Rain', 'Snow', 'Wind'].map((name) => server.engine.add(name))
+  server.engine.add('TICKER', { venue: 'b' })
   const profile = { eoa: OWNER, handle: 'ann', pseudonym: 'Calm-Fox', image: null }
   ann = randomWallet({ proxy: ANN, eventCount: 900, nowMs: NOON }, markets, profile)
-  face.engine.wallets.known.push(ann)
+  server.engine.wallets.known.push(ann)
   for (const pair of ['b2', 'c3', 'd4']) {
-    const asked = { proxy: fakeAddress(pair), eventCount: 60, nowMs: NOON }
-    face.engine.wallets.known.push(randomWallet(asked, markets))
+    const requested = { proxy: fakeAddress(pair), eventCount: 60, nowMs: NOON }
+    server.engine.wallets.known.push(randomWallet(requested, markets))
   }
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** The JSON number of so many millionths, by their decimal text. */
 const number = (micros: number): number => Number(toDecimal(usdMicros(micros)))
@@ -59,7 +59,7 @@ async function pages(path: string, list: string, onPage?: () => void) {
   const rows: Readonly<Record<string, unknown>>[] = []
   let cursor = ''
   for (let count = 1; ; count += 1) {
-    const got = await face.get(path + cursor)
+    const got = await server.get(path + cursor)
     assert.equal(got.status, 200, got.text)
     const found = got.body[list]
     assert.ok(Array.isArray(found))
@@ -113,31 +113,31 @@ test('returns every figure of a profile exactly, by proxy or owner address in an
     ...{ is_whale: false, updated_at: SECOND },
   }
   assert.ok(totals.trades > 0 && totals.splits > 0 && totals.conversions > 0)
-  for (const [asked, address] of [
+  for (const [requested, address] of [
     [ANN, ANN],
     [ANN.toUpperCase(), ANN],
     [OWNER, OWNER],
   ] as const) {
-    const body = await gotFrom(face, profileSchema, `/v1/wallets/${asked}`)
+    const body = await successfulBodyOf(server, profileSchema, `/v1/wallets/${requested}`)
     assert.deepEqual(body, { address, ...record })
     assert.deepEqual(Object.keys(body).slice(0, 3), ['address', 'eoa', 'proxy'])
   }
   ann.isWhale = true
-  assert.equal((await face.get(`/v1/wallets/${ANN}`)).body.is_whale, true)
+  assert.equal((await server.get(`/v1/wallets/${ANN}`)).body.is_whale, true)
 })
 
 test('answers 422 with the valid form for an invalid address, and 400 for an id of venue b', async () => {
   const wrong = ['0x12', 'ann', ANN.slice(2), `${ANN}0`, `0x${'g1'.repeat(20)}`, 'venue_a_Rain']
   const paths = ['', '/trades', '/positions', '/pnl', '/activity']
-  const opened = face.engine.wallets.opened.length
+  const opened = server.engine.wallets.opened.length
   for (const path of paths) {
     for (const text of wrong) {
-      const got = await face.get(`/v1/wallets/${text}${path}`)
+      const got = await server.get(`/v1/wallets/${text}${path}`)
       assert.equal(got.status, 422, text)
       assert.match(got.text, /"loc":\["path","address"\].*0-9a-fA-F\]\{40\}/)
     }
     for (const text of ['venue_b_TICKER', 'VENUE_B_NONE', 'TICKER', 'ticker']) {
-      const got = await face.get(`/v1/wallets/${text}${path}`)
+      const got = await server.get(`/v1/wallets/${text}${path}`)
       assert.equal(got.status, 400, text)
       assert.match(got.text, /an address of venue_a; this is an id of venue_b/)
     }
@@ -148,7 +148,7 @@ test('answers 422 with the valid form for an invalid address, and 400 for an id 
     '/positions?cursor=1795175940000',
   ]
   for (const path of refused) {
-    assert.equal((await face.get(`/v1/wallets/${ANN}${path}`)).status, 400, path)
+    assert.equal((await server.get(`/v1/wallets/${ANN}${path}`)).status, 400, path)
   }
   const invalid = [
     ...['/trades?side=both', '/trades?limit=501', '/positions?status=held'],
@@ -156,15 +156,15 @@ test('answers 422 with the valid form for an invalid address, and 400 for an id 
     ...['/activity?type=BUY', '/activity?limit=0'],
   ]
   for (const path of invalid) {
-    assert.equal((await face.get(`/v1/wallets/${ANN}${path}`)).status, 422, path)
+    assert.equal((await server.get(`/v1/wallets/${ANN}${path}`)).status, 422, path)
   }
   for (const query of ['window=year', 'sort_by=trades', 'limit=201']) {
-    assert.equal((await face.get(`/v1/wallets?${query}`)).status, 422, query)
+    assert.equal((await server.get(`/v1/wallets?${query}`)).status, 422, query)
   }
-  assert.equal(face.engine.wallets.opened.length, opened, 'refusals cost the owner nothing')
-  const restore = refusing(face.engine.wallets, 'open')
+  assert.equal(server.engine.wallets.opened.length, opened, 'refusals cost the owner nothing')
+  const restore = withRefusal(server.engine.wallets, 'open')
   for (const path of paths) {
-    const got = await face.get(`/v1/wallets/${ANN}${path}`)
+    const got = await server.get(`/v1/wallets/${ANN}${path}`)
     assert.equal(got.status, 503)
     assert.match(got.headers.get('retry-after') ?? '', /^\d+$/)
   }
@@ -173,38 +173,38 @@ test('answers 422 with the valid form for an invalid address, and 400 for an id 
 })
 
 /** By hand: of a market that is listed, of one that was kept, and of one that no venue lists. */
-function names(market: string, isListed: boolean, isKept: boolean) {
+function names(market: string, isListed: boolean, isStored: boolean) {
   if (isListed) {
     return { question: `Will ${market} happen?`, slug: `slug-${market}`, event: `event-${market}` }
   }
-  return isKept
+  return isStored
     ? { question: `Was ${market}?`, slug: `old-${market}`, event: `olds-${market}` }
     : { question: null, slug: null, event: null }
 }
 
-function labelOf(index: number, isListed: boolean, isKept: boolean) {
-  return (isListed ? ['Yes', 'No'] : isKept ? ['Up', 'Down'] : [])[index] ?? null
+function labelOf(index: number, isListed: boolean, isStored: boolean) {
+  return (isListed ? ['Yes', 'No'] : isStored ? ['Up', 'Down'] : [])[index] ?? null
 }
 
 /** By hand: as a Trade says it, in the first outcome. */
 function expectedTrade({ event, id, timeMs: atMs, view }: WalletEventView) {
-  const isKept = event.market === '0xgone1'
+  const isStored = event.market === '0xgone1'
   const index = /-(no|1)$/.test(String(event.token)) ? 1 : 0
   const isTurned = index === 1 && event.market !== '0xgone2'
-  const { question, slug } = names(event.market, view !== null, isKept)
+  const { question, slug } = names(event.market, view !== null, isStored)
   return {
     ...{ id, market_id: `venue_a_${event.market}`, platform: 'venue_a' },
     price: number(isTurned ? 1_000_000 - event.price : event.price),
     size: number(event.size),
     side: isTurned === (event.kind === 'buy') ? 'sell' : 'buy',
-    outcome: labelOf(index, view !== null, isKept),
+    outcome: labelOf(index, view !== null, isStored),
     ...{ size_usd: number(event.usd), timestamp_ms: atMs, native_trade_id: id },
     maker: event.role === 'maker' ? ANN : null,
     taker: event.role === 'taker' ? ANN : null,
     ...{ tx_hash: event.txHash === '' ? null : event.txHash, is_block_trade: false },
     ...{ token_id: event.token, condition_id: event.market },
     ...{ question, slug, role: event.role },
-    taker_outcome: labelOf(index, view !== null, isKept),
+    taker_outcome: labelOf(index, view !== null, isStored),
     taker_side: takerSideOf(event),
     taker_price: number(event.price),
   }
@@ -225,7 +225,7 @@ const isFill = ({ event }: WalletEventView) => event.kind === 'buy' || event.kin
 
 test('returns trades in the first outcome, equal to a plain array for every filter and page', async () => {
   const base = `/v1/wallets/${ANN}/trades`
-  await gotFrom(face, walletTradesSchema, base)
+  await successfulBodyOf(server, walletTradesSchema, base)
   const { rows } = await pages(`${base}?limit=500`, 'trades')
   assert.deepEqual(rows, newest(isFill).map(expectedTrade))
   assert.deepEqual(Object.keys(rows[0] ?? {}).slice(-10), [
@@ -273,7 +273,7 @@ test('returns trades in the first outcome, equal to a plain array for every filt
 test('returns splits, merges, redemptions, conversions and migrations, filtered by type', async () => {
   const base = `/v1/wallets/${ANN}/activity`
   const kinds = ['split', 'merge', 'redeem', 'conversion', 'migration']
-  const { activities } = await gotFrom(face, walletActivitySchema, `${base}?limit=500`)
+  const { activities } = await successfulBodyOf(server, walletActivitySchema, `${base}?limit=500`)
   const expected = newest(({ event }) => kinds.includes(event.kind)).map((row) => ({
     ...{ id: row.id, type: row.event.kind.toUpperCase() },
     ...{ market_id: `venue_a_${row.event.market}`, condition_id: row.event.market },
@@ -301,10 +301,10 @@ test('returns splits, merges, redemptions, conversions and migrations, filtered 
 
 test('returns exact profits of a range in steps that add up', async () => {
   const base = `/v1/wallets/${ANN}/pnl`
-  const whole = await gotFrom(face, pnlSchema, base)
+  const full = await successfulBodyOf(server, pnlSchema, base)
   const { totals, unrealized } = ann
   assert.deepEqual(
-    { ...whole, pnl_over_time: [] },
+    { ...full, pnl_over_time: [] },
     {
       ...{ address: ANN, realized_pnl: number(totals.realized) },
       ...{ unrealized_pnl: number(unrealized), total_pnl: number(totals.realized + unrealized) },
@@ -316,7 +316,11 @@ test('returns exact profits of a range in steps that add up', async () => {
     },
   )
   const start = SECOND - 200
-  const part = await gotFrom(face, pnlSchema, `${base}?start_time=${start}&granularity=day`)
+  const part = await successfulBodyOf(
+    server,
+    pnlSchema,
+    `${base}?start_time=${start}&granularity=day`,
+  )
   const figures = ann.between(timeMs(start * 1_000), NOON)
   assert.deepEqual(
     [part.realized_pnl, part.total_volume, part.total_trades],
@@ -334,11 +338,11 @@ test('returns exact profits of a range in steps that add up', async () => {
 })
 
 test('ranks each wallet once by window and order, with counts in statistics', async () => {
-  const { wallets } = face.engine
+  const { wallets } = server.engine
   for (const window of ['one_day', 'seven_day', 'thirty_day', 'all_time'] as const) {
     for (const sortBy of ['realized_pnl', 'volume'] as const) {
-      const body = await gotFrom(
-        face,
+      const body = await successfulBodyOf(
+        server,
         rankingSchema,
         `/v1/wallets?window=${window}&sort_by=${sortBy}`,
       )
@@ -363,24 +367,24 @@ test('ranks each wallet once by window and order, with counts in statistics', as
       assert.deepEqual(body, { wallets: expected, total: 4, window, sort_by: sortBy, ...end })
     }
   }
-  const { body } = await face.get('/v1/wallets?limit=2&offset=1')
-  const { body: all } = await face.get('/v1/wallets')
+  const { body } = await server.get('/v1/wallets?limit=2&offset=1')
+  const { body: all } = await server.get('/v1/wallets')
   assert.ok(Array.isArray(all.wallets))
   const { cursor, ...page } = body
-  const { cursor: _, ...whole } = all
-  assert.deepEqual(page, { ...whole, wallets: all.wallets.slice(1, 3), has_more: true })
-  const last = (await face.get(`/v1/wallets?limit=2&cursor=${String(cursor)}`)).body
+  const { cursor: _, ...full } = all
+  assert.deepEqual(page, { ...full, wallets: all.wallets.slice(1, 3), has_more: true })
+  const last = (await server.get(`/v1/wallets?limit=2&cursor=${String(cursor)}`)).body
   assert.deepEqual(last, { ...all, wallets: all.wallets.slice(3) })
-  const other = await face.get(`/v1/wallets?sort_by=volume&cursor=${String(cursor)}`)
+  const other = await server.get(`/v1/wallets?sort_by=volume&cursor=${String(cursor)}`)
   assert.equal(other.status, 400, 'a cursor of another order')
-  assert.equal((await face.get('/v1/stats')).body.wallets, 4)
+  assert.equal((await server.get('/v1/stats')).body.wallets, 4)
 })
 
 /** A wallet with so many positions in one market and two of no known market. */
 function holder(pair: string, count: number): FakeWallet {
   const proxy = fakeAddress(pair)
   const random = seededRandom('holder', pair)
-  const views = [...face.engine.catalog.markets('a')]
+  const views = [...server.engine.catalog.markets('a')]
   const wallet = randomWallet({ proxy, eventCount: 9, nowMs: NOON }, views)
   const view = views[0] ?? null
   const id = wallet.held[0]?.market
@@ -396,7 +400,7 @@ function holder(pair: string, count: number): FakeWallet {
     // As floats, 0.07 × 1,000,000 is more than 70,000.
     ...(index === 1 ? { amount: sizeMicros(70_000), balance: sizeMicros(70_000) } : {}),
   }))
-  face.engine.wallets.known.push(wallet)
+  server.engine.wallets.known.push(wallet)
   return wallet
 }
 
@@ -435,16 +439,16 @@ test('pages through each position of the first page’s time once, in order, wha
       'as of now',
     )
   }
-  const { body } = await face.get(`${base}&limit=5`)
+  const { body } = await server.get(`${base}&limit=5`)
   assert.equal(body.total, wallet.held.length)
   const next = `&cursor=${String(body.cursor)}`
-  assert.equal((await face.get(`${base}&limit=9${next}`)).status, 200)
+  assert.equal((await server.get(`${base}&limit=9${next}`)).status, 200)
   const foreign = [
     `${base.replace('total_pnl', 'balance')}${next}`,
     `${base}&order=asc${next}`,
     `${base.replace(wallet.profile.proxy, ANN)}${next}`,
   ]
-  for (const path of foreign) assert.equal((await face.get(path)).status, 400, path)
+  for (const path of foreign) assert.equal((await server.get(path)).status, 400, path)
 })
 
 test('filters positions and orders them like a plain sort, unknown figures last', async () => {
@@ -503,8 +507,8 @@ test('filters positions and orders them like a plain sort, unknown figures last'
 })
 
 test('returns every figure of a position and of the wallet’s summary exactly', async () => {
-  const body = await gotFrom(
-    face,
+  const body = await successfulBodyOf(
+    server,
     walletPositionsSchema,
     `/v1/wallets/${ANN}/positions?status=all&min_balance=0&limit=500`,
   )
@@ -557,14 +561,14 @@ test('returns every figure of a position and of the wallet’s summary exactly',
     total_pnl: number(ann.totals.realized + ann.unrealized),
   }
   assert.deepEqual(body.summary, summary)
-  const { body: part } = await face.get(`/v1/wallets/${ANN}/positions?status=closed&limit=1`)
+  const { body: part } = await server.get(`/v1/wallets/${ANN}/positions?status=closed&limit=1`)
   assert.deepEqual(part.summary, summary)
 })
 
 test('returns no profile and empty lists for an unknown wallet, and completeness in each answer', async () => {
   const none = { cursor: null, has_more: false }
   const zero = { realized_pnl: 0, unrealized_pnl: 0, total_pnl: 0 }
-  assert.equal((await face.get(`/v1/wallets/${UNSEEN}`)).status, 404)
+  assert.equal((await server.get(`/v1/wallets/${UNSEEN}`)).status, 404)
   const empty = {
     trades: { trades: [], ...none },
     activity: { activities: [], ...none },
@@ -576,13 +580,13 @@ test('returns no profile and empty lists for an unknown wallet, and completeness
     },
   }
   for (const [path, rest] of Object.entries(empty)) {
-    const got = await face.get(`/v1/wallets/${UNSEEN}/${path}`)
+    const got = await server.get(`/v1/wallets/${UNSEEN}/${path}`)
     assert.equal(got.status, 200)
     assert.deepEqual(got.body, { address: UNSEEN, ...rest })
     assert.equal(got.headers.get('x-data-complete'), 'true')
   }
-  const { as_of_ms, ...pnl } = await gotFrom(
-    face,
+  const { as_of_ms, ...pnl } = await successfulBodyOf(
+    server,
     pnlSchema,
     `/v1/wallets/${UNSEEN}/pnl?granularity=week`,
   )
@@ -597,7 +601,7 @@ test('returns no profile and empty lists for an unknown wallet, and completeness
     ann.isComplete = isComplete
     ann.lacking = 3
     for (const path of ['', '/trades', '/trades?market_id=x', '/positions', '/pnl', '/activity']) {
-      const { headers } = await face.get(`/v1/wallets/${ANN}${path}`)
+      const { headers } = await server.get(`/v1/wallets/${ANN}${path}`)
       assert.equal(headers.get('x-data-complete'), String(isComplete), path)
       assert.equal(headers.get('x-data-as-of'), String(ann.asOfMs))
       const why = headers.get('x-data-incomplete')

@@ -10,24 +10,24 @@ import { type RawAnswer, RawConnection } from '../../support/clients/raw-http.ts
 import { BODY } from '../../support/fakes/webhooks.ts'
 import {
   ACCOUNT,
-  type DescribedFace,
-  openDescribedFace,
+  type DocumentedServer,
+  openDocumentedServer,
 } from '../../support/rigs/described-face.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
-import { DocumentJudge } from '../../support/twins/document-judge.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { OpenapiValidator } from '../../support/twins/document-judge.ts'
 
-let face: DescribedFace
-let judge: DocumentJudge
+let server: DocumentedServer
+let validator: OpenapiValidator
 let connection: RawConnection
 before(async () => {
-  face = await openDescribedFace()
-  face.engine.accounts.make('eve', { requestsPerMinute: 1e9 })
-  judge = new DocumentJudge(face.document)
-  connection = new RawConnection(face.port)
+  server = await openDocumentedServer()
+  server.engine.accounts.make('eve', { requestsPerMinute: 1e9 })
+  validator = new OpenapiValidator(server.document)
+  connection = new RawConnection(server.port)
 })
 after(async () => {
   connection.close()
-  await face.stop()
+  await server.stop()
 })
 
 const ALL = '/v1/webhooks'
@@ -62,20 +62,20 @@ interface Asked {
 type Json = Readonly<Record<string, unknown>>
 
 /** Asks a route, and holds its answer against the document. */
-async function ask(method: string, pattern: string, asked: Asked = {}): Promise<RawAnswer> {
-  const { id = 'wh_none', delivery = 'dlv_1', query = '', body, raw } = asked
+async function ask(method: string, pattern: string, requested: Asked = {}): Promise<RawAnswer> {
+  const { id = 'wh_none', delivery = 'dlv_1', query = '', body, raw } = requested
   const path = pattern.replace('{webhook_id}', id).replace('{delivery_id}', delivery)
-  const headers = asked.headers ?? [['X-API-Key', `${ACCOUNT}-key`]]
+  const headers = requested.headers ?? [['X-API-Key', `${ACCOUNT}-key`]]
   const sent = raw ?? (body === undefined ? null : JSON.stringify(body))
   const answer = await connection.exchange({ method, target: path + query, headers, body: sent })
   assert.ok(answer !== null, `${method} ${path}: closed`)
-  assert.equal(judge.problem({ method, pattern, ...answer }), null, answer.body)
+  assert.equal(validator.problem({ method, pattern, ...answer }), null, answer.body)
   return answer
 }
 
-async function got(status: number, ...asked: Parameters<typeof ask>): Promise<Json> {
-  const answer = await ask(...asked)
-  assert.equal(answer.status, status, `${asked[0]} ${asked[1]}: ${answer.body}`)
+async function got(status: number, ...requested: Parameters<typeof ask>): Promise<Json> {
+  const answer = await ask(...requested)
+  assert.equal(answer.status, status, `${requested[0]} ${requested[1]}: ${answer.body}`)
   if (status !== 204) assert.equal(answer.headers.get('cache-control'), 'no-store')
   return answer.body === '' ? {} : JSON.parse(answer.body)
 }
@@ -120,7 +120,7 @@ describe('webhooks', () => {
       description: 'a bot',
       active: true,
       disabled_reason: null,
-      created_at: Math.floor(face.engine.clock.nowMs() / 1000),
+      created_at: Math.floor(server.engine.clock.nowMs() / 1000),
       failing_since: null,
       previous_secret_until: null,
       counts: { created: 0, delivered: 0, exhausted: 0, dropped: 0, pending: 0 },
@@ -156,7 +156,7 @@ describe('webhooks', () => {
       const rotated = await got(200, 'POST', path, { id, ...sent })
       assert.ok(!seen.has(rotated.secret), 'another each time')
       seen.add(rotated.secret)
-      const day = Math.floor(face.engine.clock.nowMs() / 1000) + 86_400
+      const day = Math.floor(server.engine.clock.nowMs() / 1000) + 86_400
       assert.equal(rotated.previous_secret_until, day)
     }
     const own = await got(200, 'POST', path, { id, body: { secret: SECRET } })
@@ -168,9 +168,9 @@ describe('webhooks', () => {
 
   test('hides another account’s webhook like an unknown one, for keys and tokens', async () => {
     const { id } = await make()
-    const account = face.engine.webhooks.rows.get(id)?.webhook.accountId
+    const account = server.engine.webhooks.rows.get(id)?.webhook.accountId
     assert.ok(account !== undefined)
-    face.engine.webhooks.deliver(id)
+    server.engine.webhooks.deliver(id)
     const eve = [['X-API-Key', 'eve-key']] as const
     for (const [method, pattern] of ROUTES) {
       const body = method === 'PATCH' ? { body: { active: false } } : {}
@@ -184,11 +184,11 @@ describe('webhooks', () => {
     const bearer = [['Authorization', `Bearer ${ACCOUNT}-token`]] as const
     await got(200, 'GET', ONE, { id, headers: bearer })
     await got(201, 'POST', ALL, { body: GOOD, headers: bearer })
-    assert.deepEqual(face.engine.webhooks.get(account, id)?.isActive, true, 'eve changed nothing')
+    assert.deepEqual(server.engine.webhooks.get(account, id)?.isActive, true, 'eve changed nothing')
   })
 
   test('returns the refusal when an account has its maximum of webhooks', async () => {
-    const own = await openFace()
+    const own = await openApiServer()
     own.engine.webhooks.countMax = 2
     const post = () => own.get(ALL, { method: 'POST', body: JSON.stringify(GOOD) })
     assert.deepEqual([(await post()).status, (await post()).status], [201, 201])
@@ -277,7 +277,7 @@ describe('webhook bodies', () => {
   })
 
   test('refuses hostile bodies without exposing a secret and creates nothing', async () => {
-    const before = face.engine.webhooks.rows.size
+    const before = server.engine.webhooks.rows.size
     for (const [body, wanted] of hostile()) {
       const found = await failures(body)
       assert.equal(found.join(), wanted, JSON.stringify(body).slice(0, 200))
@@ -290,7 +290,7 @@ describe('webhook bodies', () => {
       raw: JSON.stringify({ ...GOOD, description: 'x'.repeat(16_384) }),
     })
     await got(400, 'POST', ALL, { raw: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]) })
-    assert.equal(face.engine.webhooks.rows.size, before)
+    assert.equal(server.engine.webhooks.rows.size, before)
     const clean: object = {}
     assert.equal(Reflect.get(clean, 'url'), undefined, 'no prototype was touched')
   })
@@ -362,14 +362,14 @@ describe('webhook bodies', () => {
       taker_side: null,
     })
     const many = Array.from({ length: 100 }, (_, index) => `venue_a_${index}`)
-    const { filters: kept } = await make({ filters: { market_ids: many } })
-    assert.deepEqual(Reflect.get(Object(kept), 'market_ids'), many)
+    const { filters: stored } = await make({ filters: { market_ids: many } })
+    assert.deepEqual(Reflect.get(Object(stored), 'market_ids'), many)
   })
 
   test('lets the operator decide where a URL may point', async () => {
     const body = (url: string) => ({ method: 'POST', body: JSON.stringify({ ...GOOD, url }) })
-    const open = await openFace({ webhookPolicy: { allowsHttp: true, allowsPrivate: true } })
-    const shut: Face = await openFace()
+    const open = await openApiServer({ webhookPolicy: { allowsHttp: true, allowsPrivate: true } })
+    const shut: ApiServer = await openApiServer()
     for (const url of ['http://example.com/', 'https://127.0.0.1:9000/', 'http://[::1]:8443/x']) {
       assert.equal((await open.get(ALL, body(url))).status, 201, url)
       const refused = await shut.get(ALL, body(url))
@@ -383,7 +383,7 @@ describe('webhook bodies', () => {
 
 describe('the document', () => {
   test('accepts the example bodies of the document unchanged', async () => {
-    const examples = face.routes.flatMap(({ method, pattern, document }) =>
+    const examples = server.routes.flatMap(({ method, pattern, document }) =>
       Object.entries(document.bodyExamples ?? {}).map(([name, body]) => ({
         ...{ method, pattern, name, body },
         status: document.status ?? 200,
@@ -392,8 +392,9 @@ describe('the document', () => {
     assert.ok(examples.length >= 6)
     for (const { method, pattern, name, body, status } of examples) {
       const { id } = await make()
-      const shown: unknown = Reflect.get(Object(face.document.paths), pattern)[method.toLowerCase()]
-        .requestBody.content['application/json'].examples[name].value
+      const shown: unknown = Reflect.get(Object(server.document.paths), pattern)[
+        method.toLowerCase()
+      ].requestBody.content['application/json'].examples[name].value
       assert.deepEqual(shown, body)
       await got(status, method, pattern, { id, body })
     }
@@ -411,12 +412,12 @@ describe('deliveries', () => {
   test('lists deliveries newest first, without loss or repeat over pages, by status or all', async () => {
     const { id } = await make()
     const statuses = ['pending', 'delivered', 'exhausted', 'dropped'] as const
-    const nowMs = face.engine.clock.nowMs()
+    const nowMs = server.engine.clock.nowMs()
     for (let index = 0; index < 23; index += 1) {
       const status = statuses[index % 4] ?? 'pending'
       const isDue = status === 'pending'
       const last = index % 3 === 0 ? null : attempt(nowMs, status === 'delivered' ? 200 : null)
-      face.engine.webhooks.deliver(id, { status, ...(isDue ? {} : { dueAtMs: null }), last })
+      server.engine.webhooks.deliver(id, { status, ...(isDue ? {} : { dueAtMs: null }), last })
     }
     const path = `${ONE}/deliveries`
     for (const [filter, count] of [
@@ -458,15 +459,15 @@ describe('deliveries', () => {
 
   test('returns a delivery’s attempts, and 202 with the delivery for a test and a retry', async () => {
     const { id } = await make()
-    const atMs = timeMs(face.engine.clock.nowMs() - 5_000)
+    const atMs = timeMs(server.engine.clock.nowMs() - 5_000)
     const set = {
       status: 'exhausted',
       dueAtMs: null,
       attempts: 8,
       last: attempt(atMs, 503),
     } as const
-    face.engine.webhooks.deliver(id, set)
-    const created = Math.floor(face.engine.clock.nowMs() / 1000)
+    server.engine.webhooks.deliver(id, set)
+    const created = Math.floor(server.engine.clock.nowMs() / 1000)
     const record = {
       id: 'dlv_1',
       event_id: 'evt_1',
@@ -514,15 +515,15 @@ describe('one delivery', () => {
 
   test('returns what was posted, without its signature, and the head of the last answer', async () => {
     const { id } = await make()
-    const atMs = timeMs(face.engine.clock.nowMs() + 250)
+    const atMs = timeMs(server.engine.clock.nowMs() + 250)
     const last = { atMs, durationMs: 7, status: 503, error: 'answered 503', answer }
-    face.engine.webhooks.deliver(id, { attempts: 1, last })
+    server.engine.webhooks.deliver(id, { attempts: 1, last })
     const one = await got(200, 'GET', DELIVERY, { id, delivery: 'dlv_1' })
     const { deliveries }: Json = await got(200, 'GET', `${ONE}/deliveries`, { id })
     assert.ok(Array.isArray(deliveries))
     assert.deepEqual(one, {
       ...deliveries[0],
-      created_at_ms: face.engine.clock.nowMs(),
+      created_at_ms: server.engine.clock.nowMs(),
       attempted_at_ms: atMs,
       request: {
         headers: {
@@ -543,7 +544,7 @@ describe('one delivery', () => {
 
   test('shows what a receiver answered to a key with the scope webhooks or a token, and to no key that only reads', async () => {
     const { id } = await make()
-    face.engine.webhooks.deliver(id)
+    server.engine.webhooks.deliver(id)
     for (const [status, header, value] of [
       [403, 'X-API-Key', `${ACCOUNT}-reader`],
       [200, 'X-API-Key', `${ACCOUNT}-key`],
@@ -555,9 +556,9 @@ describe('one delivery', () => {
 
   test('returns no answer for a delivery never attempted or older than stored answers', async () => {
     const { id } = await make()
-    face.engine.webhooks.deliver(id)
-    const last = { atMs: face.engine.clock.nowMs(), durationMs: 7, status: 200, error: null }
-    face.engine.webhooks.deliver(id, { attempts: 1, last })
+    server.engine.webhooks.deliver(id)
+    const last = { atMs: server.engine.clock.nowMs(), durationMs: 7, status: 200, error: null }
+    server.engine.webhooks.deliver(id, { attempts: 1, last })
     for (const delivery of ['dlv_1', 'dlv_2']) {
       const { response, request } = await got(200, 'GET', DELIVERY, { id, delivery })
       assert.equal(response, null)

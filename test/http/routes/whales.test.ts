@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const WALLETS = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
@@ -24,21 +24,21 @@ interface Row {
   readonly atMs: number
 }
 
-let face: Face
+let server: ApiServer
 const rows: Row[] = []
 before(async () => {
-  face = await openFace()
+  server = await openApiServer()
   const random = seededRandom('whales')
-  const known = [face.engine.add('one'), face.engine.add('two', { venue: 'b' })] as const
-  for (let index = 0; index < 400; index += 1) addRow(random, index, known)
+  const existing = [server.engine.add('one'), server.engine.add('two', { venue: 'b' })] as const
+  for (let index = 0; index < 400; index += 1) addRow(random, index, existing)
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** Several of a millisecond, some of a market that the catalogue does not know. */
 function addRow(
   random: Random,
   index: number,
-  known: readonly { readonly ref: { readonly number: number } }[],
+  existing: readonly { readonly ref: { readonly number: number } }[],
 ): void {
   const at = random.below(3)
   const name = ['one', 'two', 'Gone-3'][at] ?? ''
@@ -56,11 +56,11 @@ function addRow(
   }
   rows.push(row)
   const market = {
-    number: known[at]?.ref.number ?? 99,
+    number: existing[at]?.ref.number ?? 99,
     venue: isOfB ? ('b' as const) : ('a' as const),
     nativeId: nativeMarketId(name),
   }
-  face.engine.whaleRows.put(market, {
+  server.engine.whaleRows.put(market, {
     ...{ nativeId: row.id, timeMs: timeMs(row.atMs), receivedAtMs: timeMs(row.atMs + 5) },
     ...{ price: priceMicros(200_000), size: sizeMicros(contractsOf(row) * 1e6), side: row.side },
     ...{
@@ -98,7 +98,7 @@ async function pages(path: string, query: string): Promise<string[]> {
   const ids: string[] = []
   let cursor = ''
   for (;;) {
-    const got = await face.get(`${path}?${query}${cursor}`)
+    const got = await server.get(`${path}?${query}${cursor}`)
     assert.equal(got.status, 200, got.text)
     const { trades, cursor: next } = got.body
     assert.ok(Array.isArray(trades))
@@ -117,7 +117,7 @@ const expected = (isWanted: (row: Row) => boolean) =>
     .map(({ id }) => id)
 
 test('returns a row with the stream’s fields and the minimum dollars of the list', async () => {
-  const { body } = await face.get('/v1/whales?limit=1&min_usd=1000')
+  const { body } = await server.get('/v1/whales?limit=1&min_usd=1000')
   const last = rows[rows.length - 1]
   assert.ok(last !== undefined && Array.isArray(body.trades))
   assert.deepEqual(body.trades[0], {
@@ -135,7 +135,7 @@ test('returns a row with the stream’s fields and the minimum dollars of the li
     ...takerOf(last),
   })
   assert.equal(body.min_usd, 1_000)
-  assert.equal((await face.get('/v1/whales')).body.min_usd, 5_000)
+  assert.equal((await server.get('/v1/whales')).body.min_usd, 5_000)
 })
 
 test('returns what a plain array gives for every filter combination, on exactly one page each', async () => {
@@ -185,19 +185,19 @@ test('returns those of one market at its path', async () => {
     found,
     expected((row) => row.market === 'venue_a_one' && row.side === 'buy' && row.usd >= 5_000),
   )
-  assert.equal((await face.get('/v1/markets/venue_a_nowhere/whales')).status, 404)
+  assert.equal((await server.get('/v1/markets/venue_a_nowhere/whales')).status, 404)
 })
 
 test('returns no rows below 1,000 dollars and says so', async () => {
-  const got = await face.get('/v1/whales?min_usd=999.99')
+  const got = await server.get('/v1/whales?min_usd=999.99')
   assert.equal(got.status, 422)
   assert.match(got.text, /greater than or equal to 1000/)
 })
 
 test('marks whales of a venue as incomplete while its stream of wallets has ended', async () => {
-  const { engine } = face
+  const { engine } = server
   const lacks = async (path: string) => {
-    const { headers } = await face.get(path)
+    const { headers } = await server.get(path)
     return [headers.get('x-data-complete'), headers.get('x-data-incomplete')]
   }
   assert.deepEqual(await lacks('/v1/whales'), [null, null])

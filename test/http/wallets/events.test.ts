@@ -24,7 +24,7 @@ function row(outcome: 'yes' | 'no', facts: WalletMarket | null) {
 }
 
 test('names a removed market as before, with prices and sides in its first outcome', () => {
-  const told = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
+  const published = ([outcome, facts]: readonly ['yes' | 'no', WalletMarket | null]) => {
     const record = walletTradeRecord(row(outcome, facts), PARTIES)
     const { question, slug, price, side } = record
     return [question, slug, record.outcome, price, side]
@@ -33,12 +33,12 @@ test('names a removed market as before, with prices and sides in its first outco
     ['Was it?', 'was-it'],
     [null, null],
   ]
-  assert.deepEqual(told(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
-  assert.deepEqual(told(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
+  assert.deepEqual(published(['yes', OLD]), [...named, 'Up', 0.4, 'buy'])
+  assert.deepEqual(published(['no', OLD]), [...named, 'Down', 0.6, 'sell'])
   // Where the token's outcome is not known, it counts as the first.
-  assert.deepEqual(told(['no', null]), [...unnamed, null, 0.4, 'buy'])
+  assert.deepEqual(published(['no', null]), [...unnamed, null, 0.4, 'buy'])
   const blank = { ...OLD, tokens: [], labels: [], question: null, slug: null, eventSlug: null }
-  assert.deepEqual(told(['no', blank]), [...unnamed, null, 0.4, 'buy'])
+  assert.deepEqual(published(['no', blank]), [...unnamed, null, 0.4, 'buy'])
   const { question, slug } = walletActivityRecord(row('yes', OLD), NAMES)
   assert.deepEqual([question, slug], named)
 })

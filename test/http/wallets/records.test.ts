@@ -44,8 +44,8 @@ test('thins a long series evenly to 1,000 points, keeping the last and all total
     for (const { timestamp, pnl_to_date, realized_pnl } of points) {
       sum += Math.round(realized_pnl * 1e6)
       assert.equal(pnl_to_date, sum / 1e6)
-      const place = timestamp - NOON / 1_000
-      assert.equal(pnl_to_date, toNumber(series[place]?.toDate ?? USD_ZERO))
+      const position = timestamp - NOON / 1_000
+      assert.equal(pnl_to_date, toNumber(series[position]?.toDate ?? USD_ZERO))
     }
     assert.equal(points.at(-1)?.timestamp, count === 0 ? undefined : NOON / 1_000 + count - 1)
     const gaps = points

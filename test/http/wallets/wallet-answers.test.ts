@@ -9,7 +9,7 @@ import { nativeMarketId } from '../../../engine/ids.ts'
 import { activityAnswer } from '../../../http/wallets/wallet-answers.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const EVENTS = 6_000
@@ -56,15 +56,15 @@ function countedWallet(pair: string): CountedWallet {
   return wallet
 }
 
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace()
+  server = await openApiServer()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 test('reads at most 128 events of a wallet in a tick, however rare the matches', async () => {
   const wallet = countedWallet('a1')
-  face.engine.wallets.known.push(wallet)
+  server.engine.wallets.known.push(wallet)
   for (const [path, rowCount, readMin, lookUpsMax] of [
     ['activity?type=SPLIT', 1, EVENTS, 2],
     ['activity?type=MERGE', 0, EVENTS, 0],
@@ -76,13 +76,13 @@ test('reads at most 128 events of a wallet in a tick, however rare the matches',
     wallet.lookUps = 0
     let most = 0
     let isOver = false
-    const look = () => {
+    const check = () => {
       most = Math.max(most, wallet.rowsOfTurn)
       wallet.rowsOfTurn = 0
-      if (!isOver) setImmediate(look)
+      if (!isOver) setImmediate(check)
     }
-    look()
-    const { status, body } = await face.get(`/v1/wallets/${wallet.profile.proxy}/${path}`)
+    check()
+    const { status, body } = await server.get(`/v1/wallets/${wallet.profile.proxy}/${path}`)
     isOver = true
     assert.equal(status, 200)
     const rows = body.activities ?? body.trades
@@ -97,7 +97,7 @@ test('reads at most 128 events of a wallet in a tick, however rare the matches',
 
 test('counts a slow wallet open against the search time, which is refused in time', async () => {
   const clock = new ManualClock()
-  const { wallets, catalog } = face.engine
+  const { wallets, catalog } = server.engine
   const wallet = countedWallet('b2')
   wallet.onRead = () => clock.advance(10)
   const open = async () => {
@@ -105,7 +105,7 @@ test('counts a slow wallet open against the search time, which is refused in tim
     return wallet
   }
   const engine = { wallets: { count: 1, ranking: wallets.ranking.bind(wallets), open } }
-  const asked = {
+  const requested = {
     ...{ address: wallet.profile.proxy, signal: new AbortController().signal },
     requester: ['test'],
     query: { order: 'desc', limit: 5, type: ['MERGE'] },
@@ -113,7 +113,7 @@ test('counts a slow wallet open against the search time, which is refused in tim
   const beganMs = clock.monotonicMs()
   const answer = (rowsMs: number) => {
     wallet.onRead = () => clock.advance(rowsMs)
-    return activityAnswer({ engine, catalog, clock }, asked)
+    return activityAnswer({ engine, catalog, clock }, requested)
   }
   await assert.rejects(
     answer(100),

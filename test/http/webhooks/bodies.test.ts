@@ -32,7 +32,7 @@ import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { PUBLIC_ONLY } from '../../support/rigs/face.ts'
 import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
-import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
+import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
 
 const BODY_BYTES_MAX = 20_000
 
@@ -80,14 +80,14 @@ function whaleOf(market: FakeMarket, set: Partial<WhaleUpdate['whale']> = {}): W
 function lifecycleOf(
   market: FakeMarket,
   event: LifecycleUpdate['event'],
-  twin: FakeMarket | null = null,
+  matchedMarket: FakeMarket | null = null,
 ): LifecycleUpdate {
   const settlementPrice = priceMicros(1_000_000)
   const facts = { ...market.summary, status: 'resolved', settlementPrice } as const
   const times = { venueTimeMs: NOON, receivedAtMs: NOON }
   const stamp = { offset: 1, seq: 1 }
   const base = { kind: 'lifecycle', market: market.ref, ...stamp, ...times } as const
-  return { ...base, event, facts, matchedMarket: twin?.ref ?? null }
+  return { ...base, event, facts, matchedMarket: matchedMarket?.ref ?? null }
 }
 
 function arbitrageOf(
@@ -98,17 +98,17 @@ function arbitrageOf(
   const { question, category } = summary
   const one = opportunity([ref, other.ref], { question, category, explanation: question })
   const reason = event === 'closed' ? 'market_closed' : null
-  return opportunityTold(one, { event, reason, receivedAtMs: timeMs(NOON + 3_000) })
+  return publishedOpportunity(one, { event, reason, receivedAtMs: timeMs(NOON + 3_000) })
 }
 
 /** A body as its receiver reads it; it has what every body has. */
 function read(bytes: Uint8Array, type: WebhookEventType): Told {
   assert.ok(bytes.length <= BODY_BYTES_MAX, `${bytes.length} bytes of ${type}`)
-  const told: Told = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  assert.deepEqual(Object.keys(told), ['type', 'timestamp', 'data'])
-  assert.equal(told.type, type)
-  assert.equal(new Date(told.timestamp).toISOString(), told.timestamp)
-  return told
+  const reported: Told = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  assert.deepEqual(Object.keys(reported), ['type', 'timestamp', 'data'])
+  assert.equal(reported.type, type)
+  assert.equal(new Date(reported.timestamp).toISOString(), reported.timestamp)
+  return reported
 }
 
 const dataOf = (frame: unknown): unknown => JSON.parse(String(frame)).data
@@ -235,9 +235,9 @@ describe('bodies', () => {
       const long = () => random.pick(wild).repeat(random.pick([0, 300, 3_000, 30_000, 200_000]))
       const tags = Array.from({ length: random.pick([0, 3, 2_000]) }, () => long().slice(0, 500))
       const set = { question: long(), description: long(), image: long(), url: long(), tags }
-      const told = world(NAMES, { ...set, category: long() })
-      const { one, other, bodies } = told
-      for (const [type, bytes] of everyBody(told)) read(bytes, type)
+      const reported = world(NAMES, { ...set, category: long() })
+      const { one, other, bodies } = reported
+      for (const [type, bytes] of everyBody(reported)) read(bytes, type)
       const match = read(
         bodies.write('match.created', lifecycleOf(one, 'matched', other)),
         'match.created',
@@ -270,8 +270,8 @@ describe('bodies', () => {
 })
 
 describe('document of webhook bodies', () => {
-  const told = world()
-  const { engine, clock } = told
+  const reported = world()
+  const { engine, clock } = reported
   const shared = { metrics: new Metrics(), isMetricsPublic: false, webhookPolicy: PUBLIC_ONLY }
   const routes = api({ engine, clock, ...shared })
   const document = openapi(routes, { version: '1', names: NAMES })
@@ -283,7 +283,7 @@ describe('document of webhook bodies', () => {
   test('documents every event type with headers and a schema that every body matches', () => {
     const operations = Object(document.webhooks)
     assert.deepEqual(Object.keys(operations), [...EVENT_TYPES])
-    const bodies = everyBody(told)
+    const bodies = everyBody(reported)
     const content = ['post', 'requestBody', 'content', 'application/json', 'schema']
     for (const type of EVENT_TYPES) {
       const parameters: JsonObject[] = operations[type].post.parameters

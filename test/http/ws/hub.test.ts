@@ -12,23 +12,23 @@ import { Hub } from '../../../http/ws/hub.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
 import { bookChecksum, FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 let one: FakeMarket
 let two: FakeMarket
 before(async () => {
-  face = await openFace({ clock })
-  one = face.engine.add('one', { eventSlug: 'both' })
-  two = face.engine.add('two', { venue: 'b', eventSlug: 'both' })
+  server = await openApiServer({ clock })
+  one = server.engine.add('one', { eventSlug: 'both' })
+  two = server.engine.add('two', { venue: 'b', eventSlug: 'both' })
   one.replace([level(0.4, 100)], [level(0.5, 50)])
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const encodedCount = (): number =>
-  [...face.engine.metrics.counts('stream_messages_encoded_total').values()]
+  [...server.engine.metrics.counts('stream_messages_encoded_total').values()]
     .map((count) => count.value)
     .reduce((sum, value) => sum + value, 0)
 
@@ -48,7 +48,7 @@ describe('subscribers of an update', () => {
     one.trade()
     one.reprice(450_000)
     assert.equal(encodedCount(), before)
-    const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(face.port)))
+    const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(server.port)))
     const [first, second, third] = clients
     assert.ok(first !== undefined && second !== undefined && third !== undefined)
     const command = { action: 'subscribe', id: 1, channel: 'trades' }
@@ -68,7 +68,7 @@ describe('subscribers of an update', () => {
   })
 
   test('sends market, both times, epoch, offset and seq in a message', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const market_ids = [one.ref.id.toUpperCase()]
     const replied = await client.ask(
       { op: 'subscribe', id: 2, channels: ['orderbook', 'prices'], market_ids },
@@ -89,7 +89,7 @@ describe('subscribers of an update', () => {
       channel: 'orderbook',
       market_id: one.ref.id,
       epoch: 'k3f9c2',
-      offset: face.engine.publisher.offset('orderbook'),
+      offset: server.engine.publisher.offset('orderbook'),
       seq: book.seq + 1,
       timestamp_ms: clock.nowMs(),
       received_ms: clock.nowMs(),
@@ -114,7 +114,7 @@ describe('subscribers of an update', () => {
   })
 
   test('sends the book’s checksum with every 50th update', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     await client.ask(
       { action: 'subscribe', id: 1, channel: 'orderbook', platform: 'venue_b' },
       'synced',
@@ -134,7 +134,7 @@ describe('subscribers of an update', () => {
   })
 
   test('announces a replaced book by resync and snapshot to every subscriber group', async () => {
-    const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(face.port)))
+    const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(server.port)))
     const targets = [{ market_id: one.ref.id }, { platform: 'venue_a' }, { market_ids: ['*'] }]
     for (const [index, client] of clients.entries()) {
       await client.ask(
@@ -160,14 +160,14 @@ describe('subscribers of an update', () => {
   })
 
   test('publishes a late book at once, and again with its new state', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const market_ids = [one.ref.id]
     await client.ask({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids }, 'synced')
     await client.ask(
       { action: 'subscribe', id: 2, channel: 'depth', market_ids, conflate_ms: 100 },
       'synced',
     )
-    const { publisher } = face.engine
+    const { publisher } = server.engine
     const stamp = () => publisher.latest('orderbook', one.ref.number)
     one.markStale('delayed')
     for (const channel of ['orderbook', 'depth']) {
@@ -188,12 +188,12 @@ describe('subscribers of an update', () => {
     one.replace([level(0.4, 1)], [level(0.5, 1)])
     one.change(bid(0.4, 2))
     const subscribe = { action: 'subscribe', channel: 'orderbook', market_ids: [one.ref.id] }
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const { epoch, offset } = await client.ask({ ...subscribe, id: 1 }, 'synced')
     await client.close()
     one.markStale('contradicted_by_trade')
     const kinds = async () => {
-      const again = await StreamClient.open(face.port)
+      const again = await StreamClient.open(server.port)
       await again.ask({ ...subscribe, id: 1, since: { epoch, offset } }, 'resumed')
       const shown = ['stale', 'resync', 'snapshot', 'resumed']
       const types = again.messages.map(({ type }) => String(type))
@@ -206,9 +206,9 @@ describe('subscribers of an update', () => {
   })
 
   test('sends a gap of a market or venue to every affected trade subscription', async () => {
-    const single = await StreamClient.open(face.port)
-    const other = await StreamClient.open(face.port)
-    const everything = await StreamClient.open(face.port)
+    const single = await StreamClient.open(server.port)
+    const other = await StreamClient.open(server.port)
+    const everything = await StreamClient.open(server.port)
     const command = { action: 'subscribe', id: 1, channel: 'trades' }
     await single.ask({ ...command, market_ids: [one.ref.id] }, 'synced')
     await other.ask({ ...command, market_ids: [two.ref.id] }, 'synced')
@@ -221,8 +221,8 @@ describe('subscribers of an update', () => {
       fromMs: timeMs(1000),
       toMs: timeMs(2000),
     } as const
-    face.engine.publisher.publish({ ...gap, market: one.ref, count: 3 })
-    face.engine.publisher.publish({ ...gap, market: null, count: null })
+    server.engine.publisher.publish({ ...gap, market: one.ref, count: 3 })
+    server.engine.publisher.publish({ ...gap, market: null, count: null })
     for (const client of [single, everything]) {
       const gaps = dataOf(await settle(client), 'gap')
       const lost = { type: 'gap', channel: 'trades', from_ms: 1000, to_ms: 2000 }
@@ -238,10 +238,10 @@ describe('subscribers of an update', () => {
   })
 
   test('sends a venue’s state change to all connections', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const platform = 'venue_b'
     await settle(client)
-    face.engine.publisher.publish({
+    server.engine.publisher.publish({
       kind: 'status',
       venue: 'b',
       platform,
@@ -304,16 +304,16 @@ test('sends a status with all facts, also from getters', () => {
       return facts.staleBooks
     }
   }
-  const told = statusMessage(new VenueLike())
-  assert.equal(told.trades_source, 'activity')
-  assert.deepEqual(told, statusMessage(facts))
+  const published = statusMessage(new VenueLike())
+  assert.equal(published.trades_source, 'activity')
+  assert.deepEqual(published, statusMessage(facts))
 })
 
 test('counts and rarely logs a channel that throws, and runs the channels behind it', () => {
   const engine = new FakeEngine(new ManualClock())
   const { publisher, metrics } = engine
   const lines: string[] = []
-  const heard: string[] = []
+  const received: string[] = []
   /** The channel of trades under another name, which only hears. */
   const hearer = (name: string, onUpdate: OpenChannel['onUpdate']): Channel => ({
     ...trades,
@@ -333,7 +333,7 @@ test('counts and rarely logs a channel that throws, and runs the channels behind
       hearer('broken', () => {
         throw new Error('broken')
       }),
-      hearer('whole', ({ kind }) => void heard.push(kind)),
+      hearer('whole', ({ kind }) => void received.push(kind)),
     ],
   })
   publisher.watch(hub)
@@ -352,7 +352,7 @@ test('counts and rarely logs a channel that throws, and runs the channels behind
   } as const
   publisher.publish(status)
   for (let count = 0; count < 20; count += 1) market.trade()
-  assert.deepEqual(heard, ['status', ...Array<string>(20).fill('trade')])
+  assert.deepEqual(received, ['status', ...Array<string>(20).fill('trade')])
   const [failures] = metrics.counts('stream_channel_failures_total').values()
   assert.equal(failures?.value, 21)
   assert.equal([...metrics.counts('watcher_failures_total').values()][0]?.value, 0)
@@ -363,7 +363,7 @@ test('counts and rarely logs a channel that throws, and runs the channels behind
 
 describe('heartbeats', () => {
   test('sends heartbeats every 5 s, after the data they count', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const market_ids = ['*']
     await client.ask(
       { action: 'subscribe', id: 1, channels: ['orderbook', 'trades'], market_ids },
@@ -396,7 +396,7 @@ describe('heartbeats', () => {
 
   test('sends a heartbeat due within 1 s with a message that reaches at least half of the connections, not fewer', async () => {
     const clock = new ManualClock()
-    const own = await openFace({ clock })
+    const own = await openApiServer({ clock })
     const one = own.engine.add('one')
     const { hub } = own.server
     const clients = await Promise.all([1, 2, 3].map(() => StreamClient.open(own.port)))
@@ -407,8 +407,8 @@ describe('heartbeats', () => {
     await second.ask({ ...everything, channel: 'orderbook' }, 'synced')
     await third.ask({ ...everything, channel: 'trades' }, 'synced')
     const beats = async (): Promise<number[]> => {
-      const heard = await Promise.all(clients.map(settle))
-      return heard.map((messages) => dataOf(messages, 'heartbeat').length)
+      const received = await Promise.all(clients.map(settle))
+      return received.map((messages) => dataOf(messages, 'heartbeat').length)
     }
     hub.beat()
     clock.advance(3_999)

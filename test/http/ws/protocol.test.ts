@@ -119,7 +119,7 @@ test('reads a binary frame as MessagePack of any encoder, or JSON', () => {
 })
 
 test('has options with values and defaults per channel, where null is the default', () => {
-  const lanes = (fields: object) => {
+  const variants = (fields: object) => {
     const command = parse({ action: 'subscribe', market_ids: ['m'], ...fields })
     return command.kind === 'subscribe' ? command.variants : command
   }
@@ -140,7 +140,7 @@ test('has options with values and defaults per channel, where null is the defaul
       ['trades', 'prices:250', 'depth:20:250'],
     ],
   ] as const) {
-    assert.deepEqual(lanes(fields), expected, JSON.stringify(fields))
+    assert.deepEqual(variants(fields), expected, JSON.stringify(fields))
   }
 })
 

@@ -74,9 +74,9 @@ function openBench(name: EnvironmentName): Bench {
     failedRows: name === 'market' ? 'keep' : 'drop',
     diskSpace: () => bench.room,
   })
-  const room = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
+  const capacity = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
   const bench: Bench = {
-    ...{ path, clock, metrics, environment, fault: 'none', commitCount: 0, room },
+    ...{ path, clock, metrics, environment, fault: 'none', commitCount: 0, room: capacity },
     readFault: null,
   }
   cleanups.push(async () => {
@@ -242,7 +242,7 @@ describe('an environment', () => {
       if (first !== null) outbox.update(one, { ...first, status: 'delivered', dueAtMs: null })
       outbox.prune({ webhook: one, finishedMax: 0, beforeMs: timeMs(0), rowsMax: 5 })
     }
-    const judge = () => {
+    const validator = () => {
       const listed = outbox.list({ webhook: one, status: null, before: null, limit: 99 })
       const { counts } = outbox.state(one)
       const due = outbox.due({ webhook: one, attemptKind: 'first', after: null, limit: 99 })
@@ -252,12 +252,12 @@ describe('an environment', () => {
       assert.equal(counts.created, listed[0]?.number ?? 1)
       return counts
     }
-    const counts = judge()
+    const counts = validator()
     assert.ok(counts.created < 22, 'some were refused')
     bench.fault = 'none'
     bench.clock.advance(5_000)
     await bench.environment.committed()
-    assert.deepEqual(judge(), counts)
+    assert.deepEqual(validator(), counts)
     assert.deepEqual(new Outbox(bench.environment).state(one).counts, counts)
   })
 

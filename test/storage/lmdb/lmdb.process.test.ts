@@ -66,10 +66,10 @@ async function filled(): Promise<string> {
   return dataDir
 }
 
-async function refuses(dataDir: string, words: RegExp): Promise<void> {
+async function refuses(dataDir: string, terms: RegExp): Promise<void> {
   await assert.rejects(openData(dataDir), (error: unknown) => {
     assert.ok(error instanceof Error)
-    assert.match(error.message, words)
+    assert.match(error.message, terms)
     assert.match(error.message, /refusing to start|in use/)
     return true
   })
@@ -93,8 +93,8 @@ test('allows one engine per data folder and releases the lock on close', async (
 
 test('refuses an emptied, missing or foreign environment', async () => {
   const dataDir = await filled()
-  const kept = join(folder, 'kept')
-  cpSync(dataDir, kept, { recursive: true })
+  const retained = join(folder, 'kept')
+  cpSync(dataDir, retained, { recursive: true })
   for (const name of ['accounts', 'market']) {
     const file = join(dataDir, name, 'data.mdb')
     truncateSync(file, 0)
@@ -104,16 +104,16 @@ test('refuses an emptied, missing or foreign environment', async () => {
     await refuses(dataDir, new RegExp(`${name}/data.mdb is missing`))
     copyFileSync(join(await filled(), name, 'data.mdb'), file)
     await refuses(dataDir, /belongs to another database/)
-    copyFileSync(join(kept, name, 'data.mdb'), file)
+    copyFileSync(join(retained, name, 'data.mdb'), file)
   }
-  copyFileSync(join(kept, 'market', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
+  copyFileSync(join(retained, 'market', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
   await refuses(dataDir, /it is the environment "market"/)
-  copyFileSync(join(kept, 'accounts', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
+  copyFileSync(join(retained, 'accounts', 'data.mdb'), join(dataDir, 'accounts', 'data.mdb'))
   rmSync(join(dataDir, 'database.json'))
   await refuses(dataDir, /database.json is not/)
   writeFileSync(join(dataDir, 'database.json'), '{}')
   await refuses(dataDir, /database.json is damaged/)
-  copyFileSync(join(kept, 'database.json'), join(dataDir, 'database.json'))
+  copyFileSync(join(retained, 'database.json'), join(dataDir, 'database.json'))
   const storage = await openData(dataDir)
   assert.equal(storage.trades.count(), 1_000)
   await storage.close()
@@ -131,12 +131,12 @@ test('refuses a truncated or zeroed file in the child process check', async () =
 })
 
 test('refuses a file with a zeroed page, or opens it whole when the page holds no row', async () => {
-  const whole = await filled()
-  const pages = statSync(join(whole, 'market', 'data.mdb')).size / PAGE_BYTES
+  const complete = await filled()
+  const pages = statSync(join(complete, 'market', 'data.mdb')).size / PAGE_BYTES
   const outcomes = { refused: 0, opened: 0 }
   for (let page = 2; page < pages; page += 5) {
     const dataDir = join(folder, `zeroed-${page}`)
-    cpSync(whole, dataDir, { recursive: true })
+    cpSync(complete, dataDir, { recursive: true })
     const file = openSync(join(dataDir, 'market', 'data.mdb'), 'r+')
     writeSync(file, Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, page * PAGE_BYTES)
     closeSync(file)
@@ -195,8 +195,8 @@ test('counts and does not serve a damaged record, but its neighbours', async () 
   // Some trades share a row of LMDB; the damage is in the id of one of them.
   const [block] = [...table.getRange({})].filter(({ value }) => value.includes('t500'))
   assert.ok(block !== undefined)
-  const place = block.value.indexOf('t500')
-  block.value.writeUInt8(block.value.readUInt8(place) ^ 4, place)
+  const position = block.value.indexOf('t500')
+  block.value.writeUInt8(block.value.readUInt8(position) ^ 4, position)
   await table.put(block.key, block.value)
   await root.close()
   const metrics = new Metrics()
@@ -229,9 +229,9 @@ test('counts and does not serve a damaged bar or truncated snapshot', async () =
   value.writeUInt8(value.readUInt8(20) ^ 4, 20)
   await bars.put(barRowKey, value)
   const snapshots = openTable(root, TABLES.snapshots)
-  const kept = snapshots.get(groupKey(1, NOON_MS))
-  assert.ok(kept !== undefined)
-  await snapshots.put(groupKey(1, NOON_MS), kept.subarray(0, -1))
+  const retained = snapshots.get(groupKey(1, NOON_MS))
+  assert.ok(retained !== undefined)
+  await snapshots.put(groupKey(1, NOON_MS), retained.subarray(0, -1))
   await root.close()
   const metrics = new Metrics()
   const storage = await openData(dataDir, metrics)

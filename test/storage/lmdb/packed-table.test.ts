@@ -31,7 +31,7 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
     const random = seededRandom(`packed ${order}`)
     const path = `${folder}/${order.replaceAll(' ', '-')}`
     let { environment, table } = open(path)
-    const twin = new Map<string, Buffer>()
+    const reference = new Map<string, Buffer>()
     const keyAt = (step: number) => {
       const market = 1 + random.below(3)
       if (order === 'anyhow' || random.below(8) === 0) {
@@ -43,12 +43,12 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
       const key = keyAt(step)
       if (random.below(6) === 0) {
         table.remove(key)
-        twin.delete(key.toString('hex'))
+        reference.delete(key.toString('hex'))
       } else {
         const bytes = random.below(40) === 0 ? 700 : random.below(90)
         const value = Buffer.alloc(bytes, step % 251)
         table.put(key, value)
-        twin.set(key.toString('hex'), value)
+        reference.set(key.toString('hex'), value)
       }
       if (random.below(30) === 0) {
         // Half of the commits are still on their way when the next rows come.
@@ -63,8 +63,8 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
         table = again.table
       }
       if (step % 10 > 0) continue
-      const asked = keyAt(step)
-      assert.deepEqual(table.get(asked), twin.get(asked.toString('hex')) ?? null)
+      const requested = keyAt(step)
+      assert.deepEqual(table.get(requested), reference.get(requested.toString('hex')) ?? null)
       const isReverse = random.below(2) === 0
       const market = 1 + random.below(3)
       const from = tradeKey(market, random.below(400), random.below(400))
@@ -75,7 +75,7 @@ for (const order of ['as they come', 'newest first', 'anyhow'] as const) {
         return read.length < 40
       })
       const [low, high] = [from.toString('hex'), to.toString('hex')]
-      const expected = [...twin].filter(([one]) => one >= low && one < high).sort()
+      const expected = [...reference].filter(([one]) => one >= low && one < high).sort()
       if (isReverse) expected.reverse()
       assert.deepEqual(read, expected.slice(0, 40))
     }

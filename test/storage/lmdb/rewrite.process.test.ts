@@ -24,14 +24,14 @@ test('overwrites a deleted account in the database and keeps every other row', a
   const storage = await openData(dataDir)
   const stays = Array.from({ length: 200 }, (_, index) => `stays${index}`)
   for (const id of stays) await storage.accounts.putAccount(account(id))
-  const gone = { ...account('gone'), email: 'person.to.forget@example.com' }
-  await storage.accounts.putAccount(gone)
-  await storage.accounts.putAccount({ ...gone, isDisabled: true })
-  await storage.accounts.removeAccount(gone.id)
-  assert.ok(occurrences(dataDir, gone.email) > 0)
+  const removed = { ...account('gone'), email: 'person.to.forget@example.com' }
+  await storage.accounts.putAccount(removed)
+  await storage.accounts.putAccount({ ...removed, isDisabled: true })
+  await storage.accounts.removeAccount(removed.id)
+  assert.ok(occurrences(dataDir, removed.email) > 0)
 
   await storage.overwriteDeleted()
-  assert.equal(occurrences(dataDir, gone.email), 0)
+  assert.equal(occurrences(dataDir, removed.email), 0)
   const ids = () => [...storage.accounts.accounts()].map(({ id }) => id).sort()
   assert.deepEqual(ids(), stays.map((id) => account(id).id).sort())
   assert.deepEqual(readdirSync(join(dataDir, 'accounts')).sort(), ['data.mdb', 'lock.mdb'])
@@ -43,8 +43,8 @@ test('overwrites a deleted account in the database and keeps every other row', a
   await storage.accounts.putAccount(account('last'))
   await storage.close()
   const again = await openData(dataDir)
-  const kept = [...again.accounts.accounts()].map(({ id }) => id).sort()
-  assert.deepEqual(kept, [...stays, 'later', 'last'].map((id) => account(id).id).sort())
+  const retained = [...again.accounts.accounts()].map(({ id }) => id).sort()
+  assert.deepEqual(retained, [...stays, 'later', 'last'].map((id) => account(id).id).sort())
   await again.close()
 })
 

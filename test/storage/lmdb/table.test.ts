@@ -36,18 +36,18 @@ test('matches a plain map after any order of puts and removals', async () => {
     ...{ metrics: new Metrics(), commitPauseMs: 0, failedRows: 'keep' },
   })
   const table = environment.table(TABLES.ticks)
-  const twin = new Map<string, Buffer>()
+  const reference = new Map<string, Buffer>()
   const [key, value] = [groupKey(0, 0), Buffer.alloc(600)]
   for (let step = 0; step < STEPS; step += 1) {
     groupKey(random.below(3), random.below(KEYS_A_GROUP), key)
     if (random.below(4) === 0) {
       table.remove(key)
-      twin.delete(key.toString('hex'))
+      reference.delete(key.toString('hex'))
     } else {
       const bytes = random.below(10) === 0 ? 120 + random.below(480) : random.below(40)
       value.fill(step % 251)
       table.put(key, value, bytes)
-      twin.set(key.toString('hex'), Buffer.from(value.subarray(0, bytes)))
+      reference.set(key.toString('hex'), Buffer.from(value.subarray(0, bytes)))
     }
     key.fill(0xee)
     value.fill(0xee)
@@ -60,10 +60,10 @@ test('matches a plain map after any order of puts and removals', async () => {
       else await nextTurn()
     }
     if (step % 10 > 0) continue
-    const asked = groupKey(random.below(3), random.below(KEYS_A_GROUP))
-    const held = twin.get(asked.toString('hex')) ?? null
-    assert.deepEqual(table.get(asked), held)
-    assert.equal(table.has(asked), held !== null)
+    const requested = groupKey(random.below(3), random.below(KEYS_A_GROUP))
+    const held = reference.get(requested.toString('hex')) ?? null
+    assert.deepEqual(table.get(requested), held)
+    assert.equal(table.has(requested), held !== null)
     const isReverse = random.below(2) === 0
     const group = random.below(3)
     const from = groupKey(group, random.below(KEYS_A_GROUP))
@@ -74,12 +74,12 @@ test('matches a plain map after any order of puts and removals', async () => {
       return read.length < 60
     })
     const [low, high] = [from.toString('hex'), to.toString('hex')]
-    const expected = [...twin].filter(([one]) => one >= low && one < high).sort()
+    const expected = [...reference].filter(([one]) => one >= low && one < high).sort()
     if (isReverse) expected.reverse()
     assert.deepEqual(read, expected.slice(0, 60))
   }
   isFull = false
   await environment.committed()
-  assert.equal(table.committedCount(), twin.size)
+  assert.equal(table.committedCount(), reference.size)
   await environment.close(CLOSE_MS)
 })

@@ -15,7 +15,7 @@ import {
   writeItem,
 } from '../../../storage/records/log-items.ts'
 import { ask, bid, eventListing, level, marketRef, NOON } from '../../support/worlds/builders.ts'
-import { opportunity, opportunityTold } from '../../support/worlds/opportunities.ts'
+import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
 import { marketListing, marketSummary, SOME_FEES } from '../../support/worlds/stored.ts'
 
 const [ONE, OTHER] = [marketRef('one', 1), marketRef('other', 2 ** 32 - 1)]
@@ -80,7 +80,7 @@ const STATUS = {
   staleBooks: 0,
 } as const
 const SUMMARY = marketSummary(marketListing('one', { fees: SOME_FEES }))
-const told = opportunityTold(opportunity([ONE, OTHER]))
+const published = publishedOpportunity(opportunity([ONE, OTHER]))
 
 const UPDATES: readonly Update[] = [
   { kind: 'book', ...STAMPED, changes: [bid(0.4, 0), ask(0.43, 12)], checksum: 2 ** 32 - 1 },
@@ -93,8 +93,15 @@ const UPDATES: readonly Update[] = [
   { kind: 'lifecycle', ...STAMPED, event: 'changed', facts: factsOf(), matchedMarket: null },
   { kind: 'lifecycle', ...STAMPED, event: 'settled', facts: factsOf(), matchedMarket: null },
   { kind: 'lifecycle', ...STAMPED, event: 'matched', facts: factsOf(), matchedMarket: OTHER },
-  { ...told, offset: 4, seq: 5 },
-  { ...told, offset: 4, seq: 6, event: 'closed', reason: 'stale', previousPeak: told.peak },
+  { ...published, offset: 4, seq: 5 },
+  {
+    ...published,
+    offset: 4,
+    seq: 6,
+    event: 'closed',
+    reason: 'stale',
+    previousPeak: published.peak,
+  },
   { kind: 'status', ...STATUS },
   {
     ...{ kind: 'gap', channel: 'trades', market: OTHER, venue: 'a', platform: 'venue_a' },
@@ -193,10 +200,10 @@ test('round-trips every item', () => {
 })
 
 test('reports an item of an unlisted market, refuses a damaged one completely, and never throws', () => {
-  const elsewhere = { ...STAMPED, market: marketRef('elsewhere', 77) }
+  const forwarded = { ...STAMPED, market: marketRef('elsewhere', 77) }
   const unknown: LogItem = {
     kind: 'update',
-    update: { kind: 'bookConfirmed', ...elsewhere, wasStale: false },
+    update: { kind: 'bookConfirmed', ...forwarded, wasStale: false },
     book: null,
   }
   assert.equal(readBack(encoded((writer) => writeItem(writer, unknown))), 'unknown_market')

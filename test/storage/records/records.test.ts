@@ -15,16 +15,16 @@ import { NOON_MS, trade } from '../../support/worlds/stored.ts'
 
 const stored = { ...trade('0xabc-1', { run: 3, offset: 2 ** 40, seq: 9 }), ordinal: 7 }
 const key = tradeKey(5, NOON_MS, 7)
-const place = { venue: 'b', ordinal: 12 } as const
+const position = { venue: 'b', ordinal: 12 } as const
 const TOKEN = '94532235908853478633102631881008651863941875830027892478278578250784387892726'
 const tokens = {
   get: (market: number, outcomeIndex: number) => (market === 5 ? `${TOKEN}${outcomeIndex}` : null),
   offer: (_: number, outcomeIndex: number, token: string) => token === `${TOKEN}${outcomeIndex}`,
 }
-const value = recordOf({ trade: stored, venuePosition: place })
+const value = recordOf({ trade: stored, venuePosition: position })
 
-function recordOf(placed: TradeRecord): Buffer {
-  const { bytes, end } = packTrade(key, placed, tokens)
+function recordOf(positioned: TradeRecord): Buffer {
+  const { bytes, end } = packTrade(key, positioned, tokens)
   return Buffer.from(bytes.subarray(0, end))
 }
 
@@ -33,7 +33,7 @@ function read(row: Buffer, at = key): TradeRecord | null {
 }
 
 test('round-trips a trade, with time and ordinal from the key', () => {
-  assert.deepEqual(read(value), { trade: stored, venuePosition: place })
+  assert.deepEqual(read(value), { trade: stored, venuePosition: position })
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(recordOf({ trade: block, venuePosition: null })), {
     trade: block,
@@ -44,11 +44,14 @@ test('round-trips a trade, with time and ordinal from the key', () => {
 test('reads a trade of an older format, without a venue position for format 1', () => {
   const block = { ...stored, isBlock: true }
   assert.deepEqual(read(olderTradeValue(key, stored, null)), { trade: stored, venuePosition: null })
-  assert.deepEqual(read(olderTradeValue(key, stored, place)), {
+  assert.deepEqual(read(olderTradeValue(key, stored, position)), {
     trade: stored,
-    venuePosition: place,
+    venuePosition: position,
   })
-  assert.deepEqual(read(olderTradeValue(key, block, place)), { trade: block, venuePosition: place })
+  assert.deepEqual(read(olderTradeValue(key, block, position)), {
+    trade: block,
+    venuePosition: position,
+  })
 })
 
 const hex = (digits: number) =>
@@ -59,23 +62,23 @@ const hex = (digits: number) =>
     })
     .map((text) => `0x${text}`)
 const party = fc.oneof(fc.constant(null), hex(40), hex(3), fc.constantFrom('', '0xé', '0xAB', '-'))
-const whole = fc.oneof(
+const complete = fc.oneof(
   fc.nat(300),
   fc.maxSafeNat().map((number) => Math.floor(number / 4)),
 )
-const orNull = fc.oneof(fc.constant(null), whole)
+const orNull = fc.oneof(fc.constant(null), complete)
 
 test('round-trips a trade of any numbers, parties and id through its packed record', () => {
   const trades = fc.record({
     ...{
       price: fc.nat(1_000_000),
       size: fc.oneof(
-        whole,
+        complete,
         fc.nat(9_999).map((cents) => cents * 10_000),
       ),
     },
     ...{ side: fc.constantFrom('buy' as const, 'sell' as const), outcomeIndex: fc.nat(2) },
-    ...{ usd: whole, maker: party, taker: party, txHash: fc.oneof(party, hex(64)) },
+    ...{ usd: complete, maker: party, taker: party, txHash: fc.oneof(party, hex(64)) },
     ...{ isBlock: fc.boolean(), late: fc.integer({ min: -1e9, max: 1e12 }) },
     ...{ run: orNull, offset: orNull, seq: orNull, placed: fc.boolean(), n: fc.nat(300) },
     id: fc.constantFrom('fields', 'other token', 'part', 'uuid', 'text', 'leading zero'),
@@ -83,7 +86,7 @@ test('round-trips a trade of any numbers, parties and id through its packed reco
     uuid: fc.uuid(),
   })
   fc.assert(
-    fc.property(trades, ({ id, text, uuid, n, late, placed, ...fields }) => {
+    fc.property(trades, ({ id, text, uuid, n, late, placed: positioned, ...fields }) => {
       const { price, size, side, outcomeIndex, taker, txHash } = fields
       const traded = outcomeIndex === 0 ? price : 1_000_000 - price
       const rest = `${taker}-${side}-${size}-${traded}`
@@ -103,7 +106,7 @@ test('round-trips a trade of any numbers, parties and id through its packed reco
         usd: usdMicros(fields.usd),
         receivedAtMs: timeMs(NOON_MS + late),
       }
-      const written = { trade: row, venuePosition: placed ? place : null }
+      const written = { trade: row, venuePosition: positioned ? position : null }
       assert.deepEqual(read(recordOf(written)), written)
     }),
     { numRuns: 500 },
@@ -113,9 +116,9 @@ test('round-trips a trade of any numbers, parties and id through its packed reco
 for (const text of ['0xaB', '0xBa', '0xag', '0xga', '0xa-', '0x-a', '0x0é']) {
   test(`a trade keeps the party and the hash ${text}, which is no hexadecimal number`, () => {
     const odd = { ...stored, maker: text, taker: text, txHash: text }
-    assert.deepEqual(read(recordOf({ trade: odd, venuePosition: place })), {
+    assert.deepEqual(read(recordOf({ trade: odd, venuePosition: position })), {
       trade: odd,
-      venuePosition: place,
+      venuePosition: position,
     })
   })
 }
@@ -124,7 +127,7 @@ test('stores an id that repeats its trade’s fields in one byte, and the record
   const [txHash, taker] = [`0x${'5a'.repeat(32)}`, `0x${'c3'.repeat(20)}`]
   const row = { ...stored, txHash, taker, offset: 30_000, run: 3, seq: 900 }
   const nativeId = `${txHash}-${TOKEN}0-${taker}-buy-${row.size}-${row.price}-0`
-  const bytes = recordOf({ trade: { ...row, nativeId }, venuePosition: place }).length
+  const bytes = recordOf({ trade: { ...row, nativeId }, venuePosition: position }).length
   assert.ok(nativeId.length > 200 && bytes < 90, `${bytes} bytes`)
 })
 
@@ -133,8 +136,8 @@ test('computes the same checksum as zlib for bytes in two parts', () => {
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(40), (bytes, cut) => {
       const middle = Math.min(cut, bytes.length)
       const before = crc32(bytes, { from: 0, to: middle, before: 0 })
-      const whole = crc32(bytes, { from: middle, to: bytes.length, before })
-      assert.equal(whole, zlib.crc32(bytes))
+      const complete = crc32(bytes, { from: middle, to: bytes.length, before })
+      assert.equal(complete, zlib.crc32(bytes))
     }),
   )
 })

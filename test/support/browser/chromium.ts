@@ -146,8 +146,8 @@ export const focusOn = (one: Locator): Promise<void> =>
 /** As the server of this address sets it (http/request/dashboard-request.ts). */
 export function sessionCookie(url: string, token: string) {
   const { origin, port } = new URL(url)
-  const kept = { url: origin, httpOnly: true, sameSite: 'Strict' } as const
-  return { ...kept, name: `twinbook${port}`, value: token }
+  const stored = { url: origin, httpOnly: true, sameSite: 'Strict' } as const
+  return { ...stored, name: `twinbook${port}`, value: token }
 }
 
 // What follows runs in the page, before anything of it: as texts, since the types here are those of Node.

@@ -5,14 +5,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signUp } from '../clients/rest-caller.ts'
-import { type Face, openFace } from '../rigs/face.ts'
+import { type ApiServer, openApiServer } from '../rigs/face.ts'
 import { freePorts, startProcess } from '../rigs/processes.ts'
 import { beforeAgain, read } from '../rigs/whole-service.ts'
 import { type Chromium, openChromium, type Tab, type TabOptions } from './chromium.ts'
 
 /** The dashboard over a fake engine. */
 export interface FakeDashboard {
-  readonly face: Face
+  readonly face: ApiServer
   readonly chromium: Chromium
   /** A tab at a page (`#/markets`); `ann` is logged in unless a token or null is given. */
   open(page: string, options?: TabOptions): Promise<Tab>
@@ -37,20 +37,20 @@ export interface RealDashboard {
 
 /** Starts a face over a fake engine, and a browser. */
 export async function openFakeDashboard(
-  set: Parameters<typeof openFace>[0] = {},
+  set: Parameters<typeof openApiServer>[0] = {},
 ): Promise<FakeDashboard> {
-  const face = await openFace(set)
+  const server = await openApiServer(set)
   const chromium = await openChromium().catch(async (error: unknown) => {
-    await face.stop()
+    await server.stop()
     throw error
   })
   return {
-    face,
+    face: server,
     chromium,
     open: (page, options = {}) =>
-      chromium.open(`${face.origin}/dashboard${page}`, { token: 'ann-token', ...options }),
+      chromium.open(`${server.origin}/dashboard${page}`, { token: 'ann-token', ...options }),
     async close() {
-      await chromium.close().finally(() => face.stop())
+      await chromium.close().finally(() => server.stop())
     },
   }
 }

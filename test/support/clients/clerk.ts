@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../engine/random.ts'
 import { read } from '../rigs/whole-service.ts'
 
-interface Asked {
+interface AccountRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
@@ -20,7 +20,7 @@ interface Key {
 const ANSWER_MS_MAX = 8_000
 const PAUSE_MS = 300
 
-export class Clerk {
+export class AccountClient {
   readonly #urls: readonly string[]
   readonly #random: Random
   readonly #tokens: string[] = []
@@ -62,7 +62,7 @@ export class Clerk {
   }
 
   /** Null unless it was answered as hoped for. */
-  async #ask(path: string, { method = 'POST', headers = {}, body }: Asked) {
+  async #ask(path: string, { method = 'POST', headers = {}, body }: AccountRequest) {
     this.#tries += 1
     try {
       const response = await fetch(this.#random.pick(this.#urls) + path, {

@@ -7,23 +7,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { connect, type StreamClient, type Subscription } from '../../../http/client/connect.ts'
-import { RoughProxy } from '../fakes/rough-proxy.ts'
+import { FaultyProxy } from '../fakes/rough-proxy.ts'
 import { read } from '../rigs/whole-service.ts'
-import { BookMemory, textOf } from '../twins/book-memory.ts'
+import { BookHistory, textOf } from '../twins/book-memory.ts'
 import { ClientLedger, type TrueTrade } from '../twins/client-ledger.ts'
 import type {
-  CrowdAnswers,
-  CrowdOptions,
-  CrowdQuestion,
-  CrowdReport,
   SampleReport,
+  SimulatedUsersOptions,
+  SimulatedUsersReplies,
+  SimulatedUsersReport,
+  SimulatedUsersRequest,
 } from './crowd.ts'
 
 interface User {
   readonly client: StreamClient
   readonly ledger: ClientLedger
   /** Of the first few only: remembering costs more than following. */
-  readonly memory: BookMemory | null
+  readonly memory: BookHistory | null
   readonly marketIds: readonly string[]
   readonly isWide: boolean
   readonly subscriptions: readonly Subscription[]
@@ -49,7 +49,7 @@ const SAMPLES_AT_ONCE = 8
 /** How long a client may take to come to the seq that REST showed. */
 const SAMPLE_WAIT_MS = 5_000
 
-const options: CrowdOptions = JSON.parse(process.argv[2] ?? '{}')
+const options: SimulatedUsersOptions = JSON.parse(process.argv[2] ?? '{}')
 const origin = `http://${options.host}:${options.port}`
 const loop = monitorEventLoopDelay({ resolution: 10 })
 loop.enable()
@@ -57,7 +57,7 @@ const { rough } = options
 const proxy =
   rough === null
     ? null
-    : await RoughProxy.open({
+    : await FaultyProxy.open({
         lifeMsMax: rough.lifeMsMax,
         targetPorts: rough.gateways ?? [options.port],
         onlyResets: rough.gateways !== undefined,
@@ -66,7 +66,7 @@ const proxy =
 const users = Array.from({ length: options.clients }, (_, index) => join(index))
 
 process.on('message', (text) => {
-  const question: CrowdQuestion = JSON.parse(String(text))
+  const question: SimulatedUsersRequest = JSON.parse(String(text))
   answer(question).then(
     (answered) => process.send?.(JSON.stringify(answered)),
     (error: unknown) => {
@@ -80,7 +80,7 @@ process.once('disconnect', () => process.exit(0))
 function join(index: number): User {
   const random = seededRandom(options.seed, 'user', index)
   const ledger = new ClientLedger(`client ${index}`)
-  const memory = index < REMEMBERING ? new BookMemory() : null
+  const memory = index < REMEMBERING ? new BookHistory() : null
   const encoding = index % 2 === 0 ? 'json' : 'msgpack'
   const client = connect({
     url: `http://${options.host}:${proxy === null ? options.port : proxy.port}`,
@@ -112,7 +112,9 @@ function choose(random: Random): string[] {
   return [...chosen]
 }
 
-async function answer(question: CrowdQuestion): Promise<CrowdAnswers[CrowdQuestion['kind']]> {
+async function answer(
+  question: SimulatedUsersRequest,
+): Promise<SimulatedUsersReplies[SimulatedUsersRequest['kind']]> {
   switch (question.kind) {
     case 'ready':
       return ready()
@@ -126,11 +128,13 @@ async function answer(question: CrowdQuestion): Promise<CrowdAnswers[CrowdQuesti
   }
 }
 
-async function ready(): Promise<CrowdAnswers['ready']> {
+async function ready(): Promise<SimulatedUsersReplies['ready']> {
   const answers = await Promise.all(
     users.flatMap(({ subscriptions }) => subscriptions.map((subscription) => subscription.ready)),
   )
-  const rejected = answers.flatMap((known) => known.rejected.map((row) => JSON.stringify(row)))
+  const rejected = answers.flatMap((existing) =>
+    existing.rejected.map((row) => JSON.stringify(row)),
+  )
   return { live: liveCount(), rejected }
 }
 
@@ -138,10 +142,10 @@ function liveCount(): number {
   return users.filter(({ client }) => client.state === 'live').length
 }
 
-async function check(truth: readonly TrueTrade[]): Promise<CrowdReport> {
+async function check(truth: readonly TrueTrade[]): Promise<SimulatedUsersReport> {
   const trades = { due: 0, handed: 0, announced: 0 }
   const [missing, extra]: [string[], string[]] = [[], []]
-  const [counts, gaps, states] = [new Tally(), new Tally(), new Tally()]
+  const [counts, gaps, states] = [new Counts(), new Counts(), new Counts()]
   for (const { client, ledger, marketIds, isWide } of users) {
     const wanted = new Set(marketIds.map((marketId) => marketId.toLowerCase()))
     const found = ledger.compare(truth, (market) => isWide || wanted.has(market))
@@ -186,21 +190,21 @@ async function sample(forMs: number): Promise<SampleReport> {
       const moment = await restBook(marketId)
       found.asked += 1
       const givenUpMs = Math.min(untilMs, performance.now() + SAMPLE_WAIT_MS)
-      let verdict = memory.compare(marketId, moment)
-      while (verdict === 'open' && performance.now() < givenUpMs) {
+      let result = memory.compare(marketId, moment)
+      while (result === 'open' && performance.now() < givenUpMs) {
         await pause(10)
-        verdict = memory.compare(marketId, moment)
+        result = memory.compare(marketId, moment)
       }
-      if (verdict === 'equal') found.equal += 1
-      else if (verdict === 'different') {
+      if (result === 'equal') found.equal += 1
+      else if (result === 'different') {
         found.different.push(`${ledger.name}: ${marketId} at ${moment.seq}`)
       } else found.unknown += 1
     }
   }
-  const turns = Array.from({ length: SAMPLES_AT_ONCE }, (_, index) =>
+  const ticks = Array.from({ length: SAMPLES_AT_ONCE }, (_, index) =>
     sampleOn(seededRandom(options.seed, 'sample', index)),
   )
-  await Promise.all(turns)
+  await Promise.all(ticks)
   return found
 }
 
@@ -210,7 +214,7 @@ function restBook(marketId: string): Promise<RestBook> {
 }
 
 /** Every client's book beside the REST book of the same seq. */
-async function compareBooks(): Promise<CrowdReport['books']> {
+async function compareBooks(): Promise<SimulatedUsersReport['books']> {
   const followers = new Map<string, StreamClient[]>()
   for (const { client, marketIds } of users) {
     for (const marketId of marketIds) {
@@ -246,7 +250,7 @@ function differenceOf(client: StreamClient, marketId: string, truth: RestBook): 
 }
 
 /** Sums by name. */
-class Tally {
+class Counts {
   readonly #sums = new Map<string, number>()
 
   add(name: string, count: number): void {

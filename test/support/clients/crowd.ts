@@ -1,12 +1,12 @@
 // A crowd of users in a process of their own, so that reading does not starve the engine whose
-// stream they read: started, asked and ended from a test. What each user does: crowd-process.ts.
+// stream they read: started, asked and ended from a test. What each user does: simulated-users-process.ts.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { TrueTrade } from '../twins/client-ledger.ts'
 
 /** Its clients. */
-export interface CrowdOptions {
+export interface SimulatedUsersOptions {
   readonly seed: string
   readonly host: string
   readonly port: number
@@ -23,15 +23,15 @@ export interface CrowdOptions {
   } | null
 }
 
-/** What may be asked; each is answered by {@link CrowdAnswers} of its kind. */
-export type CrowdQuestion =
+/** What may be asked; each is answered by {@link SimulatedUsersReplies} of its kind. */
+export type SimulatedUsersRequest =
   | { readonly kind: 'ready' }
   /** Compares books with REST while everything moves, for so long. */
   | { readonly kind: 'sample'; readonly forMs: number }
   | { readonly kind: 'calm' }
   | { readonly kind: 'check'; readonly trades: readonly TrueTrade[] }
 
-export interface CrowdReport {
+export interface SimulatedUsersReport {
   readonly clients: number
   readonly live: number
   readonly states: Readonly<Record<string, number>>
@@ -59,28 +59,28 @@ export interface SampleReport {
   readonly unknown: number
 }
 
-export interface CrowdAnswers {
+export interface SimulatedUsersReplies {
   ready: { readonly live: number; readonly rejected: readonly string[] }
   sample: SampleReport
   calm: null
-  check: CrowdReport
+  check: SimulatedUsersReport
 }
 
 /** Losses that the clients found out by themselves; over a network that damages nothing: defects. */
-export function unannounced({ gaps }: CrowdReport): readonly string[] {
+export function unannounced({ gaps }: SimulatedUsersReport): readonly string[] {
   const causes = ['seq_hole', 'checksum', 'no_base', 'replay_short']
   return Object.keys(gaps).filter((name) => causes.some((cause) => name.endsWith(` ${cause}`)))
 }
 
-const FILE = fileURLToPath(new URL('./crowd-process.ts', import.meta.url))
+const FILE = fileURLToPath(new URL('./simulated-users-process.ts', import.meta.url))
 
-export class Crowd {
+export class SimulatedUsers {
   readonly #child: ChildProcess
   readonly #waiting: ((text: string) => void)[] = []
   readonly #exited: Promise<void>
   #failure: string | null = null
 
-  constructor(options: CrowdOptions) {
+  constructor(options: SimulatedUsersOptions) {
     this.#child = fork(FILE, [JSON.stringify(options)], {
       execArgv: ['--import', import.meta.resolve('tsx')],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -95,14 +95,14 @@ export class Crowd {
     })
   }
 
-  static start(options: CrowdOptions): Crowd {
-    return new Crowd(options)
+  static start(options: SimulatedUsersOptions): SimulatedUsers {
+    return new SimulatedUsers(options)
   }
 
   /** Asks; answers come in the order of the questions. */
-  async ask<Kind extends CrowdQuestion['kind']>(
-    question: CrowdQuestion & { kind: Kind },
-  ): Promise<CrowdAnswers[Kind]> {
+  async ask<Kind extends SimulatedUsersRequest['kind']>(
+    question: SimulatedUsersRequest & { kind: Kind },
+  ): Promise<SimulatedUsersReplies[Kind]> {
     if (this.#failure !== null) throw new Error(this.#failure)
     const answered = new Promise<string>((resolve) => this.#waiting.push(resolve))
     this.#child.send(JSON.stringify(question))

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Random } from '../../../engine/random.ts'
 import { newSecret } from '../fakes/event-receivers.ts'
-import { allMarketIds, beforeAgain, type Places } from '../rigs/whole-service.ts'
+import { allMarketIds, beforeAgain, type ServiceLocations } from '../rigs/whole-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
 /** A free account has 60 a minute; the judge needs some of them. */
@@ -26,7 +26,7 @@ export interface KeyEntry {
 }
 
 /** What a webhook shows of what its owner said. */
-interface HookFace {
+interface HookServer {
   readonly description: string | null
   readonly active: boolean
 }
@@ -36,7 +36,7 @@ export interface HookEntry {
   isThere: Presence
   isTouched: boolean
   /** One of these; more than one after a change without an answer. */
-  faces: readonly HookFace[]
+  faces: readonly HookServer[]
   /** One of these signs, likewise. */
   secrets: readonly string[]
 }
@@ -80,12 +80,14 @@ export class MixedLoad {
   }
 
   /** Loads the service until it answers no more. Its quotas begin anew with each run of it. */
-  async run(places: Places): Promise<void> {
-    const markets = await allMarketIds(places)
+  async run(locations: ServiceLocations): Promise<void> {
+    const markets = await allMarketIds(locations)
     this.#signUps = 0
     for (const person of this.people) person.requests = 0
-    const lanes = Array.from({ length: 4 }, (_, lane) => this.#lane(places, markets, lane))
-    await Promise.all(lanes)
+    const variants = Array.from({ length: 4 }, (_, variant) =>
+      this.#lane(locations, markets, variant),
+    )
+    await Promise.all(variants)
   }
 
   /** Resolves once so much was acknowledged, however long it takes: the runner ends what hangs. */
@@ -94,23 +96,27 @@ export class MixedLoad {
   }
 
   /** People belong to a lane, so that nothing of theirs is asked twice at once. */
-  async #lane(places: Places, markets: readonly string[], lane: number): Promise<void> {
+  async #lane(
+    locations: ServiceLocations,
+    markets: readonly string[],
+    variant: number,
+  ): Promise<void> {
     for (let isAlive = true; isAlive; ) {
       const able = this.people.filter(
-        ({ requests }, index) => index % 4 === lane && requests < REQUESTS_A_LIFE,
+        ({ requests }, index) => index % 4 === variant && requests < REQUESTS_A_LIFE,
       )
-      const isSigningUp = this.people.length % 4 === lane && this.#signUps < SIGN_UPS_A_LIFE
+      const isSigningUp = this.people.length % 4 === variant && this.#signUps < SIGN_UPS_A_LIFE
       if (isSigningUp && (able.length === 0 || this.#random.next() < 0.05)) {
-        isAlive = await this.#signUp(places)
+        isAlive = await this.#signUp(locations)
       } else if (able.length === 0 || this.#random.next() < 0.3) {
-        isAlive = await this.#look(places, this.#random.pick(markets))
+        isAlive = await this.#look(locations, this.#random.pick(markets))
       } else {
-        isAlive = await this.#change(places, this.#random.pick(able))
+        isAlive = await this.#change(locations, this.#random.pick(able))
       }
     }
   }
 
-  async #signUp({ api }: Places): Promise<boolean> {
+  async #signUp({ api }: ServiceLocations): Promise<boolean> {
     this.#signUps += 1
     // Two lanes never sign up at once: the number of people says whose turn it is.
     const email = `user-${randomBytes(6).toString('hex')}@example.com`
@@ -122,7 +128,7 @@ export class MixedLoad {
     return true
   }
 
-  async #look({ api, key }: Places, market: string): Promise<boolean> {
+  async #look({ api, key }: ServiceLocations, market: string): Promise<boolean> {
     const path = `/v1/markets/${encodeURIComponent(market)}`
     const credential = keyHeader(key)
     const other = this.#random.pick(['trades', 'trades', 'orderbook', 'candles?interval=1m', ''])
@@ -140,25 +146,25 @@ export class MixedLoad {
     return true
   }
 
-  #change(places: Places, person: Person): Promise<boolean> {
+  #change(locations: ServiceLocations, person: Person): Promise<boolean> {
     person.requests += 1
     const keys = person.keys.filter(({ isThere }) => isThere === true)
     const hooks = person.hooks.filter(({ isThere }) => isThere === true)
     const roll = this.#random.next()
     if (keys.length < 2 || (roll < 0.2 && keys.length < KEYS_MAX)) {
-      return this.#createKey(places, person)
+      return this.#createKey(locations, person)
     }
-    if (roll < 0.4) return this.#revokeKey(places, person, this.#random.pick(keys))
+    if (roll < 0.4) return this.#revokeKey(locations, person, this.#random.pick(keys))
     if (hooks.length < 2 || (roll < 0.55 && hooks.length < HOOKS_MAX)) {
-      return this.#createHook(places, person)
+      return this.#createHook(locations, person)
     }
     const hook = this.#random.pick(hooks)
-    if (roll < 0.7) return this.#deleteHook(places, person, hook)
-    if (roll < 0.85) return this.#rotate(places, person, hook)
-    return this.#patchHook(places, person, hook)
+    if (roll < 0.7) return this.#deleteHook(locations, person, hook)
+    if (roll < 0.85) return this.#rotate(locations, person, hook)
+    return this.#patchHook(locations, person, hook)
   }
 
-  async #createKey({ api }: Places, { token, keys }: Person): Promise<boolean> {
+  async #createKey({ api }: ServiceLocations, { token, keys }: Person): Promise<boolean> {
     const options = { credential: bearerHeader(token), body: { label: 'loaded' } }
     const answer = await ask(api, 'POST', '/v1/keys', options)
     if (this.#isDone(answer, 201, 'a key')) {
@@ -168,7 +174,11 @@ export class MixedLoad {
     return answer !== null
   }
 
-  async #revokeKey({ api }: Places, { token }: Person, entry: KeyEntry): Promise<boolean> {
+  async #revokeKey(
+    { api }: ServiceLocations,
+    { token }: Person,
+    entry: KeyEntry,
+  ): Promise<boolean> {
     entry.isTouched = true
     entry.isThere = null
     const credential = bearerHeader(token)
@@ -177,7 +187,7 @@ export class MixedLoad {
     return answer !== null
   }
 
-  async #createHook({ api }: Places, { token, hooks }: Person): Promise<boolean> {
+  async #createHook({ api }: ServiceLocations, { token, hooks }: Person): Promise<boolean> {
     const secret = newSecret()
     const description = randomBytes(4).toString('hex')
     const body = { url: this.#hookUrl, event_types: ['market.resolved'], secret, description }
@@ -190,7 +200,11 @@ export class MixedLoad {
     return answer !== null
   }
 
-  async #deleteHook({ api }: Places, { token }: Person, entry: HookEntry): Promise<boolean> {
+  async #deleteHook(
+    { api }: ServiceLocations,
+    { token }: Person,
+    entry: HookEntry,
+  ): Promise<boolean> {
     entry.isTouched = true
     entry.isThere = null
     const credential = bearerHeader(token)
@@ -199,19 +213,23 @@ export class MixedLoad {
     return answer !== null
   }
 
-  async #patchHook({ api }: Places, { token }: Person, entry: HookEntry): Promise<boolean> {
+  async #patchHook(
+    { api }: ServiceLocations,
+    { token }: Person,
+    entry: HookEntry,
+  ): Promise<boolean> {
     entry.isTouched = true
     const before = entry.faces
     const description = this.#random.next() < 0.2 ? null : randomBytes(4).toString('hex')
-    const face = { description, active: this.#random.next() < 0.7 }
-    entry.faces = [...before, face]
-    const options = { credential: bearerHeader(token), body: face }
+    const server = { description, active: this.#random.next() < 0.7 }
+    entry.faces = [...before, server]
+    const options = { credential: bearerHeader(token), body: server }
     const answer = await ask(api, 'PATCH', `/v1/webhooks/${entry.id}`, options)
-    if (isKnown(answer)) entry.faces = this.#isDone(answer, 200, 'a change') ? [face] : before
+    if (isKnown(answer)) entry.faces = this.#isDone(answer, 200, 'a change') ? [server] : before
     return answer !== null
   }
 
-  async #rotate({ api }: Places, { token }: Person, entry: HookEntry): Promise<boolean> {
+  async #rotate({ api }: ServiceLocations, { token }: Person, entry: HookEntry): Promise<boolean> {
     entry.isTouched = true
     const before = entry.secrets
     const secret = newSecret()

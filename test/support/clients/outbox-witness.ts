@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventId } from '../../../engine/webhooks/event-id.ts'
-import { EventReceiver, type Manner, newSecret } from '../fakes/event-receivers.ts'
-import { allMarketIds, type Places, read, truthOfTrades } from '../rigs/whole-service.ts'
+import { EventReceiver, newSecret, type ReceiverBehaviour } from '../fakes/event-receivers.ts'
+import { allMarketIds, read, type ServiceLocations, truthOfTrades } from '../rigs/whole-service.ts'
 import { expectAnswer, keyHeader } from './rest-caller.ts'
 
 /** Lets webhooks point to loopback. */
@@ -34,7 +34,7 @@ interface DeliveryRow {
 }
 
 /** What was found in the end. */
-interface Verdict {
+interface OutboxCheck {
   readonly due: number
   /** True trades that are not stored yet. */
   readonly unstored: readonly string[]
@@ -47,7 +47,7 @@ interface Verdict {
 }
 
 /** Hooks on trade.created and their receivers; `close` it at the end. */
-export class OutboxWitness {
+export class OutboxChecker {
   readonly #hooks: readonly Hook[]
   /** Trades from here on are due at each. */
   readonly sinceMs: number
@@ -58,7 +58,10 @@ export class OutboxWitness {
   }
 
   /** Makes a webhook of the local account for each manner. */
-  static async open({ api, key }: Places, manners: readonly Manner[]): Promise<OutboxWitness> {
+  static async open(
+    { api, key }: ServiceLocations,
+    manners: readonly ReceiverBehaviour[],
+  ): Promise<OutboxChecker> {
     const hooks: Hook[] = []
     for (const manner of manners) {
       const secret = newSecret()
@@ -69,7 +72,7 @@ export class OutboxWitness {
       })
       hooks.push({ id: String(id), receiver })
     }
-    return new OutboxWitness(hooks, Date.now())
+    return new OutboxChecker(hooks, Date.now())
   }
 
   async close(): Promise<void> {
@@ -86,9 +89,11 @@ export class OutboxWitness {
   }
 
   /** The counts of every hook now; throws when those of one do not add up, or one is missing. */
-  async counts(places: Places): Promise<readonly (Counts & { readonly manner: Manner })[]> {
-    const url = `${places.api}/v1/webhooks`
-    const { webhooks } = await read<{ webhooks: HookRecord[] }>(url, places.key)
+  async counts(
+    locations: ServiceLocations,
+  ): Promise<readonly (Counts & { readonly manner: ReceiverBehaviour })[]> {
+    const url = `${locations.api}/v1/webhooks`
+    const { webhooks } = await read<{ webhooks: HookRecord[] }>(url, locations.key)
     return this.#hooks.map(({ id, receiver: { manner } }) => {
       const record = webhooks.find((one) => one.id === id)
       assert.ok(record?.active === true, `${manner}: not there, or not active`)
@@ -104,30 +109,34 @@ export class OutboxWitness {
    * true trade is stored, which may take the minute between two looks at a venue's REST. The world must
    * be paused. What is not right then is the judge's.
    */
-  async drained(places: Places, secondsMax: number, isWhole: boolean): Promise<void> {
+  async drained(
+    locations: ServiceLocations,
+    secondsMax: number,
+    isComplete: boolean,
+  ): Promise<void> {
     const endsAtMs = performance.now() + secondsMax * 1_000
     while (performance.now() < endsAtMs) {
-      const counts = await this.counts(places)
+      const counts = await this.counts(locations)
       const isDrained = counts.every(({ manner, pending }) => manner !== 'accept' || pending === 0)
-      if (isDrained && !(isWhole && (await this.#due(places)).unstored.length > 0)) return
+      if (isDrained && !(isComplete && (await this.#due(locations)).unstored.length > 0)) return
       await pause(250)
     }
   }
 
   /** Compares with the venues' own trades; the world must be paused and everything drained. */
-  async judge(places: Places): Promise<Verdict> {
+  async judge(locations: ServiceLocations): Promise<OutboxCheck> {
     for (let tries = 0; ; tries += 1) {
-      const before = await this.counts(places)
-      const { due, unstored } = await this.#due(places)
+      const before = await this.counts(locations)
+      const { due, unstored } = await this.#due(locations)
       const lost: string[] = []
       const uncounted: string[] = []
       for (const [index, hook] of this.#hooks.entries()) {
-        const listed = await this.#listed(places, hook.id)
+        const listed = await this.#listed(locations, hook.id)
         const found = compare({ hook, due, listed, counts: before[index] })
         lost.push(...found.lost)
         uncounted.push(...found.uncounted)
       }
-      const after = await this.counts(places)
+      const after = await this.counts(locations)
       // A trade that was fetched meanwhile makes the comparison crooked.
       const isStill = before.every(({ created }, index) => created === after[index]?.created)
       if (!isStill && tries < 10) continue
@@ -146,9 +155,9 @@ export class OutboxWitness {
   }
 
   /** Event ids of the true trades that are stored, named as the service spells them. */
-  async #due(places: Places): Promise<{ due: string[]; unstored: string[] }> {
-    const truth = await truthOfTrades(places)
-    const spelled = await spelledTrades(places)
+  async #due(locations: ServiceLocations): Promise<{ due: string[]; unstored: string[] }> {
+    const truth = await truthOfTrades(locations)
+    const spelled = await spelledTrades(locations)
     const due: string[] = []
     const unstored: string[] = []
     for (const [name, atMs] of truth) {
@@ -160,13 +169,16 @@ export class OutboxWitness {
     return { due, unstored }
   }
 
-  async #listed(places: Places, hook: string): Promise<Map<string, string>> {
+  async #listed(locations: ServiceLocations, hook: string): Promise<Map<string, string>> {
     const rows = new Map<string, string>()
     let cursor: string | null = null
     do {
       const after: string = cursor === null ? '' : `&cursor=${cursor}`
-      const url = `${places.api}/v1/webhooks/${hook}/deliveries?limit=200${after}`
-      const page: { deliveries: DeliveryRow[]; cursor: string | null } = await read(url, places.key)
+      const url = `${locations.api}/v1/webhooks/${hook}/deliveries?limit=200${after}`
+      const page: { deliveries: DeliveryRow[]; cursor: string | null } = await read(
+        url,
+        locations.key,
+      )
       for (const { event_id: event, status } of page.deliveries) rows.set(event, status)
       cursor = page.cursor
     } while (cursor !== null)
@@ -183,13 +195,13 @@ function compare(found: {
 }): { readonly lost: readonly string[]; readonly uncounted: readonly string[] } {
   const { receiver } = found.hook
   const { created = 0, dropped = 0 } = found.counts ?? {}
-  const known = new Set(found.listed.keys())
-  for (const [event, { accepted }] of receiver.events) if (accepted > 0) known.add(event)
-  const missing = found.due.filter((event) => !known.has(event))
+  const existing = new Set(found.listed.keys())
+  for (const [event, { accepted }] of receiver.events) if (accepted > 0) existing.add(event)
+  const missing = found.due.filter((event) => !existing.has(event))
   const uncounted: string[] = []
   // An event made twice, or one that was never counted.
-  if (created !== known.size) {
-    uncounted.push(`${receiver.manner}: ${created} created, ${known.size} known`)
+  if (created !== existing.size) {
+    uncounted.push(`${receiver.manner}: ${created} created, ${existing.size} known`)
   }
   for (const [event, status] of found.listed) {
     const accepted = receiver.events.get(event)?.accepted ?? 0
@@ -201,16 +213,18 @@ function compare(found: {
 }
 
 /** Market id and native trade id of every stored trade, by both in lower case. */
-async function spelledTrades(places: Places): Promise<Map<string, readonly [string, string]>> {
+async function spelledTrades(
+  locations: ServiceLocations,
+): Promise<Map<string, readonly [string, string]>> {
   const spelled = new Map<string, readonly [string, string]>()
-  for (const market of await allMarketIds(places)) {
+  for (const market of await allMarketIds(locations)) {
     let cursor: string | null = null
     do {
       const after: string = cursor === null ? '' : `&cursor=${cursor}`
-      const url = `${places.api}/v1/markets/${encodeURIComponent(market)}/trades?limit=500${after}`
+      const url = `${locations.api}/v1/markets/${encodeURIComponent(market)}/trades?limit=500${after}`
       const page: { trades: { native_trade_id: string }[]; cursor: string | null } = await read(
         url,
-        places.key,
+        locations.key,
       )
       for (const { native_trade_id: trade } of page.trades) {
         spelled.set(`${market} ${trade}`.toLowerCase(), [market, trade])

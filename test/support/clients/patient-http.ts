@@ -9,7 +9,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 
 /** Stopped at the end of the test. */
-export function patientHttp(t: TestContext, baseUrl: string, metrics: Metrics): HttpClient {
+export function retryingHttp(t: TestContext, baseUrl: string, metrics: Metrics): HttpClient {
   const limits = { timeoutMs: 5_000, bodyBytesMax: 1 << 24, retries: 0 }
   const parts = { clock: new ManualClock(), random: seededRandom(1), log: silentLog, metrics }
   const http = new HttpClient({ baseUrl, ...limits, ...parts })

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { frame, OPCODES } from './raw-stream.ts'
 
 /** How a reader reads after its commands are out. */
-type Manner = 'quick' | 'pausing' | 'trickling' | 'byHand' | 'dead'
+type ReadBehaviour = 'quick' | 'pausing' | 'trickling' | 'byHand' | 'dead'
 
 const TRICKLE_BYTES = 1_024
 const TRICKLE_EVERY_MS = 1_000
@@ -80,7 +80,7 @@ export class RawReader {
     return this.status
   }
 
-  read(manner: Manner, pauseMs = 0): void {
+  read(manner: ReadBehaviour, pauseMs = 0): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     if (manner === 'quick') this.#socket.resume()
     else this.#socket.pause()

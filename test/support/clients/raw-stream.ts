@@ -94,9 +94,9 @@ export class RawStream {
 
   async end(): Promise<void> {
     if (this.#isOver) return
-    const gone = once(this.#socket, 'close')
+    const removed = once(this.#socket, 'close')
     this.#socket.destroy()
-    await gone
+    await removed
   }
 
   #take(bytes: Uint8Array): void {

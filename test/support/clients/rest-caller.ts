@@ -36,7 +36,9 @@ export async function ask(
 }
 
 /** As `ask`, and again for as long as the service has no time: a busy machine sheds what can come again. */
-export async function askPatiently(...request: Parameters<typeof ask>): Promise<RestAnswer | null> {
+export async function requestWithRetry(
+  ...request: Parameters<typeof ask>
+): Promise<RestAnswer | null> {
   for (;;) {
     const answer = await ask(...request)
     if (answer?.status !== 503) return answer
@@ -52,10 +54,10 @@ export async function expectAnswer(
   path: string,
   options: { readonly credential?: Credential; readonly body?: unknown } = {},
 ): Promise<RestAnswer['body']> {
-  const answer = await askPatiently(api, method, path, options)
+  const answer = await requestWithRetry(api, method, path, options)
   if (answer?.status !== status) {
-    const said = answer === null ? 'nothing' : `${answer.status} ${JSON.stringify(answer.body)}`
-    throw new Error(`${method} ${path} answered ${said.slice(0, 300)}`)
+    const reported = answer === null ? 'nothing' : `${answer.status} ${JSON.stringify(answer.body)}`
+    throw new Error(`${method} ${path} answered ${reported.slice(0, 300)}`)
   }
   return answer.body
 }
@@ -68,7 +70,7 @@ export async function signUp(
 ): Promise<string> {
   const first = await ask(api, 'POST', '/v1/auth/signup', { body, credential })
   if (first?.status === 201) return String(first.body.access_token)
-  const again = await askPatiently(api, 'POST', '/v1/auth/signup', { body, credential })
+  const again = await requestWithRetry(api, 'POST', '/v1/auth/signup', { body, credential })
   if (again?.status === 201) return String(again.body.access_token)
   if (first?.status !== 503) throw new Error(`sign-up: ${first?.status} ${again?.status}`)
   const session = await expectAnswer(200, api, 'POST', '/v1/auth/login', { body, credential })

@@ -4,7 +4,7 @@
 import { type Message, RebuiltBooks, StreamClient } from './stream-client.ts'
 
 /** What a client listens to, as a command names it. */
-export interface Listening {
+export interface ActiveSubscription {
   readonly channels: readonly string[]
   readonly target: Readonly<Record<string, unknown>>
   /** An unfiltered `*`: its position must not be below a heartbeat's offset. */
@@ -22,7 +22,7 @@ export class ResumingClient {
   readonly seqs = new Map<string, number>()
   readonly defects: string[] = []
   readonly counts = { connections: 0, fresh: 0, resumed: 0, repeats: 0, replayed: 0, gaps: 0 }
-  readonly #listening: Listening
+  readonly #listening: ActiveSubscription
   readonly #query: string | undefined
   readonly #positions = new Map<string, Position>()
   /** Channels whose position stands still until their command is answered. */
@@ -31,7 +31,7 @@ export class ResumingClient {
   #client: StreamClient | null = null
   #read = 0
 
-  constructor(listening: Listening, query?: string) {
+  constructor(listening: ActiveSubscription, query?: string) {
     this.#listening = listening
     this.#query = query
   }
@@ -148,10 +148,10 @@ export class ResumingClient {
 
   #move(message: Message): void {
     const channel = String(message.channel)
-    const known = this.#positions.get(channel)
-    if (this.#waiting.has(channel) || known === undefined) return
+    const existing = this.#positions.get(channel)
+    if (this.#waiting.has(channel) || existing === undefined) return
     const position = positionOf(message)
-    if (position.offset < known.offset)
+    if (position.offset < existing.offset)
       this.defects.push(`${channel} goes back to ${position.offset}`)
     this.#positions.set(channel, position)
   }
@@ -159,9 +159,10 @@ export class ResumingClient {
   #compare({ offsets }: Message): void {
     if (!this.#listening.isAll || typeof offsets !== 'object' || offsets === null) return
     for (const [channel, { offset }] of this.#positions) {
-      const told: unknown = Reflect.get(offsets, channel)
-      if (this.#waiting.has(channel) || typeof told !== 'number' || told <= offset) continue
-      this.defects.push(`a heartbeat says ${channel} ${told}, we have ${offset}`)
+      const published: unknown = Reflect.get(offsets, channel)
+      if (this.#waiting.has(channel) || typeof published !== 'number' || published <= offset)
+        continue
+      this.defects.push(`a heartbeat says ${channel} ${published}, we have ${offset}`)
     }
   }
 }

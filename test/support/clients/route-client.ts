@@ -4,10 +4,10 @@
 import type { TSchema } from '@sinclair/typebox'
 import { KindGuard } from '@sinclair/typebox'
 import type { Route } from '../../../http/request/route.ts'
-import { ACCOUNT, type DescribedFace, POOR_ACCOUNT } from '../rigs/described-face.ts'
-import { DocumentJudge } from '../twins/document-judge.ts'
+import { ACCOUNT, type DocumentedServer, POOR_ACCOUNT } from '../rigs/described-face.ts'
+import { OpenapiValidator } from '../twins/document-judge.ts'
 import { type ParameterValues, valuesOf } from '../worlds/parameter-values.ts'
-import { type Ask, type Credential, SAMPLES, seedOf } from '../worlds/route-seeds.ts'
+import { type Credential, type RequestSpec, SAMPLES, seedOf } from '../worlds/route-seeds.ts'
 import { type RawAnswer, RawConnection } from './raw-http.ts'
 
 type Pair = readonly [name: string, value: string]
@@ -19,23 +19,28 @@ export class RouteClient {
   /** Sentences about answers that are not as documented. */
   readonly problems: string[] = []
   requestCount = 0
-  readonly #face: DescribedFace
-  readonly #judge: DocumentJudge
+  readonly #face: DocumentedServer
+  readonly #judge: OpenapiValidator
   readonly #connection: RawConnection
 
-  constructor(route: Route, face: DescribedFace, judge: DocumentJudge, connection: RawConnection) {
+  constructor(
+    route: Route,
+    server: DocumentedServer,
+    validator: OpenapiValidator,
+    connection: RawConnection,
+  ) {
     this.route = route
-    this.#face = face
-    this.#judge = judge
+    this.#face = server
+    this.#judge = validator
     this.#connection = connection
   }
 
   /** A client for each route, on one connection. `close` it at the end. */
-  static all(face: DescribedFace): { clients: readonly RouteClient[]; close(): void } {
-    const connection = new RawConnection(face.port)
-    const judge = new DocumentJudge(face.document)
+  static all(server: DocumentedServer): { clients: readonly RouteClient[]; close(): void } {
+    const connection = new RawConnection(server.port)
+    const validator = new OpenapiValidator(server.document)
     return {
-      clients: face.routes.map((route) => new RouteClient(route, face, judge, connection)),
+      clients: server.routes.map((route) => new RouteClient(route, server, validator, connection)),
       close: () => connection.close(),
     }
   }
@@ -61,7 +66,7 @@ export class RouteClient {
   }
 
   /** Sends a request and notes what is wrong with its answer. */
-  async ask(ask: Ask = {}): Promise<RawAnswer> {
+  async ask(ask: RequestSpec = {}): Promise<RawAnswer> {
     const { method: own, pattern, hasBody } = this.route
     const method = ask.method ?? own
     const target = await this.target(ask)
@@ -92,7 +97,7 @@ export class RouteClient {
   }
 
   /** Sends a request whose answer must have this status. */
-  async expect(status: number, ask: Ask, why: string): Promise<RawAnswer> {
+  async expect(status: number, ask: RequestSpec, why: string): Promise<RawAnswer> {
     const answer = await this.ask(ask)
     if (answer.status !== status) {
       const what = JSON.stringify(ask).slice(0, 300)
@@ -104,10 +109,14 @@ export class RouteClient {
   }
 
   /** Path and query as they are sent. */
-  async target({ path = {}, query, rawQuery }: Ask): Promise<string> {
-    const known = { ...SAMPLES, ...(await seedOf(this.route).path?.(this.#face.engine)), ...path }
+  async target({ path = {}, query, rawQuery }: RequestSpec): Promise<string> {
+    const existing = {
+      ...SAMPLES,
+      ...(await seedOf(this.route).path?.(this.#face.engine)),
+      ...path,
+    }
     const filled = this.route.pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const value = known[name]
+      const value = existing[name]
       if (value === undefined) throw new Error(`no sample for {${name}} of ${this.route.pattern}`)
       return encoded(value)
     })

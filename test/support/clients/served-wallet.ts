@@ -2,10 +2,10 @@
 // sheet that follows from a ledger (wallet-truth.ts).
 
 import { MICROS } from '../../../engine/units.ts'
-import type { Places } from '../rigs/whole-service.ts'
+import type { ServiceLocations } from '../rigs/whole-service.ts'
 import { balancesText, countRow, type Sheet } from '../twins/wallet-truth.ts'
 
-interface Told<Body> {
+interface WalletAnswer<Body> {
   readonly body: Body
   readonly isComplete: boolean
   /** Why it is not complete. */
@@ -13,9 +13,12 @@ interface Told<Body> {
 }
 
 /** Null: not now: it has no time (503), or ended a connection that had been idle. */
-export async function ask<Body>(places: Places, path: string): Promise<Told<Body> | null> {
-  const response = await fetch(`${places.api}/v1/wallets/${path}`, {
-    headers: { 'X-API-Key': places.key },
+export async function ask<Body>(
+  locations: ServiceLocations,
+  path: string,
+): Promise<WalletAnswer<Body> | null> {
+  const response = await fetch(`${locations.api}/v1/wallets/${path}`, {
+    headers: { 'X-API-Key': locations.key },
   }).catch(() => null)
   if (response === null) return null
   const text = await response.text()
@@ -29,7 +32,7 @@ export async function ask<Body>(places: Places, path: string): Promise<Told<Body
 
 /** All pages of a list; null as `ask`. */
 async function askAll<Name extends string, Row>(
-  places: Places,
+  locations: ServiceLocations,
   path: string,
   name: Name,
 ): Promise<readonly Row[] | null> {
@@ -38,7 +41,7 @@ async function askAll<Name extends string, Row>(
   let cursor: string | null = null
   do {
     const after: string = cursor === null ? '' : `&cursor=${cursor}`
-    const page: Told<Page> | null = await ask(places, `${path}${after}`)
+    const page: WalletAnswer<Page> | null = await ask(locations, `${path}${after}`)
     if (page === null) return null
     rows.push(...page.body[name])
     cursor = page.body.cursor
@@ -122,30 +125,30 @@ export const fillText = ({ token_id, side, price, ...row }: Fill, role = row.rol
 const activityText = ({ type, condition_id, size, usd_value, tx_hash, timestamp_ms }: Activity) =>
   `${type.toLowerCase()} ${condition_id} ${micros(size)} ${micros(usd_value)} ${tx_hash} ${timestamp_ms / 1_000}`
 
-export const fillsOf = (places: Places, address: string) =>
-  askAll<'trades', Fill>(places, `${address}/trades?limit=500&order=asc`, 'trades')
+export const fillsOf = (locations: ServiceLocations, address: string) =>
+  askAll<'trades', Fill>(locations, `${address}/trades?limit=500&order=asc`, 'trades')
 
 /**
  * What the service says of a wallet, under the names of `dueSheet`; a text where it cannot say yet, or says that it is
  * not complete, unless that is what is looked for.
  */
 export async function servedSheet(
-  places: Places,
+  locations: ServiceLocations,
   address: string,
   outcomeOf: (market: string, token: string) => number,
   { isCompleteOnly } = { isCompleteOnly: true },
 ): Promise<Sheet | string> {
-  const profile = await ask<Profile>(places, address)
+  const profile = await ask<Profile>(locations, address)
   if (profile === null) return 'no answer'
-  const pnl = await ask<Pnl>(places, `${address}/pnl`)
+  const pnl = await ask<Pnl>(locations, `${address}/pnl`)
   const positions = await askAll<'positions', Position>(
-    places,
+    locations,
     `${address}/positions?status=all&min_balance=0&limit=500`,
     'positions',
   )
-  const fills = await fillsOf(places, address)
+  const fills = await fillsOf(locations, address)
   const activities = await askAll<'activities', Activity>(
-    places,
+    locations,
     `${address}/activity?limit=500`,
     'activities',
   )

@@ -77,9 +77,9 @@ export class StreamClient {
 
   async close(): Promise<void> {
     if (this.socket.readyState === WebSocket.CLOSED) return
-    const gone = once(this.socket, 'close')
+    const removed = once(this.socket, 'close')
     this.socket.terminate()
-    await gone
+    await removed
   }
 }
 

@@ -11,7 +11,7 @@ interface Answer {
 }
 
 /** GET, or POST when there is a body. */
-export async function ask(url: string, body?: unknown): Promise<Answer> {
+export async function request(url: string, body?: unknown): Promise<Answer> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const response = await fetch(url, init)
   const text = await response.text()

@@ -191,7 +191,7 @@ export class FakeCatalog implements CatalogView {
   ) {
     const rows = pin === null ? cut() : pins.get(pin)
     if (rows === undefined) return 'expired' as const
-    const same = [...pins].find(([, kept]) => isEqual(kept, rows))?.[0]
+    const same = [...pins].find(([, stored]) => isEqual(stored, rows))?.[0]
     const number = pin ?? same ?? ++this.#pinCount
     pins.set(number, rows)
     const end = offset + limit
@@ -255,5 +255,5 @@ function compared(one: FakeMarket, other: FakeMarket, { sortBy, order }: ListQue
 }
 
 function isEqual<Row>(one: readonly Row[], other: readonly Row[]): boolean {
-  return one.length === other.length && one.every((row, place) => row === other[place])
+  return one.length === other.length && one.every((row, position) => row === other[position])
 }

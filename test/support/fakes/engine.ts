@@ -61,9 +61,9 @@ class FakeSports implements SportsView {
   ): void {
     const key = `${at.sport} ${at.date}`
     const games = this.#games.get(key) ?? new Map<string, GameView>()
-    const known = games.get(at.game)
-    const startMs = at.startMs ?? known?.startMs ?? null
-    games.set(at.game, { startMs, markets: [...(known?.markets ?? []), ...markets] })
+    const existing = games.get(at.game)
+    const startMs = at.startMs ?? existing?.startMs ?? null
+    games.set(at.game, { startMs, markets: [...(existing?.markets ?? []), ...markets] })
     this.#games.set(key, games)
   }
 }
@@ -159,7 +159,7 @@ export class FakeEngine implements EngineView {
     }
     return {
       trades: markets.reduce((sum, { stored }) => sum + stored.length, 0),
-      snapshots: markets.reduce((sum, { kept }) => sum + kept.length, 0),
+      snapshots: markets.reduce((sum, { kept: retained }) => sum + retained.length, 0),
       databaseBytes: this.databaseBytes,
       coverage: { a: coverage('a'), b: coverage('b') },
     }

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Webhook } from 'standardwebhooks'
 
 /** What a receiver does with every request. */
-export type Manner = 'accept' | 'refuse' | 'hang' | 'reset'
+export type ReceiverBehaviour = 'accept' | 'refuse' | 'hang' | 'reset'
 
 /** What came of one event at one receiver. */
 interface Received {
@@ -18,7 +18,7 @@ interface Received {
 }
 
 /** A delivery as it came, and whether the reference library finds a secret's signature on it. */
-interface HeardDelivery {
+interface ReceivedDelivery {
   readonly body: string
   readonly isSignedBy: (secret: string) => boolean
 }
@@ -29,7 +29,7 @@ export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 /** One listening receiver; `close` it at the end. */
 export class EventReceiver {
   /** What it does from now on. */
-  manner: Manner
+  manner: ReceiverBehaviour
   /** One of these must have signed each delivery; empty: signatures are not checked. */
   readonly secrets: string[]
   readonly events = new Map<string, Received>()
@@ -37,16 +37,16 @@ export class EventReceiver {
   readonly faults: string[] = []
   readonly #server: Server
   readonly #verifiers = new Map<string, Webhook>()
-  readonly #listeners: ((delivery: HeardDelivery) => void)[] = []
+  readonly #listeners: ((delivery: ReceivedDelivery) => void)[] = []
 
-  private constructor(manner: Manner, secrets: readonly string[]) {
+  private constructor(manner: ReceiverBehaviour, secrets: readonly string[]) {
     this.manner = manner
     this.secrets = [...secrets]
     this.#server = createServer((request, response) => this.#onRequest(request, response))
     this.#server.on('clientError', (_, socket) => socket.destroy())
   }
 
-  static async open(manner: Manner, secrets: readonly string[]): Promise<EventReceiver> {
+  static async open(manner: ReceiverBehaviour, secrets: readonly string[]): Promise<EventReceiver> {
     const receiver = new EventReceiver(manner, secrets)
     receiver.#server.listen(0, '127.0.0.1')
     await once(receiver.#server, 'listening')
@@ -73,7 +73,7 @@ export class EventReceiver {
   }
 
   /** Called with every delivery before it is answered. */
-  onDelivery(listener: (delivery: HeardDelivery) => void): void {
+  onDelivery(listener: (delivery: ReceivedDelivery) => void): void {
     this.#listeners.push(listener)
   }
 

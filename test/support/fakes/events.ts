@@ -78,14 +78,16 @@ export function hasTag(tags: readonly string[], wanted: readonly string[]): bool
 
 /** Whether every word of `search` begins a word of `text`; a search without words finds nothing. */
 export function hasWords(text: string, search: string): boolean {
-  const words = wordsOf(search)
+  const terms = wordsOf(search)
   const own = wordsOf(text)
-  return words.length > 0 && words.every((word) => own.some((known) => known.startsWith(word)))
+  return (
+    terms.length > 0 && terms.every((term) => own.some((existing) => existing.startsWith(term)))
+  )
 }
 
 function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{Letter}\p{Number}]+/u)
-    .filter((word) => word !== '')
+    .filter((term) => term !== '')
 }

@@ -158,14 +158,14 @@ class Reading implements LogSubscription {
   constructor(
     server: FaultyLogServer,
     log: FaultyLog,
-    place: { shard: Shard; from: number },
+    position: { shard: Shard; from: number },
     reader: ShardReader,
   ) {
     this.#server = server
     this.#log = log
-    this.#shard = place.shard
+    this.#shard = position.shard
     this.#reader = reader
-    this.#next = place.from
+    this.#next = position.from
   }
 
   wake(): void {
@@ -234,7 +234,7 @@ export class FaultyLog implements ClusterLog {
     if (link === this.link) return
     this.link = link
     for (const listener of this.#onLink) listener(link)
-    if (link === 'up') for (const reading of this.#readings) reading.wake()
+    if (link === 'up') for (const sync of this.#readings) sync.wake()
   }
 
   onLink(listener: (link: LinkState) => void): void {
@@ -265,12 +265,12 @@ export class FaultyLog implements ClusterLog {
     if (this.link === 'down') throw new LogError('down', 'no connection')
     if (this.#server.happens(this.#server.faults.lostBatches)) throw new LogError('down', 'lost')
     const shard = this.#server.shard(name)
-    const known = shard.ids.get(id)
-    if (known === undefined && shard.last !== after) {
+    const existing = shard.ids.get(id)
+    if (existing === undefined && shard.last !== after) {
       throw new LogError('fenced', `the last sequence of ${name} is ${shard.last}, not ${after}`)
     }
-    const sequence = known ?? shard.last + 1
-    if (known === undefined) {
+    const sequence = existing ?? shard.last + 1
+    if (existing === undefined) {
       shard.last = sequence
       shard.batches.set(sequence, Uint8Array.from(bytes))
       shard.ids.set(id, sequence)
@@ -284,12 +284,12 @@ export class FaultyLog implements ClusterLog {
   read(name: ShardName, from: number, reader: ShardReader): LogSubscription {
     const shard = this.#server.shard(name)
     const oldest = Math.min(...shard.batches.keys(), shard.last + 1)
-    const place = { shard, from: Math.max(from, oldest) }
-    const reading = new Reading(this.#server, this, place, reader)
-    shard.readers.add(reading)
-    this.#readings.add(reading)
-    reading.wake()
-    return reading
+    const position = { shard, from: Math.max(from, oldest) }
+    const sync = new Reading(this.#server, this, position, reader)
+    shard.readers.add(sync)
+    this.#readings.add(sync)
+    sync.wake()
+    return sync
   }
 
   async bucket(name: BucketName): Promise<Bucket> {
@@ -314,8 +314,8 @@ export class FaultyLog implements ClusterLog {
       },
       replace: async (key, value, revision) => {
         await this.#way()
-        const known = rows.rows.get(key)
-        const now = known === undefined || known.value === null ? 0 : known.revision
+        const existing = rows.rows.get(key)
+        const now = existing === undefined || existing.value === null ? 0 : existing.revision
         if (now !== revision) throw new LogError('changed', `${key} has revision ${now}`)
         const given = await put(key, value)
         await this.#way()
@@ -329,11 +329,11 @@ export class FaultyLog implements ClusterLog {
         await this.#way()
         for (const entry of rows.rows.values()) onEntry(entry)
         onWhole()
-        const hear = (entry: BucketEntry) => {
+        const receive = (entry: BucketEntry) => {
           if (this.link === 'up') onEntry(entry)
         }
-        rows.watchers.add(hear)
-        return { stop: async () => void rows.watchers.delete(hear) }
+        rows.watchers.add(receive)
+        return { stop: async () => void rows.watchers.delete(receive) }
       },
     }
   }
@@ -350,23 +350,23 @@ export class FaultyLog implements ClusterLog {
 
   async request(subject: RequestSubject, body: Uint8Array): Promise<Uint8Array> {
     await this.#way()
-    const known = this.#server.answers.get(subject)
-    if (known === undefined || known.busy >= answersMax) {
+    const existing = this.#server.answers.get(subject)
+    if (existing === undefined || existing.busy >= answersMax) {
       throw new LogError('unanswered', `nobody answers ${subject}`)
     }
-    known.busy += 1
+    existing.busy += 1
     const late = new Promise<never>((_, reject) => {
       this.#server.clock.after(requestMsMax, () =>
         reject(new LogError('down', 'no answer in time')),
       )
     })
-    const told = known.answer(body).catch((error: unknown) => {
+    const reported = existing.answer(body).catch((error: unknown) => {
       throw new LogError('unanswered', String(error))
     })
     try {
-      return await Promise.race([told, late])
+      return await Promise.race([reported, late])
     } finally {
-      known.busy -= 1
+      existing.busy -= 1
     }
   }
 
@@ -390,15 +390,15 @@ export class FaultyLog implements ClusterLog {
   subscribe(subject: AnnouncementSubject, listener: (body: Uint8Array) => void): LogSubscription {
     const listeners = this.#server.listeners.get(subject) ?? new Set()
     this.#server.listeners.set(subject, listeners)
-    const heard = (body: Uint8Array) => {
+    const received = (body: Uint8Array) => {
       if (this.link === 'up') listener(body)
     }
-    listeners.add(heard)
-    return { stop: async () => void listeners.delete(heard) }
+    listeners.add(received)
+    return { stop: async () => void listeners.delete(received) }
   }
 
   async close(): Promise<void> {
-    for (const reading of this.#readings) await reading.stop()
+    for (const sync of this.#readings) await sync.stop()
     this.#server.connections.delete(this)
     this.setLink('down')
   }

@@ -207,10 +207,10 @@ const TURNS_A_STEP = 8
 
 /** Turns the event loop, moving time by `stepMs` every few turns, until something is so. */
 export async function until(bench: Bench, isSo: () => boolean, stepMs = 10): Promise<void> {
-  for (let turns = 1; turns <= 5_000 * TURNS_A_STEP; turns += 1) {
+  for (let ticks = 1; ticks <= 5_000 * TURNS_A_STEP; ticks += 1) {
     if (isSo()) return
     await nextTurn()
-    if (turns % TURNS_A_STEP === 0) bench.clock.advance(stepMs)
+    if (ticks % TURNS_A_STEP === 0) bench.clock.advance(stepMs)
   }
   assert.fail(`it did not come about: ${bench.events.map((event) => event.kind).join(' ')}`)
 }

@@ -3,15 +3,15 @@
 import type { StopTimer } from '../../../engine/clock.ts'
 
 /** Counts from now on until stopped; without `stop` the process does not end. */
-export function countTurns(): { readonly count: () => number; readonly stop: StopTimer } {
+export function countTicks(): { readonly count: () => number; readonly stop: StopTimer } {
   let count = 0
   let isOn = true
-  const look = () => {
+  const check = () => {
     if (!isOn) return
     count += 1
-    setImmediate(look)
+    setImmediate(check)
   }
-  setImmediate(look)
+  setImmediate(check)
   return {
     count: () => count,
     stop: () => {

@@ -187,11 +187,11 @@ export class FakeMarket implements MarketView {
 
   /** Of all rows; those that were joined when it was asked before are not joined again, of which an hour leaves a million. */
   #joinedBars(size: BarSize): JoinedBars {
-    const known = this.#barsBySize.get(size)
+    const existing = this.#barsBySize.get(size)
     const [first] = this.stored
     const isPart =
-      known?.first === first && known !== undefined && known.count <= this.stored.length
-    const all = isPart ? known : { first, count: 0, bars: new Map<number, Bar>() }
+      existing?.first === first && existing !== undefined && existing.count <= this.stored.length
+    const all = isPart ? existing : { first, count: 0, bars: new Map<number, Bar>() }
     for (const row of this.stored.slice(all.count)) {
       const bar = barOf(size, row)
       const before = all.bars.get(bar.startMs)

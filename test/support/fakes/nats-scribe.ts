@@ -10,7 +10,7 @@ const INFO = {
 }
 const API = '$JS.API.'
 
-export class NatsScribe {
+export class NatsRecorder {
   /** Subjects of publications and subscriptions, and the configurations of streams, each once. */
   readonly noted = new Set<string>()
   readonly #server: Server
@@ -20,8 +20,8 @@ export class NatsScribe {
     this.#server = createServer((socket) => this.#accept(socket))
   }
 
-  static async open(): Promise<NatsScribe> {
-    const scribe = new NatsScribe()
+  static async open(): Promise<NatsRecorder> {
+    const scribe = new NatsRecorder()
     scribe.#server.listen(0, '127.0.0.1')
     await once(scribe.#server, 'listening')
     return scribe
@@ -53,21 +53,21 @@ export class NatsScribe {
       for (;;) {
         const end = text.indexOf('\r\n')
         if (end < 0) return
-        const [verb = '', ...words] = text.slice(0, end).split(' ')
-        const size = /^H?PUB$/.test(verb) ? Number(words.at(-1)) + 2 : 0
+        const [verb = '', ...terms] = text.slice(0, end).split(' ')
+        const size = /^H?PUB$/.test(verb) ? Number(terms.at(-1)) + 2 : 0
         if (text.length < end + 2 + size) return
         const payload = text.slice(end + 2, end + 2 + Math.max(0, size - 2))
         text = text.slice(end + 2 + size)
         if (verb === 'PING') socket.write('PONG\r\n')
         if (verb === 'SUB') {
-          const [subject = ''] = words
-          subscriptions.push({ pattern: patternOf(subject), sid: words.at(-1) ?? '' })
+          const [subject = ''] = terms
+          subscriptions.push({ pattern: patternOf(subject), sid: terms.at(-1) ?? '' })
           this.#note('SUB', subject)
         }
         if (size === 0) continue
-        const headBytes = verb === 'HPUB' ? Number(words.at(-2)) : 0
-        const to = words.length > (verb === 'HPUB' ? 3 : 2) ? words[1] : undefined
-        this.#publish(words[0] ?? '', payload.slice(headBytes), (body) => {
+        const headBytes = verb === 'HPUB' ? Number(terms.at(-2)) : 0
+        const to = terms.length > (verb === 'HPUB' ? 3 : 2) ? terms[1] : undefined
+        this.#publish(terms[0] ?? '', payload.slice(headBytes), (body) => {
           if (to !== undefined) reply(to, body)
         })
       }

@@ -7,6 +7,6 @@ import type { ManualClock } from './manual-clock.ts'
 const STEP_MS = 10
 
 /** Moves the clock on, by 10 ms every millisecond or turn of the process, whichever takes longer, until stopped. */
-export function goOn(clock: ManualClock): StopTimer {
+export function waitOneTick(clock: ManualClock): StopTimer {
   return systemClock.every(1, () => clock.advance(STEP_MS))
 }

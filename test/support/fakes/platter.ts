@@ -14,7 +14,7 @@ import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 
 /** What a copy of the databases holds. */
-export interface Platter {
+export interface DiskImage {
   /** Every delivery that is stored, as `webhook event`. */
   readonly deliveries: ReadonlySet<string>
   /** Sentences about counts that do not fit each other or the rows. */
@@ -24,7 +24,7 @@ export interface Platter {
 }
 
 /** Copies a data folder that no engine holds, and reads the copy. */
-export async function readPlatter(dataDir: string): Promise<Platter> {
+export async function readDiskImage(dataDir: string): Promise<DiskImage> {
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-platter-'))
   try {
     const copy = join(folder, 'data')
@@ -42,7 +42,7 @@ export async function readPlatter(dataDir: string): Promise<Platter> {
   }
 }
 
-function platterOf(storage: Storage): Platter {
+function platterOf(storage: Storage): DiskImage {
   const deliveries = new Set<string>()
   const problems: string[] = []
   for (const { id, number } of storage.webhooks.all()) {
@@ -57,8 +57,13 @@ function platterOf(storage: Storage): Platter {
     const pendingRows = rows.filter(({ status }) => status === 'pending').length
     if (pendingRows !== pending) problems.push(`${id}: ${pendingRows} pending rows, not ${pending}`)
     const dueRows = (['first', 'retry'] as const)
-      .map((lane) =>
-        storage.outbox.due({ webhook: number, attemptKind: lane, after: null, limit: 1_000_000 }),
+      .map((variant) =>
+        storage.outbox.due({
+          webhook: number,
+          attemptKind: variant,
+          after: null,
+          limit: 1_000_000,
+        }),
       )
       .reduce((sum, due) => sum + due.length, 0)
     if (dueRows !== pending) problems.push(`${id}: ${dueRows} due rows, not ${pending}`)

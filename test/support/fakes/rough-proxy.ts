@@ -10,7 +10,7 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 type Ending = 'reset' | 'frozen' | 'swallowed' | 'none'
 
 /** What is wrong with a connection. */
-interface Weather {
+interface ProxyFaults {
   readonly delayMs: number
   /** Delay is drawn anew for each chunk, up to this much more; order is kept. */
   readonly jitterMs: number
@@ -20,7 +20,7 @@ interface Weather {
   readonly lifeMs: number
 }
 
-const FAIR: Weather = {
+const FAIR: ProxyFaults = {
   delayMs: 0,
   jitterMs: 0,
   bytesPerSecond: null,
@@ -31,7 +31,7 @@ const THROTTLED_BYTES_PER_SECOND = 65_536
 /** Bytes under way in a direction above which the sender is no longer read. */
 const UNDER_WAY_BYTES_MAX = 262_144
 
-interface RoughOptions {
+interface FaultyProxyOptions {
   /** Each connection goes to one of them. */
   readonly targetPorts: readonly number[]
   readonly seed: string
@@ -41,7 +41,7 @@ interface RoughOptions {
   readonly onlyResets?: boolean
 }
 
-export class RoughProxy {
+export class FaultyProxy {
   readonly counts = {
     connections: 0,
     delayed: 0,
@@ -51,18 +51,18 @@ export class RoughProxy {
     swallowed: 0,
     bytes: 0,
   }
-  readonly #options: RoughOptions
+  readonly #options: FaultyProxyOptions
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
   #isCalm = false
 
-  constructor(options: RoughOptions) {
+  constructor(options: FaultyProxyOptions) {
     this.#options = options
     this.#server = createServer({ noDelay: true }, (client) => this.#take(client))
   }
 
-  static async open(options: RoughOptions): Promise<RoughProxy> {
-    const proxy = new RoughProxy(options)
+  static async open(options: FaultyProxyOptions): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(options)
     proxy.#server.listen(0, '127.0.0.1')
     await once(proxy.#server, 'listening')
     return proxy
@@ -107,7 +107,10 @@ export class RoughProxy {
 }
 
 /** A third is only delayed or fair; the others end in one of the three ways. */
-function weatherOf(random: Random, { lifeMsMax, onlyResets = false }: RoughOptions): Weather {
+function weatherOf(
+  random: Random,
+  { lifeMsMax, onlyResets = false }: FaultyProxyOptions,
+): ProxyFaults {
   if (onlyResets) return { ...FAIR, ending: 'reset', lifeMs: random.below(lifeMsMax) }
   const roll = random.next()
   const ending = roll < 0.33 ? 'none' : roll < 0.75 ? 'reset' : roll < 0.88 ? 'frozen' : 'swallowed'
@@ -121,7 +124,7 @@ function weatherOf(random: Random, { lifeMsMax, onlyResets = false }: RoughOptio
   }
 }
 
-interface Told {
+interface ProxyCounts {
   ended(ending: Ending): void
   passed(bytes: number): void
   gone(): void
@@ -130,14 +133,20 @@ interface Told {
 /** Two sockets and what lies between them. */
 class Pair {
   readonly #sockets: readonly [Socket, Socket]
-  readonly #told: Told
+  readonly #told: ProxyCounts
   readonly #end: NodeJS.Timeout | null
   #isHalfOpen = false
 
-  constructor(client: Socket, upstream: Socket, weather: Weather, random: Random, told: Told) {
+  constructor(
+    client: Socket,
+    upstream: Socket,
+    weather: ProxyFaults,
+    random: Random,
+    published: ProxyCounts,
+  ) {
     this.#sockets = [client, upstream]
-    this.#told = told
-    const down = new Pipe(upstream, client, weather, random, (bytes) => told.passed(bytes))
+    this.#told = published
+    const down = new Pipe(upstream, client, weather, random, (bytes) => published.passed(bytes))
     const up = new Pipe(client, upstream, { ...weather, bytesPerSecond: null }, random, () => {})
     for (const socket of this.#sockets) {
       socket.on('error', () => {})
@@ -145,7 +154,7 @@ class Pair {
     }
     const { ending, lifeMs } = weather
     const end = () => {
-      told.ended(ending)
+      published.ended(ending)
       if (ending === 'reset') return this.#reset()
       this.#isHalfOpen = true
       for (const pipe of [down, up]) pipe.stop(ending === 'swallowed')
@@ -180,7 +189,7 @@ class Pair {
 class Pipe {
   readonly #source: Socket
   readonly #sink: Socket
-  readonly #weather: Weather
+  readonly #weather: ProxyFaults
   readonly #random: Random
   readonly #queue: { readonly dueMs: number; readonly chunk: Buffer }[] = []
   #underWay = 0
@@ -192,7 +201,7 @@ class Pipe {
   constructor(
     source: Socket,
     sink: Socket,
-    weather: Weather,
+    weather: ProxyFaults,
     random: Random,
     passed: (bytes: number) => void,
   ) {

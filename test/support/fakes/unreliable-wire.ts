@@ -112,20 +112,20 @@ function retype(text: string, random: Random): string {
 }
 
 function replaceOne(root: unknown, random: Random): void {
-  let place = root
+  let position = root
   for (;;) {
-    if (typeof place !== 'object' || place === null) return
-    const keys = Object.keys(place)
+    if (typeof position !== 'object' || position === null) return
+    const keys = Object.keys(position)
     if (keys.length === 0) return
     const key = random.pick(keys)
-    const inner: unknown = Reflect.get(place, key)
+    const inner: unknown = Reflect.get(position, key)
     const isDeep = typeof inner === 'object' && inner !== null && random.below(5) > 0
     if (isDeep) {
-      place = inner
+      position = inner
       continue
     }
-    if (random.below(6) === 0) Reflect.deleteProperty(place, key)
-    else Reflect.set(place, key, strangeFor(inner, random))
+    if (random.below(6) === 0) Reflect.deleteProperty(position, key)
+    else Reflect.set(position, key, strangeFor(inner, random))
     return
   }
 }

@@ -37,7 +37,7 @@ function addressOf(text: string): WalletAddress {
   return address
 }
 
-interface Told {
+interface ServedRows {
   readonly event: WalletEvent | null
   readonly rows: readonly StubRow[]
   readonly isTaker: boolean
@@ -59,50 +59,50 @@ export function randomPast(
       const hash = `0x${hex(random, 64)}`
       return { hash, told: transaction(random, { second, hash }) }
     })
-    for (const { told } of transactions) {
-      for (const one of told) {
+    for (const { told: published } of transactions) {
+      for (const one of published) {
         rows.push(...one.rows)
         if (one.isTaker) for (const row of one.rows) takers.add(row)
       }
     }
     transactions.sort((one, other) => (one.hash < other.hash ? -1 : 1))
-    for (const { told } of transactions) {
-      for (const { event } of told) if (event !== null) events.push(event)
+    for (const { told: published } of transactions) {
+      for (const { event } of published) if (event !== null) events.push(event)
     }
     second += gap(random)
   }
   return { events, rows, takers }
 }
 
-interface Place {
+interface RowPosition {
   readonly second: number
   readonly hash: string
 }
 
-function transaction(random: Random, place: Place): Told[] {
+function transaction(random: Random, position: RowPosition): ServedRows[] {
   const dice = random.below(20)
-  if (dice < 12) return fills(random, place)
-  if (dice < 16) return [marketRow(random, place, random.pick(['split', 'merge', 'redeem']))]
-  if (dice < 18) return [conversion(random, place)]
-  return [payment(random, place)]
+  if (dice < 12) return fills(random, position)
+  if (dice < 16) return [marketRow(random, position, random.pick(['split', 'merge', 'redeem']))]
+  if (dice < 18) return [conversion(random, position)]
+  return [payment(random, position)]
 }
 
 /** Some equal to the one before in every field. */
-function fills(random: Random, place: Place): Told[] {
-  const told: Told[] = []
+function fills(random: Random, position: RowPosition): ServedRows[] {
+  const published: ServedRows[] = []
   const role: WalletRole = random.below(2) === 0 ? 'taker' : 'maker'
   const count = 1 + random.below(3)
-  while (told.length < count) {
-    const before = told.at(-1)
+  while (published.length < count) {
+    const before = published.at(-1)
     if (before !== undefined && random.below(2) === 0) {
-      told.push({ ...before, rows: before.rows.map((row) => ({ ...row })) })
-    } else told.push(fill(random, place, role))
+      published.push({ ...before, rows: before.rows.map((row) => ({ ...row })) })
+    } else published.push(fill(random, position, role))
   }
-  return told
+  return published
 }
 
 /** Integers first: the price is their quotient, as floating as the venue's. */
-function fill(random: Random, place: Place, role: WalletRole): Told {
+function fill(random: Random, position: RowPosition, role: WalletRole): ServedRows {
   const size = 1_000 + random.below(2_000_000_000)
   const usd = 1 + random.below(size)
   const micros = Number((2_000_000n * BigInt(usd) + BigInt(size)) / (2n * BigInt(size)))
@@ -111,7 +111,7 @@ function fill(random: Random, place: Place, role: WalletRole): Told {
   const market = marketName(random)
   const paid = side === 'buy' ? usd + fee : usd - fee
   const row = {
-    ...blank(place, 'TRADE'),
+    ...blank(position, 'TRADE'),
     condition_id: market,
     token_id: `${market.slice(-3)}1`,
     side: side.toUpperCase(),
@@ -121,7 +121,7 @@ function fill(random: Random, place: Place, role: WalletRole): Told {
     outcome_index: 1,
   }
   const event: WalletEvent = {
-    ...nothing(place, side),
+    ...nothing(position, side),
     market: nativeMarketId(market),
     token: outcomeId(row.token_id),
     size: sizeMicros(size),
@@ -133,14 +133,18 @@ function fill(random: Random, place: Place, role: WalletRole): Told {
   return { event, rows: [row], isTaker: role === 'taker' }
 }
 
-function marketRow(random: Random, place: Place, kind: 'split' | 'merge' | 'redeem'): Told {
+function marketRow(
+  random: Random,
+  position: RowPosition,
+  kind: 'split' | 'merge' | 'redeem',
+): ServedRows {
   const size = random.below(1_000_000_000)
   const usd = kind === 'redeem' && random.below(2) === 0 ? 0 : size
   const market = marketName(random)
   const amounts = { condition_id: market, size: size / 1e6, usdc_size: usd / 1e6 }
-  const rows = [{ ...blank(place, kind.toUpperCase()), ...amounts }]
+  const rows = [{ ...blank(position, kind.toUpperCase()), ...amounts }]
   const event = {
-    ...nothing(place, kind),
+    ...nothing(position, kind),
     market: nativeMarketId(market),
     size: sizeMicros(size),
     usd: usdMicros(usd),
@@ -149,20 +153,20 @@ function marketRow(random: Random, place: Place, kind: 'split' | 'merge' | 'rede
 }
 
 /** One row a market whose No was given; the first holds the dollars. */
-function conversion(random: Random, place: Place): Told {
+function conversion(random: Random, position: RowPosition): ServedRows {
   const size = 1 + random.below(1_000_000_000)
   const count = 1 + random.below(6)
   const markets = Array.from({ length: count }, (_, index) => `${marketName(random)}${index}`)
   const usd = (count - 1) * size
   const rows = markets.map((market, index) => ({
-    ...blank(place, 'CONVERSION'),
+    ...blank(position, 'CONVERSION'),
     condition_id: market,
     size: size / 1e6,
     usdc_size: index === 0 ? usd / 1e6 : 0,
   }))
   const converted = markets.map(nativeMarketId)
   const event = {
-    ...nothing(place, 'conversion'),
+    ...nothing(position, 'conversion'),
     market: nativeMarketId(markets[0] ?? ''),
     size: sizeMicros(size),
     usd: usdMicros(usd),
@@ -172,16 +176,16 @@ function conversion(random: Random, place: Place): Told {
 }
 
 /** Income of kinds known and not, and what is none. */
-function payment(random: Random, place: Place): Told {
+function payment(random: Random, position: RowPosition): ServedRows {
   const usd = 1 + random.below(1_000_000_000)
   const type = random.pick(['REWARD', 'MAKER_REBATE', 'YIELD', 'SOMETHING_NEW', 'DEPOSIT', 'TIP'])
-  const rows = [{ ...blank(place, type), size: usd / 1e6, usdc_size: usd / 1e6 }]
+  const rows = [{ ...blank(position, type), size: usd / 1e6, usdc_size: usd / 1e6 }]
   if (type === 'DEPOSIT' || type === 'TIP') return { event: null, rows, isTaker: false }
-  const event = { ...nothing(place, 'income'), size: sizeMicros(usd), usd: usdMicros(usd) }
+  const event = { ...nothing(position, 'income'), size: sizeMicros(usd), usd: usdMicros(usd) }
   return { event, rows, isTaker: false }
 }
 
-function blank({ second, hash }: Place, type: string) {
+function blank({ second, hash }: RowPosition, type: string) {
   return {
     proxy_wallet: WALLET,
     timestamp: second,
@@ -197,7 +201,7 @@ function blank({ second, hash }: Place, type: string) {
   }
 }
 
-function nothing({ second, hash }: Place, kind: WalletEvent['kind']): WalletEvent {
+function nothing({ second, hash }: RowPosition, kind: WalletEvent['kind']): WalletEvent {
   return {
     kind,
     timeMs: timeMs(second * 1_000),
@@ -223,7 +227,7 @@ function hex(random: Random, digits: number): string {
   return text
 }
 
-export interface StubAsk {
+export interface StubRequest {
   readonly path: string
   readonly query: URLSearchParams
 }
@@ -232,7 +236,7 @@ export interface StubAsk {
  * What to answer in place of the rows; a list is put into the envelope of the true page, which is the last argument, a
  * number is a status with an HTML body, a text is that body with 200, all else is the answer.
  */
-export type StubFault = (ask: StubAsk, rows: readonly StubRow[], page: StubPage) => unknown
+export type StubFault = (ask: StubRequest, rows: readonly StubRow[], page: StubPage) => unknown
 
 export interface StubPage {
   readonly data: unknown
@@ -242,7 +246,7 @@ export interface StubPage {
 /** The host. In this process it is what a DataApi asks; `listen` makes it one on loopback. */
 export class WalletStub {
   past: StubPast
-  asks: StubAsk[] = []
+  asks: StubRequest[] = []
   /** The rows that a page of `limit` rows may have at most. */
   pageRows: (limit: number) => number = (limit) => limit
   /** Rows newer than this second are not indexed yet. */
@@ -251,14 +255,14 @@ export class WalletStub {
   shuffle: Random | null = null
   fault: StubFault = (_, rows) => rows
   /** Answers by path beyond those that follow from the past. */
-  others: (ask: StubAsk) => unknown = () => 404
+  others: (ask: StubRequest) => unknown = () => 404
   readonly #places = new Map<string, number>()
 
   constructor(past: StubPast) {
     this.past = past
   }
 
-  answer(ask: StubAsk): unknown {
+  answer(ask: StubRequest): unknown {
     this.asks.push(ask)
     if (ask.path !== '/v2/activity' && ask.path !== '/v2/trades') return this.others(ask)
     const page = this.#page(ask)
@@ -296,7 +300,7 @@ export class WalletStub {
   }
 
   /** A cursor is the place of the last row shown among all rows. */
-  #page({ path, query }: StubAsk): 400 | (StubPage & { readonly data: readonly StubRow[] }) {
+  #page({ path, query }: StubRequest): 400 | (StubPage & { readonly data: readonly StubRow[] }) {
     const limit = Number(query.get('limit') ?? 100)
     if (limit > 1_000 || query.has('offset')) return 400
     const all = this.#rowsOf(path, query)
@@ -332,9 +336,9 @@ export class WalletStub {
     const random = this.shuffle
     if (random === null) return rows
     const placeOf = (row: StubRow) => {
-      const place = this.#places.get(row.transaction_hash) ?? random.next()
-      this.#places.set(row.transaction_hash, place)
-      return place
+      const position = this.#places.get(row.transaction_hash) ?? random.next()
+      this.#places.set(row.transaction_hash, position)
+      return position
     }
     return [...rows].sort(
       (one, other) => one.timestamp - other.timestamp || placeOf(one) - placeOf(other),

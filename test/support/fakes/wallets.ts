@@ -194,11 +194,11 @@ export class FakeWallets implements WalletsView {
 
 /** A wallet with events and positions in these markets and in two unknown ones. */
 export function randomWallet(
-  asked: { readonly proxy: WalletAddress; readonly eventCount: number; readonly nowMs: TimeMs },
+  requested: { readonly proxy: WalletAddress; readonly eventCount: number; readonly nowMs: TimeMs },
   views: readonly MarketView[],
   profile: Partial<WalletProfile> = {},
 ): FakeWallet {
-  const { proxy, eventCount, nowMs } = asked
+  const { proxy, eventCount, nowMs } = requested
   const random = seededRandom('wallet', proxy)
   const wallet = new FakeWallet(proxy, nowMs, profile)
   wallet.wins = random.below(9)
@@ -233,7 +233,7 @@ export function randomWallet(
 function keptMarket(id: ReturnType<typeof nativeMarketId>): WalletMarket {
   return {
     ...{ nativeId: id, question: `Was ${id}?`, slug: `old-${id}`, eventSlug: `olds-${id}` },
-    tokens: [0, 1].map((place) => outcomeId(`${id}-${place}`)),
+    tokens: [0, 1].map((location) => outcomeId(`${id}-${location}`)),
     ...{ labels: ['Up', 'Down'], payout: null, resolvedAtMs: null, group: null },
     takerFee: null,
   }
@@ -253,8 +253,8 @@ function randomEvent(
   const { market, view, atMs, index } = of
   const kind = random.pick(random.below(3) > 0 ? FILL_KINDS : WALLET_EVENT_KINDS)
   const isFill = kind === 'buy' || kind === 'sell'
-  const place = random.below(2)
-  const token = view?.summary.outcomes[place]?.id ?? outcomeId(`${market}-${place}`)
+  const location = random.below(2)
+  const token = view?.summary.outcomes[location]?.id ?? outcomeId(`${market}-${location}`)
   return {
     ...{ kind, timeMs: atMs, market, token: isFill ? token : null, converted: [] },
     txHash: random.below(9) === 0 ? '' : `0x${index.toString(16)}`,

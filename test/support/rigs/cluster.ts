@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../../engine/clock.ts'
 import { natsEnv, type RunningNats, startNats } from '../../../engine/cluster/nats-server.ts'
 import { freePorts, startProcess, type TestProcess } from './processes.ts'
-import { beforeAgain, type Places, Rig, read } from './whole-service.ts'
+import { beforeAgain, Rig, read, type ServiceLocations } from './whole-service.ts'
 
 const SECRET = 'of a cluster under test, 32 bytes or more'
 
@@ -70,7 +70,7 @@ export class ClusterRig {
   }
 
   /** Where the first gateway is, with the key of the first engine's local account. */
-  get places(): Places {
+  get places(): ServiceLocations {
     const key = readFileSync(join(this.venues.dataDir, 'local-key'), 'utf8').trim()
     return { gamma: this.venues.gamma, api: this.urls[0] ?? '', key }
   }
@@ -174,8 +174,8 @@ export class ClusterRig {
   /** Resolves once every gateway has live books again. */
   async whole(): Promise<void> {
     for (;;) {
-      const isHeard = await Promise.all(this.urls.map(hearsEngine))
-      const all = isHeard.includes(false) ? [] : await this.#books()
+      const isReceived = await Promise.all(this.urls.map(hearsEngine))
+      const all = isReceived.includes(false) ? [] : await this.#books()
       if (all.length > 0 && all.every((books) => books.some(({ stale }) => !stale))) return
       await beforeAgain()
     }
@@ -223,8 +223,10 @@ export class ClusterRig {
     await this.startNats()
     const backMs = performance.now()
     await this.whole()
-    const told = [staleMs, awayMs, performance.now() - backMs].map((ms) => (ms / 1_000).toFixed(1))
-    return `nats-server away for ${told[1]} s: every gateway called all stale after ${told[0]} s, and was whole ${told[2]} s after its return`
+    const published = [staleMs, awayMs, performance.now() - backMs].map((ms) =>
+      (ms / 1_000).toFixed(1),
+    )
+    return `nats-server away for ${published[1]} s: every gateway called all stale after ${published[0]} s, and was whole ${published[2]} s after its return`
   }
 
   /** Whether none of the processes that run now has ended by itself. */

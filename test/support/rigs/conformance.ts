@@ -11,8 +11,8 @@ import { type Random, seededRandom } from '../../../engine/random.ts'
 import { fileRefusals } from '../../../http/request/reply.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'
 import { queryText, type RouteClient } from '../clients/route-client.ts'
-import { type Ask, refusing, seedOf } from '../worlds/route-seeds.ts'
-import type { DescribedFace } from './described-face.ts'
+import { type RequestSpec, seedOf, withRefusal } from '../worlds/route-seeds.ts'
+import type { DocumentedServer } from './described-face.ts'
 
 type Pair = readonly [name: string, value: string]
 
@@ -20,18 +20,18 @@ const COMBINATIONS = 40
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Makes all requests of one route; what is wrong stands in `client.problems`. */
-export async function conform(client: RouteClient, face: DescribedFace): Promise<void> {
+export async function conform(client: RouteClient, server: DocumentedServer): Promise<void> {
   await succeed(client)
   await credentials(client)
-  await files(client, face)
-  await methods(client, face)
+  await files(client, server)
+  await methods(client, server)
   await encodings(client)
   await pathParameters(client)
   for (const parameter of client.parameters) await bounds(client, parameter)
   for (const { name, schema } of client.parameters) await aliases(client, name, schema.aliases)
   await together(client)
   if (client.route.hasBody) await bodies(client)
-  await states(client, face)
+  await states(client, server)
 }
 
 /** A good request, the following page, and an unknown parameter. */
@@ -82,7 +82,7 @@ async function credentials(client: RouteClient): Promise<void> {
   await client.expect(asReader, { credential: 'reader' }, 'a key that only reads')
 }
 
-async function files(client: RouteClient, { engine }: DescribedFace): Promise<void> {
+async function files(client: RouteClient, { engine }: DocumentedServer): Promise<void> {
   if (client.route.document.refusals?.[429] !== fileRefusals[429]) return
   const { accounts } = engine
   accounts.fileLimit = 0
@@ -90,11 +90,14 @@ async function files(client: RouteClient, { engine }: DescribedFace): Promise<vo
   accounts.fileLimit = Number.MAX_SAFE_INTEGER
 }
 
-async function methods(client: RouteClient, face: DescribedFace): Promise<void> {
+async function methods(client: RouteClient, server: DocumentedServer): Promise<void> {
   const { pattern, method: own, document } = client.route
-  const known = face.routes.filter((route) => route.pattern === pattern).map(({ method }) => method)
+  const existing = server.routes
+    .filter((route) => route.pattern === pattern)
+    .map(({ method }) => method)
   for (const method of METHODS) {
-    if (!known.some((one) => one === method)) await client.expect(405, { method }, 'a wrong method')
+    if (!existing.some((one) => one === method))
+      await client.expect(405, { method }, 'a wrong method')
   }
   const { status, headers } = await client.ask({ method: 'OPTIONS' })
   if (status !== 204 || !headers.get('allow')?.includes(own)) client.note(`OPTIONS: ${status}`)
@@ -211,9 +214,9 @@ async function together(client: RouteClient): Promise<void> {
   }
   const random = seededRandom('combinations', client.route.pattern)
   for (let count = 0; count < COMBINATIONS; count += 1) {
-    const asked = combination(client, random)
-    const { status, body } = await client.ask({ query: asked })
-    if (status === 422) client.note(`${queryText(asked).slice(0, 300)} is refused: ${body}`)
+    const requested = combination(client, random)
+    const { status, body } = await client.ask({ query: requested })
+    if (status === 422) client.note(`${queryText(requested).slice(0, 300)} is refused: ${body}`)
   }
 }
 
@@ -263,7 +266,7 @@ async function bodies(client: RouteClient): Promise<void> {
 }
 
 /** Statuses that need a state: as the seeds say. */
-async function states(client: RouteClient, face: DescribedFace): Promise<void> {
+async function states(client: RouteClient, server: DocumentedServer): Promise<void> {
   const { reach = {}, reachFrom = {}, unavailable } = seedOf(client.route)
   for (const [status, ask] of Object.entries(reach))
     await client.expect(Number(status), ask, 'a seed')
@@ -271,8 +274,8 @@ async function states(client: RouteClient, face: DescribedFace): Promise<void> {
     if ((await statusFrom(client, address)) === Number(status)) client.reached.add(Number(status))
   }
   if (unavailable === undefined || !client.documented.includes(503)) return
-  const restore = refusing(unavailable.owner(face.engine), unavailable.method)
-  const ask: Ask = unavailable.ask ?? {}
+  const restore = withRefusal(unavailable.owner(server.engine), unavailable.method)
+  const ask: RequestSpec = unavailable.ask ?? {}
   await client.expect(503, ask, 'an owner that is unavailable')
   restore()
 }

@@ -1,18 +1,22 @@
 // What a crowd of clients was handed, judged by the simulator's own list of trades once its world stands still.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Crowd, CrowdReport } from '../clients/crowd.ts'
+import type { SimulatedUsers, SimulatedUsersReport } from '../clients/crowd.ts'
 import type { TrueTrade } from '../twins/client-ledger.ts'
-import { type Places, truthOfTrades } from './whole-service.ts'
+import { type ServiceLocations, truthOfTrades } from './whole-service.ts'
 
 const settleSeconds = Number(process.env.KILL_SETTLE_SECONDS ?? 180)
 
 /** Asks until every client has everything, or the time is up. */
-export async function settled(crowd: Crowd, places: Places, say: (line: string) => void) {
+export async function settled(
+  crowd: SimulatedUsers,
+  locations: ServiceLocations,
+  logLine: (line: string) => void,
+) {
   const startedMs = performance.now()
   for (;;) {
     await pause(3_000)
-    const truth = [...(await truthOfTrades(places))].map(([name, atMs]): TrueTrade => {
+    const truth = [...(await truthOfTrades(locations))].map(([name, atMs]): TrueTrade => {
       const [market = '', id = ''] = name.split(' ')
       return { market, id, offset: null, seq: null, atMs }
     })
@@ -20,26 +24,26 @@ export async function settled(crowd: Crowd, places: Places, say: (line: string) 
     const seconds = (performance.now() - startedMs) / 1_000
     const wrong = report.books.wrong.length + report.trades.missing.length
     if (seconds > settleSeconds || (wrong === 0 && report.live === report.clients)) {
-      say(`right ${seconds.toFixed(0)} s after the pause`)
+      logLine(`right ${seconds.toFixed(0)} s after the pause`)
       return { report, truth }
     }
-    say(
+    logLine(
       `${seconds.toFixed(0)} s after the pause: ${JSON.stringify(report.states)}, ${report.books.wrong.length} books (${report.books.wrong[0]}), ${report.trades.missing.length} trades (${report.trades.missing[0]})`,
     )
   }
 }
 
 /** Says what a crowd was handed. */
-export function tell(
-  { trades, books, ...report }: CrowdReport,
+export function reportText(
+  { trades, books, ...report }: SimulatedUsersReport,
   truth: readonly TrueTrade[],
-  say: (line: string) => void,
+  logLine: (line: string) => void,
 ): void {
-  say(`${report.clients} clients, ${report.live} live: ${JSON.stringify(report.counts)}`)
-  say(
+  logLine(`${report.clients} clients, ${report.live} live: ${JSON.stringify(report.counts)}`)
+  logLine(
     `${truth.length} true trades; ${trades.due} due over all clients, ${trades.handed} handed once, ${trades.announced} announced as lost, ${trades.missing.length} missing, ${trades.extra.length} extra`,
   )
-  say(
+  logLine(
     `${books.compared} books compared, ${books.wrong.length} wrong; gaps told: ${JSON.stringify(report.gaps)}; ${report.faults.length} faults`,
   )
 }

@@ -16,7 +16,7 @@ import { level, NAMES, NOON } from '../worlds/builders.ts'
 import { opportunity, pastOpportunity } from '../worlds/opportunities.ts'
 
 /** A face and what it says of itself. */
-export interface DescribedFace {
+export interface DocumentedServer {
   readonly engine: FakeEngine
   readonly port: number
   readonly origin: string
@@ -34,7 +34,7 @@ export const ACCOUNT = 'richsecret51c7'
 export const POOR_ACCOUNT = 'poorsecret51c7'
 
 /** Starts it. Accounts' keys are `<name>-key`, their tokens `<name>-token`. */
-export async function openDescribedFace(): Promise<DescribedFace> {
+export async function openDocumentedServer(): Promise<DocumentedServer> {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
   engine.accounts.make(ACCOUNT, {

@@ -28,11 +28,13 @@ interface ToolResult {
 
 /** Runs a tool to its end, at most for ten minutes. */
 export function runTool(name: string, args: readonly string[], folder = '.'): Promise<ToolResult> {
-  const places = [
+  const locations = [
     ...FOLDERS,
     ...(process.env.DEV_TOOLS === undefined ? [] : [process.env.DEV_TOOLS]),
   ]
-  const path = places.map((place) => join(place, name)).find((place) => existsSync(place))
+  const path = locations
+    .map((position) => join(position, name))
+    .find((position) => existsSync(position))
   if (path === undefined) throw new Error(`${name} is not installed: npm ci`)
   const options = { cwd: folder, env: { ...process.env, ...OFFLINE }, timeout: 600_000 }
   return new Promise((done) => {

@@ -13,17 +13,17 @@ import { CHANNELS } from '../../../http/ws/channels/channels.ts'
 import { FakeEngine } from '../fakes/engine.ts'
 
 /** A running face. `await using` is not in Node 20, so tests call `stop` in `after`. */
-export interface Face {
+export interface ApiServer {
   readonly engine: FakeEngine
   readonly server: Server
   readonly port: number
   readonly origin: string
-  get(path: string, init?: RequestInit): Promise<Got>
+  get(path: string, init?: RequestInit): Promise<ReceivedResponse>
   stop(): Promise<void>
 }
 
 /** An answer, read to its end. */
-export interface Got {
+export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -35,7 +35,7 @@ export interface Got {
 export const PUBLIC_ONLY: CallPolicy = { allowsHttp: false, allowsPrivate: false }
 
 /** Starts a face with an account `ann` (pro, plenty of requests). */
-export async function openFace(
+export async function openApiServer(
   set: {
     clock?: Clock
     names?: VenueTable
@@ -52,7 +52,7 @@ export async function openFace(
     /** What the engine publishes before the face listens. */
     before?: (engine: FakeEngine) => void
   } = {},
-): Promise<Face> {
+): Promise<ApiServer> {
   const clock = set.clock ?? systemClock
   const engine = new FakeEngine(clock, set.names)
   engine.accounts.make('ann', { tier: 'pro', requestsPerMinute: 100_000, socketsMax: 50 })
@@ -89,7 +89,7 @@ export async function openFace(
   }
 }
 
-async function request(url: string, init: RequestInit): Promise<Got> {
+async function request(url: string, init: RequestInit): Promise<ReceivedResponse> {
   const response = await fetch(url, init)
   const text = await response.text()
   for (const name of ['limit', 'remaining', 'reset']) {

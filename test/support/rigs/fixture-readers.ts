@@ -48,16 +48,16 @@ import { casesOf, INVENTED } from '../worlds/recordings.ts'
 import { countFate, type Fates, PolymarketPath } from './book-paths.ts'
 
 /** What a row, or a part of it, became; `value` is what was read, null where it was refused. */
-interface Became {
+interface ReadResult {
   readonly fate: string
   readonly value: unknown
 }
 type Rows = readonly unknown[]
 /** Reads the rows of one file. A text among them is a frame that is no JSON. */
-export type Reader = (rows: Rows) => readonly Became[] | Promise<readonly Became[]>
+export type Reader = (rows: Rows) => readonly ReadResult[] | Promise<readonly ReadResult[]>
 
 /** How many of them became what. */
-export function fatesOf(became: readonly Became[]): Fates {
+export function fatesOf(became: readonly ReadResult[]): Fates {
   const fates: Fates = new Map()
   for (const { fate } of became) countFate(fates, fate)
   return fates
@@ -68,11 +68,11 @@ const NOW = timeMs(1_786_000_000_000)
 type Fields = { readonly [name: string]: unknown }
 
 const each =
-  (read: (row: unknown) => readonly Became[]) =>
-  (rows: Rows): readonly Became[] =>
+  (read: (row: unknown) => readonly ReadResult[]) =>
+  (rows: Rows): readonly ReadResult[] =>
     rows.flatMap(read)
-const became = (fate: string, value: unknown): Became[] => [{ fate, value }]
-const refused = (reason: string): Became[] => became(`rejected ${reason}`, null)
+const became = (fate: string, value: unknown): ReadResult[] => [{ fate, value }]
+const refused = (reason: string): ReadResult[] => became(`rejected ${reason}`, null)
 const textOf = (row: unknown): string => (typeof row === 'string' ? row : JSON.stringify(row))
 
 // Polymarket
@@ -142,13 +142,13 @@ export const dataTrades = each((row) => {
 })
 
 /** Rows of the Data API's `/v2/activity`, of the wallet that the first of them names. */
-const dataActivity = (rows: Rows): readonly Became[] => {
+const dataActivity = (rows: Rows): readonly ReadResult[] => {
   const [first] = rows
   const wallet = isRecord(first) ? String(first.proxy_wallet).toLowerCase() : ''
   return rows.flatMap((row) => {
-    const placed = readTimedRow(row, wallet)
-    if (placed === null) return became('unplaced', null)
-    const read = readActivity(placed)
+    const positioned = readTimedRow(row, wallet)
+    if (positioned === null) return became('unplaced', null)
+    const read = readActivity(positioned)
     if (read.kind !== 'event') return became(`${read.kind} ${read.reason}`, null)
     return became(`event ${read.event.kind}`, read.event)
   })
@@ -166,14 +166,14 @@ export const polymarketOther = each((row) =>
 export const answersTo =
   (path: string): Reader =>
   async (answers) => {
-    const all: Became[] = []
+    const all: ReadResult[] = []
     for (const answer of answers) all.push(...(await readAnswer(path, answer)))
     return all
   }
 
 /** Answers that name their path. */
 const answersByPath: Reader = async (rows) => {
-  const all: Became[] = []
+  const all: ReadResult[] = []
   for (const row of rows.filter(isRecord)) {
     all.push(...(await readAnswer(String(row.path), row.answer)))
   }
@@ -190,14 +190,14 @@ interface Asking {
 
 const SIGNAL = new AbortController().signal
 
-async function readAnswer(path: string, answer: unknown): Promise<readonly Became[]> {
+async function readAnswer(path: string, answer: unknown): Promise<readonly ReadResult[]> {
   const drift = quietDrift()
   const client = { getJson: async () => answer }
-  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics: new Metrics(), drift })
-  const read = ANSWER_READERS[path] ?? ((asking) => otherAnswer(path, asking))
-  let all: readonly Became[]
+  const counts = new VenueCounters({ venue: 'a', log: silentLog, metrics: new Metrics(), drift })
+  const read = ANSWER_READERS[path] ?? ((requesting) => otherAnswer(path, requesting))
+  let all: readonly ReadResult[]
   try {
-    all = await read({ data: new DataApi({ client, drift }), drift, tally, client, answer })
+    all = await read({ data: new DataApi({ client, drift }), drift, tally: counts, client, answer })
   } catch (error) {
     if (!(error instanceof SuspectAnswerError)) throw error
     all = became(`doubt ${error.reason}`, null)
@@ -206,9 +206,11 @@ async function readAnswer(path: string, answer: unknown): Promise<readonly Becam
   return [...all, ...found.flatMap((fate) => became(fate, null))]
 }
 
-const ANSWER_READERS: Readonly<Record<string, (asking: Asking) => Promise<readonly Became[]>>> = {
-  '/v2/trades': (asking) => pageOf('/v2/trades', dataTrades, asking),
-  '/v2/activity': (asking) => pageOf('/v2/activity', dataActivity, asking),
+const ANSWER_READERS: Readonly<
+  Record<string, (requesting: Asking) => Promise<readonly ReadResult[]>>
+> = {
+  '/v2/trades': (requesting) => pageOf('/v2/trades', dataTrades, requesting),
+  '/v2/activity': (requesting) => pageOf('/v2/activity', dataActivity, requesting),
   '/v2/positions': positionsOf,
   // An unknown wallet is also asked for its newest activity.
   '/v2/user-stats': async ({ answer, drift }) => {
@@ -233,15 +235,19 @@ const WALLET = walletAddress(`0x${'1'.repeat(40)}`) ?? assert.fail('an address')
 
 async function pageOf(
   path: string,
-  read: (rows: Rows) => readonly Became[],
+  read: (rows: Rows) => readonly ReadResult[],
   { data }: Asking,
-): Promise<readonly Became[]> {
+): Promise<readonly ReadResult[]> {
   const { rows, next } = await data.page({ path, query: {}, kind: 'trades' })
   return [...read(rows), ...became(next === null ? 'page' : 'page, and more', null)]
 }
 
 /** Of one status, as the first row says; further pages have no rows. */
-async function positionsOf({ answer, drift, tally }: Asking): Promise<readonly Became[]> {
+async function positionsOf({
+  answer,
+  drift,
+  tally: counts,
+}: Asking): Promise<readonly ReadResult[]> {
   const first = isRecord(answer) && Array.isArray(answer.data) ? answer.data[0] : null
   const status = isRecord(first) ? first.status : 'OPEN'
   const client: Pick<HttpClient, 'getJson'> = {
@@ -249,16 +255,16 @@ async function positionsOf({ answer, drift, tally }: Asking): Promise<readonly B
       query.status === status && query.cursor === undefined ? answer : NO_ROWS,
   }
   const data = new DataApi({ client, drift })
-  const positions = await readPositions({ data, counters: tally }, WALLET, SIGNAL)
+  const positions = await readPositions({ data, counters: counts }, WALLET, SIGNAL)
   return positions.flatMap((each) => became(`position${each.isClosed ? ' closed' : ''}`, each))
 }
 
-async function otherAnswer(path: string, { data }: Asking): Promise<readonly Became[]> {
+async function otherAnswer(path: string, { data }: Asking): Promise<readonly ReadResult[]> {
   const value = await data.value({ path, query: {}, kind: 'market' })
   return polymarketOther(Array.isArray(value) ? value : [value])
 }
 
-function listed(listing: ReturnType<typeof readMarket>): Became[] {
+function listed(listing: ReturnType<typeof readMarket>): ReadResult[] {
   return typeof listing === 'string'
     ? refused(listing)
     : became(`market ${listing.status}`, listing)
@@ -267,7 +273,7 @@ function listed(listing: ReturnType<typeof readMarket>): Became[] {
 // Kalshi
 
 /** Answers of Kalshi's REST: every row of ours in them, however deep it is nested. */
-export const kalshiRows = (rows: Rows): readonly Became[] => {
+export const kalshiRows = (rows: Rows): readonly ReadResult[] => {
   const events = new Map<string, EventListing>()
   for (const row of fieldsIn(rows)) {
     const read = isEventRow(row) ? parseEvent(row, new Map()) : null
@@ -290,7 +296,7 @@ const isEventRow = (row: Fields): boolean =>
   typeof row.event_ticker === 'string' && typeof row.mutually_exclusive === 'boolean'
 
 /** Nothing when the row has none of the shapes that we read. */
-function kalshiRow(row: Fields, event: EventListing | null): Became[] {
+function kalshiRow(row: Fields, event: EventListing | null): ReadResult[] {
   if (typeof row.trade_id === 'string') {
     const trade = parseTradeRow(row)
     if (trade.kind === 'rejected') return refused(trade.reason)
@@ -320,7 +326,7 @@ function isBookAnswer(row: Fields): boolean {
   return isRecord(book) && ('yes_dollars' in book || 'no_dollars' in book)
 }
 
-function bookOf(row: Fields): Became[] {
+function bookOf(row: Fields): ReadResult[] {
   const book = parseOrderbookRow(row, 'TICKER')
   if (book.kind === 'rejected') return refused(book.reason)
   const events: VenueEvent[] = []
@@ -346,8 +352,8 @@ export const kalshiFrames = each((row) => {
 })
 
 /** The frames of one connection. */
-function streamed(frames: readonly unknown[]): Became[] {
-  const all: Became[] = []
+function streamed(frames: readonly unknown[]): ReadResult[] {
+  const all: ReadResult[] = []
   const metrics = new Metrics()
   const note = (fate: string) => () => all.push({ fate, value: null })
   const stream = new KalshiStream(
@@ -363,11 +369,11 @@ function streamed(frames: readonly unknown[]): Became[] {
   for (const frame of frames) {
     stream.take({ connection: 1, receivedAtMs: NOW, text: textOf(frame) })
   }
-  for (const word of ['ignored', 'rejected']) {
-    for (const [labels, count] of metrics.counts(`venue_${word}_total`)) {
+  for (const term of ['ignored', 'rejected']) {
+    for (const [labels, count] of metrics.counts(`venue_${term}_total`)) {
       const { reason }: { reason?: string } = JSON.parse(labels)
       if (reason === 'reply') continue
-      for (let at = 0; at < count.value; at += 1) note(`${word} ${reason}`)()
+      for (let at = 0; at < count.value; at += 1) note(`${term} ${reason}`)()
     }
   }
   return all
@@ -391,7 +397,7 @@ export const CASE_READERS: Readonly<Record<string, Reader>> = {
 }
 
 /** Holds each invented row of a venue against what is written beside it, value by value. */
-export async function judgeCases(venue: 'polymarket' | 'kalshi'): Promise<number> {
+export async function checkCases(venue: 'polymarket' | 'kalshi'): Promise<number> {
   let count = 0
   for (const [path, read] of Object.entries(CASE_READERS)) {
     if (!path.startsWith(venue)) continue
@@ -401,34 +407,42 @@ export async function judgeCases(venue: 'polymarket' | 'kalshi'): Promise<number
       // The wallet whose activity it is stands in the first row.
       const became = await read(path.includes('activity.') ? [first, row] : [row])
       const own = path.includes('activity.') ? became.slice(1) : became
-      const told = `${path}: ${name}`
-      assert.deepEqual(own.map(({ fate }) => fate).sort(), [...becomes].sort(), told)
-      judgeValues(read === polymarketFrames ? eventsOf(own) : own.flatMap(valuesOf), reads, told)
+      const published = `${path}: ${name}`
+      assert.deepEqual(own.map(({ fate }) => fate).sort(), [...becomes].sort(), published)
+      judgeValues(
+        read === polymarketFrames ? eventsOf(own) : own.flatMap(valuesOf),
+        reads,
+        published,
+      )
       count += 1
     }
   }
   return count
 }
 
-const valuesOf = ({ value }: Became): readonly unknown[] => (value === null ? [] : [value])
+const valuesOf = ({ value }: ReadResult): readonly unknown[] => (value === null ? [] : [value])
 /** A frame of several messages has all its events beside each of them. */
-const eventsOf = ([first]: readonly Became[]): readonly unknown[] =>
+const eventsOf = ([first]: readonly ReadResult[]): readonly unknown[] =>
   Array.isArray(first?.value) ? first.value : []
 
-function judgeValues(values: readonly unknown[], reads: readonly unknown[], told: string): void {
-  assert.equal(values.length, reads.length, `${told}: ${JSON.stringify(values)}`)
-  for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, told)
+function judgeValues(
+  values: readonly unknown[],
+  reads: readonly unknown[],
+  published: string,
+): void {
+  assert.equal(values.length, reads.length, `${published}: ${JSON.stringify(values)}`)
+  for (const [at, wanted] of reads.entries()) assertHolds(values[at], wanted, published)
 }
 
 /** Whether a value has all that is wanted: objects may hold more, lists may not. */
-function assertHolds(value: unknown, wanted: unknown, told: string): void {
+function assertHolds(value: unknown, wanted: unknown, published: string): void {
   if (Array.isArray(wanted)) {
-    assert.ok(Array.isArray(value) && value.length === wanted.length, told)
-    for (const [at, item] of wanted.entries()) assertHolds(value[at], item, told)
+    assert.ok(Array.isArray(value) && value.length === wanted.length, published)
+    for (const [at, item] of wanted.entries()) assertHolds(value[at], item, published)
   } else if (isRecord(wanted)) {
-    assert.ok(isRecord(value), told)
+    assert.ok(isRecord(value), published)
     for (const [key, item] of Object.entries(wanted)) {
-      assertHolds(value[key], item, `${told}: ${key}`)
+      assertHolds(value[key], item, `${published}: ${key}`)
     }
-  } else assert.equal(value, wanted, told)
+  } else assert.equal(value, wanted, published)
 }

@@ -4,7 +4,7 @@
 import { openBareApp } from '../../../bench/bare-app.ts'
 import type { RequestHandler } from '../../../http/request/handle.ts'
 
-export async function openHandledApp({
+export async function openAppWithErrorHandler({
   handle,
 }: RequestHandler): Promise<{ readonly port: number; readonly close: () => void }> {
   const { app, listen } = await openBareApp()

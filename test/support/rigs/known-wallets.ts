@@ -6,18 +6,18 @@ import type { TestContext } from 'node:test'
 import type { SimWalletLedger } from '../../../engine/venues/simulator/model.ts'
 import { ask, differences, fillsOf, fillText, servedSheet } from '../clients/served-wallet.ts'
 import {
+  ACTIVITY_KINDS,
+  type ActivityKind,
+  activitiesOf,
   chosen,
   countRow,
-  DEEDS,
-  type Deed,
-  deedsOf,
-  dueFills,
-  dueSheet,
-  type KnownWorld,
+  expectedFills,
+  expectedSheet,
   type Sheet,
+  type TruthWorld,
   truthOfWallet,
 } from '../twins/wallet-truth.ts'
-import { type Places, read } from './whole-service.ts'
+import { read, type ServiceLocations } from './whole-service.ts'
 
 /** So long in the world's time without a further wallet being right: none will be. */
 const IDLE_MS = 300_000
@@ -27,15 +27,15 @@ const LIVE_TRIES = 12
 const ASKED_AT_ONCE = 6
 
 /** A world, where the engine beside it is now, and what to do with lines about it. */
-export interface KnownService {
-  readonly world: KnownWorld
-  readonly places: Places
+export interface CheckedService {
+  readonly world: TruthWorld
+  readonly places: ServiceLocations
   readonly say: (line: string) => void
 }
 
 /** A service that a run can end and start again, and what a run follows. */
-interface KnownRun {
-  readonly service: KnownService
+interface CheckedRun {
+  readonly service: CheckedService
   /** Starts the engine, anew where it ran before. */
   start(): Promise<void>
   /** Ends the engine; what happens in the world until the next start reaches no engine. */
@@ -46,14 +46,14 @@ interface KnownRun {
   /** How long the world moves in the first half, in its own time. */
   readonly flowMs: number
   /** What the wallets must have done. */
-  readonly deeds: readonly Deed[]
+  readonly deeds: readonly ActivityKind[]
 }
 
 /** Follows wallets, ends the engine in the middle, asks for others late: all are as their ledgers give, and stay so. */
-export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<void> {
+export async function checkWallets(t: TestContext, run: CheckedRun): Promise<void> {
   const { service, flowMs } = run
   const { world } = service
-  const wallets = new KnownWallets(service)
+  const wallets = new WalletChecks(service)
   const ids = new Map<SimWalletLedger, readonly string[]>()
   const flow = (action: 'pause' | 'resume') =>
     read(`${world.simulator.urls.gamma}/sim/state?action=${action}`)
@@ -72,7 +72,7 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
   })
   await t.test('shows every figure and row of a followed wallet as in its ledger', async () => {
     wallets.sayWhatWas(early)
-    assert.deepEqual(firstWrong(await wallets.compare(early)), [])
+    assert.deepEqual(firstDifference(await wallets.compare(early)), [])
   })
   await flow('resume')
   await world.pause(flowMs / 5)
@@ -86,7 +86,7 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
   await t.test('shows the same after the engine ended and for wallets requested late', async () => {
     const deeds = wallets.sayWhatWas(all)
     for (const deed of run.deeds) assert.ok((deeds.get(deed) ?? 0) > 0, `there are ${deed}`)
-    assert.deepEqual(firstWrong(await wallets.compare(all)), [])
+    assert.deepEqual(firstDifference(await wallets.compare(all)), [])
   })
   await t.test(
     'keeps the id of a fill permanently and all figures on a repeated request',
@@ -98,16 +98,16 @@ export async function judgeKnownWallets(t: TestContext, run: KnownRun): Promise<
         assert.deepEqual(lost, [])
       }
       // Behind the readings the venue is asked for names and for its own count.
-      assert.deepEqual(firstWrong(await wallets.compare(all)), [])
+      assert.deepEqual(firstDifference(await wallets.compare(all)), [])
     },
   )
 }
 
 /** Asks a service about wallets of its world. */
-export class KnownWallets {
-  readonly #service: KnownService
+export class WalletChecks {
+  readonly #service: CheckedService
 
-  constructor(service: KnownService) {
+  constructor(service: CheckedService) {
     this.#service = service
   }
 
@@ -122,7 +122,10 @@ export class KnownWallets {
   /** The ids of all fills, once they are the ledger's and nothing else; null: they never were. */
   async fillIds(ledger: SimWalletLedger): Promise<readonly string[] | null> {
     const { simulator, find } = this.#service.world
-    const due = dueFills(await truthOfWallet(simulator.urls.gamma, ledger.wallet.address), find)
+    const due = expectedFills(
+      await truthOfWallet(simulator.urls.gamma, ledger.wallet.address),
+      find,
+    )
     for (let tries = 0; tries < LIVE_TRIES; tries += 1) {
       const fills = (await fillsOf(this.#service.places, addressOf(ledger))) ?? []
       const served: Sheet = new Map()
@@ -151,7 +154,7 @@ export class KnownWallets {
       const still: SimWalletLedger[] = []
       await inParallel(left, async (ledger) => {
         const { address } = ledger.wallet
-        const due = dueSheet(await truthOfWallet(simulator.urls.gamma, address), find)
+        const due = expectedSheet(await truthOfWallet(simulator.urls.gamma, address), find)
         // The venue names a wallet's owner only in answers about the owner's address.
         if (!isAskedByOwner(ledger)) due.set('eoa', null)
         const served = await servedSheet(this.#service.places, addressOf(ledger), outcomeOf, how)
@@ -176,14 +179,15 @@ export class KnownWallets {
   }
 
   /** Says what the wallets did, by kind of deed, and returns how often. */
-  sayWhatWas(ledgers: readonly SimWalletLedger[]): Map<Deed, number> {
-    const sums = new Map<Deed, number>()
+  sayWhatWas(ledgers: readonly SimWalletLedger[]): Map<ActivityKind, number> {
+    const sums = new Map<ActivityKind, number>()
     let events = 0
     for (const ledger of ledgers) {
       events += ledger.events.length
-      for (const [deed, count] of deedsOf(ledger)) sums.set(deed, (sums.get(deed) ?? 0) + count)
+      for (const [deed, count] of activitiesOf(ledger))
+        sums.set(deed, (sums.get(deed) ?? 0) + count)
     }
-    const counts = DEEDS.map((deed) => `${sums.get(deed) ?? 0} ${deed}`).join(', ')
+    const counts = ACTIVITY_KINDS.map((deed) => `${sums.get(deed) ?? 0} ${deed}`).join(', ')
     this.#service.say(
       `${ledgers.length} wallets, ${events} events: ${counts}; ` +
         `${this.#service.world.resolvedCount()} markets resolved while the engine ran`,
@@ -216,7 +220,7 @@ async function inParallel<Item>(
 }
 
 /** Of every wallet something, so that one cause does not hide another. */
-export const firstWrong = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
+export const firstDifference = (wrong: ReadonlyMap<string, readonly string[]>): readonly string[] =>
   [...wrong]
     .slice(0, 12)
     .flatMap(([address, found]) => found.slice(0, 3).map((text) => `${address}: ${text}`))

@@ -67,7 +67,7 @@ function waitForLine(
 ): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     const finish = (act: () => void) => {
-      child.stdout?.off('data', look)
+      child.stdout?.off('data', check)
       child.off('exit', onExit)
       act()
     }
@@ -75,14 +75,14 @@ function waitForLine(
       finish(() =>
         reject(new Error(`${entry} ${why}\n${stdout.join('')}\n${stderr.join('').slice(-2_000)}`)),
       )
-    const look = () => {
+    const check = () => {
       const match = pattern.exec(stdout.join(''))
       if (match !== null) finish(() => resolve(match))
     }
     const onExit = (code: number | null) => fail(`ended with ${code}`)
-    child.stdout?.on('data', look)
+    child.stdout?.on('data', check)
     child.on('exit', onExit)
-    look()
+    check()
   })
 }
 

@@ -47,7 +47,7 @@ interface Written {
   lost: number
 }
 
-export class ScribedEngine {
+export class RecordedEngine {
   readonly engine: Engine
   readonly storage: Storage
   readonly epoch: string

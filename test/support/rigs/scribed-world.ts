@@ -7,16 +7,16 @@ import { FaultyLogServer } from '../fakes/faulty-log.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { NOON } from '../worlds/builders.ts'
 import { manyMarkets, VenueEvents } from '../worlds/venue-events.ts'
-import { ScribedEngine } from './scribed-engine.ts'
+import { RecordedEngine } from './scribed-engine.ts'
 
-export type ScribedWorld = Awaited<ReturnType<typeof openScribedWorld>>
+export type RecordedWorld = Awaited<ReturnType<typeof openRecordedWorld>>
 
 /** One for all tests of a file, where it can be: its threads take a second to start. */
-export async function openScribedWorld(seed: string) {
+export async function openRecordedWorld(seed: string) {
   const clock = new ManualClock(NOON)
   const server = new FaultyLogServer(clock, seed)
   const markets = manyMarkets(6)
-  const engine = new ScribedEngine({ clock, markets })
+  const engine = new RecordedEngine({ clock, markets })
   const random = seededRandom('world', seed)
   const events = new VenueEvents(random, markets)
   const settle = async <Result>(promise: Promise<Result>): Promise<Result> => {
@@ -33,15 +33,15 @@ export async function openScribedWorld(seed: string) {
   }
   await settle(engine.start(server.connect()))
   /** So many turns of up to four events, of the first engine unless another one is given. */
-  const play = async (turns: number, by: ScribedEngine = engine) => {
-    for (let turn = 0; turn < turns; turn += 1) {
+  const play = async (ticks: number, by: RecordedEngine = engine) => {
+    for (let tick = 0; tick < ticks; tick += 1) {
       for (let left = 1 + random.below(4); left > 0; left -= 1) by.emit(events.next(clock.nowMs()))
       await settle(by.flush())
     }
   }
   /** Lets time go on until it is so; false: it was not within a minute. */
   const until = async (isSo: () => boolean): Promise<boolean> => {
-    for (let look = 0; look < 6_000; look += 1) {
+    for (let check = 0; check < 6_000; check += 1) {
       if (isSo()) return true
       await nextTurn()
       clock.advance(10)

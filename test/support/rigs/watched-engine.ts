@@ -21,7 +21,7 @@ import type { Rig } from './whole-service.ts'
 export const jwtSecret = 'x'.repeat(32)
 
 /** Everything that the publisher handed out. */
-class Witness implements Watcher {
+class EngineObserver implements Watcher {
   readonly name = 'witness'
   readonly trades: TrueTrade[] = []
   readonly counts = { book: 0, bookReplaced: 0, price: 0, trade: 0, gap: 0, other: 0 }
@@ -46,13 +46,13 @@ class Witness implements Watcher {
 
 export interface WatchedEngine {
   readonly engine: Engine
-  readonly witness: Witness
+  readonly witness: EngineObserver
   readonly apiKey: string
   readonly metrics: Metrics
 }
 
 /** The data folder, the venues' addresses and the clock of an engine in this process. */
-interface WatchedPlace {
+interface WatchedAddress {
   readonly dataDir: string
   readonly addresses: VenueAddresses
   readonly clock: Clock
@@ -60,7 +60,7 @@ interface WatchedPlace {
 
 /** Starts an engine in this process; its local account has no limits. `prepare` fills the storage before the owners read it. */
 export async function openWatchedEngine(
-  { dataDir, addresses, clock }: WatchedPlace,
+  { dataDir, addresses, clock }: WatchedAddress,
   prepare: (storage: Storage) => Promise<void> = async () => undefined,
 ): Promise<WatchedEngine> {
   const config = loadConfig({
@@ -79,7 +79,7 @@ export async function openWatchedEngine(
       version: '0',
     },
   )
-  const witness = new Witness()
+  const witness = new EngineObserver()
   engine.publisher.watch(witness)
   const apiKey = await engine.accounts.openLocalAccount(null)
   await engine.start()

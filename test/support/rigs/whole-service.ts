@@ -19,7 +19,7 @@ interface WorldOptions {
 }
 
 /** Where a running engine is. */
-export interface Places {
+export interface ServiceLocations {
   readonly gamma: string
   readonly api: string
   readonly key: string
@@ -64,7 +64,7 @@ export class Rig {
   /** An engine against these venues, told they are the live ones; resolves when it listens. */
   async startEngine(
     env: Readonly<Record<string, string>> = {},
-  ): Promise<{ engine: TestProcess; places: Places }> {
+  ): Promise<{ engine: TestProcess; places: ServiceLocations }> {
     const engine = this.spawnEngine(env)
     const [, api = ''] = await engine.line(/listens at (http:\S+)/)
     const key = readFileSync(join(this.dataDir, 'local-key'), 'utf8').trim()
@@ -147,19 +147,19 @@ export async function read<Answer>(url: string, key?: string): Promise<Answer> {
 }
 
 /** Open books with a history, over REST and, given a follower, as it rebuilt them. */
-export async function compareBooks(places: Places, follower: StreamFollower | null) {
+export async function compareBooks(locations: ServiceLocations, follower: StreamFollower | null) {
   const booksWrong: string[] = []
   const rebuiltWrong: string[] = []
   let booksCompared = 0
   for (const venue of ['a', 'b']) {
-    const url = `${places.gamma}/sim/state?view=books&venue=${venue}`
+    const url = `${locations.gamma}/sim/state?view=books&venue=${venue}`
     const { books } = await read<{ books: Record<string, Truth> }>(url)
     for (const [nativeId, truth] of Object.entries(books)) {
       const id = `venue_${venue}_${nativeId}`
       booksCompared += 1
       const book = await read<{ bids: Row[]; asks: Row[]; stale: boolean }>(
-        `${places.api}/v1/markets/${encodeURIComponent(id)}/orderbook`,
-        places.key,
+        `${locations.api}/v1/markets/${encodeURIComponent(id)}/orderbook`,
+        locations.key,
       )
       const served = { bids: micros(book.bids), asks: micros(book.asks) }
       if (book.stale) booksWrong.push(`${id}: stale`)
@@ -221,11 +221,13 @@ const orderOf = (name: string): string =>
   name.startsWith('venue_a') ? (name.split('-', 1)[0] ?? '') : name
 
 /** When each true trade was, by unified market and native id as both venues' trades spell it. */
-export async function truthOfTrades(places: Pick<Places, 'gamma'>): Promise<Map<string, number>> {
+export async function truthOfTrades(
+  locations: Pick<ServiceLocations, 'gamma'>,
+): Promise<Map<string, number>> {
   const truth = new Map<string, number>()
   for (const venue of ['a', 'b']) {
     for (let from = 0; ; ) {
-      const url = `${places.gamma}/sim/state?view=trades&venue=${venue}&from_index=${from}`
+      const url = `${locations.gamma}/sim/state?view=trades&venue=${venue}&from_index=${from}`
       const page = await read<{ trades: TruthTrade[]; next_index: number; total: number }>(url)
       for (const trade of page.trades) {
         let name = `venue_b_${trade.native_id} ${trade.id}`.toLowerCase()
@@ -248,20 +250,20 @@ const microsOf = (name: string): number => Number(name.split('-').at(-3))
 
 /** Trades before the subscription may be missing: nothing is promised of the time before the first start. */
 export async function compareTrades(
-  places: Places,
+  locations: ServiceLocations,
   follower: StreamFollower | null,
   sinceMs: number,
 ) {
-  const truth = await truthOfTrades(places)
+  const truth = await truthOfTrades(locations)
   const served = new Map<string, number>()
   const contracts = new Map<string, number>()
-  for (const id of await allMarketIds(places)) {
+  for (const id of await allMarketIds(locations)) {
     let cursor: string | null = null
     do {
       const after: string = cursor === null ? '' : `&cursor=${cursor}`
-      const url = `${places.api}/v1/markets/${encodeURIComponent(id)}/trades?limit=500${after}`
+      const url = `${locations.api}/v1/markets/${encodeURIComponent(id)}/trades?limit=500${after}`
       const page: { trades: { native_trade_id: string; size: number }[]; cursor: string | null } =
-        await read(url, places.key)
+        await read(url, locations.key)
       for (const trade of page.trades) {
         const name = `${id} ${trade.native_trade_id}`.toLowerCase()
         served.set(name, (served.get(name) ?? 0) + 1)
@@ -308,20 +310,23 @@ function mergedOrders(
   const merged = new Set<string>()
   for (const [order, fills] of orders) {
     const micros = fills.reduce((sum, name) => sum + microsOf(name), 0)
-    const isWhole = Math.abs(micros - (contracts.get(order) ?? 0)) <= 2
-    if (isWhole && fills.some((name) => !served.has(name))) merged.add(order)
+    const isComplete = Math.abs(micros - (contracts.get(order) ?? 0)) <= 2
+    if (isComplete && fills.some((name) => !served.has(name))) merged.add(order)
   }
   return merged
 }
 
 /** Every listed market's unified id. */
-export async function allMarketIds(places: Places): Promise<string[]> {
+export async function allMarketIds(locations: ServiceLocations): Promise<string[]> {
   const ids: string[] = []
   let cursor: string | null = null
   do {
     const after: string = cursor === null ? '' : `&cursor=${cursor}`
-    const url = `${places.api}/v1/markets?limit=200${after}`
-    const page: { markets: { id: string }[]; cursor: string | null } = await read(url, places.key)
+    const url = `${locations.api}/v1/markets?limit=200${after}`
+    const page: { markets: { id: string }[]; cursor: string | null } = await read(
+      url,
+      locations.key,
+    )
     ids.push(...page.markets.map(({ id }) => id))
     cursor = page.cursor
   } while (cursor !== null)
@@ -330,15 +335,15 @@ export async function allMarketIds(places: Places): Promise<string[]> {
 
 /** Compares every few seconds until everything is right or the time is up. */
 export async function settle(
-  places: Places,
+  locations: ServiceLocations,
   follower: StreamFollower | null,
   options: { sinceMs: number; secondsMax: number; say: (line: string) => void },
 ) {
   const startedAtMs = performance.now()
   for (;;) {
     const seconds = Math.round((performance.now() - startedAtMs) / 1_000)
-    const books = await compareBooks(places, follower)
-    const trades = await compareTrades(places, follower, options.sinceMs)
+    const books = await compareBooks(locations, follower)
+    const trades = await compareTrades(locations, follower, options.sinceMs)
     const differing = books.booksWrong.length + books.rebuiltWrong.length
     const missing = trades.tradesMissing.length + trades.tradesUnstreamed.length
     if ((differing === 0 && missing === 0) || seconds > options.secondsMax) {

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
 
 const BASE = 'asyncapi://schemas/'
 
-export class AsyncapiJudge {
+export class AsyncapiValidator {
   /** By the document's name of the message: `updateMessage`, `subscribeCommand`. */
   readonly #validators = new Map<string, ValidateFunction>()
   readonly names: readonly string[]

@@ -54,8 +54,8 @@ export function explain(
   const other = side === 'bid' ? 'ask' : 'bid'
   if (after < before && rank(price) >= Math.min(rank(was[side]), rank(is[side]))) return 'fill'
   if (after > before && price === is[side] && rank(price) >= rank(was[other])) return 'rest'
-  const told = soon.find((change) => change.side === side && change.price === price)
-  return told?.size === after ? 'ahead' : 'unexplained'
+  const published = soon.find((change) => change.side === side && change.price === price)
+  return published?.size === after ? 'ahead' : 'unexplained'
 }
 
 function bestOf({ bids, asks }: Sides): Record<BookSide, number> {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BookView } from '../../../http/client/connect.ts'
-import { BookMemory, type BookMoment } from './book-memory.ts'
+import { BookHistory, type BookMoment } from './book-memory.ts'
 
 const moment = (seq: number, size: number): BookMoment => {
   return { epoch: 'k', seq, bids: [{ price: 0.4, size }], asks: [] }
@@ -14,20 +14,20 @@ const view = (seq: number, size: number): BookView => ({
 })
 
 test('detects a book that differs from the client’s at its seq, and waits while one may still arrive', () => {
-  const memory = new BookMemory()
-  const verdict = (seq: number, size: number) => memory.compare('m', moment(seq, size))
-  assert.equal(verdict(3, 1), 'open')
+  const memory = new BookHistory()
+  const result = (seq: number, size: number) => memory.compare('m', moment(seq, size))
+  assert.equal(result(3, 1), 'open')
   memory.note(view(3, 1), false)
   memory.note(view(4, 2), true)
-  assert.deepEqual([verdict(3, 1), verdict(4, 2)], ['equal', 'equal'])
-  assert.deepEqual([verdict(3, 9), verdict(4, 9), verdict(5, 1)], ['different', 'open', 'open'])
+  assert.deepEqual([result(3, 1), result(4, 2)], ['equal', 'equal'])
+  assert.deepEqual([result(3, 9), result(4, 9), result(5, 1)], ['different', 'open', 'open'])
   assert.equal(memory.compare('m', { ...moment(4, 2), epoch: 'other' }), 'open')
   // After a venue's gap the same seq has another book.
   memory.note(view(4, 9), false)
-  assert.deepEqual([verdict(4, 2), verdict(4, 9)], ['equal', 'equal'])
+  assert.deepEqual([result(4, 2), result(4, 9)], ['equal', 'equal'])
   memory.note(view(5, 3), true)
-  assert.equal(verdict(4, 8), 'different')
+  assert.equal(result(4, 8), 'different')
   // Cut off, and given a snapshot later on.
   memory.note(view(8, 3), false)
-  assert.deepEqual([verdict(5, 7), verdict(6, 7)], ['unknown', 'unknown'])
+  assert.deepEqual([result(5, 7), result(6, 7)], ['unknown', 'unknown'])
 })

@@ -28,12 +28,12 @@ interface State {
  * was applied to that. `open`: it has not come so far, or may be given another book at this seq still
  * (a venue's gap uses no seq up). `unknown`: it was somewhere else (cut off, or too long ago).
  */
-type Verdict = 'equal' | 'different' | 'open' | 'unknown'
+type BookMatch = 'equal' | 'different' | 'open' | 'unknown'
 
 /** States of a market that are kept. */
 const STATES_MAX = 48
 
-export class BookMemory {
+export class BookHistory {
   readonly #states = new Map<string, State[]>()
 
   /** The client has just applied a snapshot or an update. */
@@ -44,7 +44,7 @@ export class BookMemory {
     if (states.length > STATES_MAX) states.shift()
   }
 
-  compare(marketId: string, moment: BookMoment): Verdict {
+  compare(marketId: string, moment: BookMoment): BookMatch {
     const { epoch, seq } = moment
     const text = textOf(moment)
     const states = this.#states.get(marketId) ?? []

@@ -6,12 +6,12 @@ import type { StreamEvent } from '../../../http/client/connect.ts'
 import { ClientLedger, type TrueTrade } from './client-ledger.ts'
 
 const MARKET = 'venue_a_one'
-const place = { market_id: MARKET, epoch: 'e1' }
+const position = { market_id: MARKET, epoch: 'e1' }
 
 function book(type: 'snapshot' | 'update', seq: number, epoch = 'e1'): StreamEvent {
   const times = { timestamp_ms: 0, received_ms: 0, published_ms: 0 }
   const data = { bids: [], asks: [], spread: null, mid_price: null }
-  const counted = { ...place, ...times, epoch, offset: seq, seq, checksum: null, data }
+  const counted = { ...position, ...times, epoch, offset: seq, seq, checksum: null, data }
   const channel = 'orderbook'
   if (type === 'update') return { type, channel, ...counted }
   return { type, channel, ...counted, stale: false, checksum: 0 }
@@ -24,7 +24,7 @@ function trade(seq: number): StreamEvent {
     ...{ taker_outcome: 'Yes', taker_side: 'buy', taker_price: 0.5 },
   }
   const times = { timestamp_ms: 0, received_ms: 0, published_ms: 0 }
-  return { type: 'trade', channel: 'trades', ...place, ...times, offset: seq, seq, data }
+  return { type: 'trade', channel: 'trades', ...position, ...times, offset: seq, seq, data }
 }
 
 const gap = (channel: 'orderbook' | 'trades', fromSeq: number, toSeq: number): StreamEvent => ({
@@ -49,9 +49,9 @@ test('detects a gap in a book’s seq unless it was announced', () => {
   assert.equal(ledgerOf(first, book('snapshot', 9)).faults.length, 1)
   assert.equal(ledgerOf(first, book('snapshot', 0, 'e2')).faults.length, 1)
   assert.equal(ledgerOf(book('update', 1)).faults.length, 1)
-  const told = gap('orderbook', 6, 8)
-  assert.equal(ledgerOf(first, told, book('snapshot', 9)).faults.length, 0)
-  assert.equal(ledgerOf(first, told, book('update', 9)).faults.length, 1)
+  const published = gap('orderbook', 6, 8)
+  assert.equal(ledgerOf(first, published, book('snapshot', 9)).faults.length, 0)
+  assert.equal(ledgerOf(first, published, book('update', 9)).faults.length, 1)
 })
 
 test('detects a repeated, missing or invented trade', () => {

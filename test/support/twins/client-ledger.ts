@@ -84,10 +84,10 @@ export class ClientLedger {
       announced: 0,
       extra: [] as string[],
     }
-    const known = new Set<string>()
+    const existing = new Set<string>()
     for (const trade of truth) {
       if (!isOurs(trade.market)) continue
-      known.add(`${trade.market} ${trade.id}`)
+      existing.add(`${trade.market} ${trade.id}`)
       const isHanded = this.#trades.get(trade.market)?.has(trade.id) === true
       if (start === undefined) continue
       const isDue = trade.offset === null ? trade.atMs > start.atMs : trade.offset > start.offset
@@ -99,7 +99,7 @@ export class ClientLedger {
     }
     for (const [market, ids] of this.#trades) {
       for (const id of ids) {
-        if (!known.has(`${market} ${id}`)) found.extra.push(`${this.name}: ${market} ${id}`)
+        if (!existing.has(`${market} ${id}`)) found.extra.push(`${this.name}: ${market} ${id}`)
       }
     }
     return found

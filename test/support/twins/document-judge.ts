@@ -7,7 +7,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json, JsonObject } from '../../../http/documents/schemas-of.ts'
 
 /** What is judged: an answer, and the operation that gave it. */
-interface Judged {
+interface ValidatedResponse {
   readonly method: string
   /** As in the document's `paths`. */
   readonly pattern: string
@@ -27,19 +27,19 @@ interface DocumentedResponse {
 type DocumentedResponses = ReadonlyMap<string, ReadonlyMap<number, DocumentedResponse>>
 
 /** By the document's text: test files that share a process judge by one document. */
-const known = new Map<string, DocumentedResponses>()
+const existing = new Map<string, DocumentedResponses>()
 /** So that references resolve from within any of them. */
 const BASE = 'document://schemas/'
 const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 
 /** Judges by one document. Throws when the document's schemas are not valid in themselves. */
-export class DocumentJudge {
+export class OpenapiValidator {
   readonly #responses: DocumentedResponses
 
   constructor(document: JsonObject) {
     const text = JSON.stringify(document)
-    this.#responses = known.get(text) ?? responsesOf(document)
-    known.set(text, this.#responses)
+    this.#responses = existing.get(text) ?? responsesOf(document)
+    existing.set(text, this.#responses)
   }
 
   /** The documented statuses of an operation; throws when it is not documented. */
@@ -48,11 +48,11 @@ export class DocumentJudge {
   }
 
   /** What is wrong, in a sentence; null: nothing. */
-  problem(judged: Judged): string | null {
-    const { method, pattern, status } = judged
+  problem(checked: ValidatedResponse): string | null {
+    const { method, pattern, status } = checked
     const response = this.#of(method, pattern).get(status)
     if (response === undefined) return `status ${status} is not documented`
-    return headerProblem(judged, response) ?? bodyProblem(judged, response)
+    return headerProblem(checked, response) ?? bodyProblem(checked, response)
   }
 
   #of(method: string, pattern: string): ReadonlyMap<number, DocumentedResponse> {
@@ -91,7 +91,10 @@ function documented(response: JsonObject, ajv: Ajv2020): DocumentedResponse {
 }
 
 /** The rate headers, those that a status must have, and none of ours that is not documented. */
-function headerProblem({ status, headers }: Judged, response: DocumentedResponse): string | null {
+function headerProblem(
+  { status, headers }: ValidatedResponse,
+  response: DocumentedResponse,
+): string | null {
   if (status === 101) return null
   for (const name of RATE) {
     if (!/^\d+$/.test(headers.get(name) ?? '')) return `${name} is ${headers.get(name)}`
@@ -109,8 +112,11 @@ function headerProblem({ status, headers }: Judged, response: DocumentedResponse
   return null
 }
 
-function bodyProblem(judged: Judged, { mediaType, validate }: DocumentedResponse): string | null {
-  const { headers, body, isHead = false } = judged
+function bodyProblem(
+  checked: ValidatedResponse,
+  { mediaType, validate }: DocumentedResponse,
+): string | null {
+  const { headers, body, isHead = false } = checked
   if (mediaType === null || validate === null)
     return body === '' ? null : 'a body where none belongs'
   const type = headers.get('content-type') ?? ''

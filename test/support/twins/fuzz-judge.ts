@@ -3,21 +3,21 @@
 
 import { Router } from '../../../http/request/router.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'
-import { ACCOUNT, type DescribedFace } from '../rigs/described-face.ts'
+import { ACCOUNT, type DocumentedServer } from '../rigs/described-face.ts'
 import { type FuzzRequest, MARK, PASSWORD } from '../worlds/fuzz-requests.ts'
-import { DocumentJudge } from './document-judge.ts'
+import { OpenapiValidator } from './document-judge.ts'
 
 /** The library's own refusals of what is no HTTP. */
 const LIBRARY_STATUSES: readonly number[] = [400, 431, 505]
 
 /** By the document and the routes of a face. */
-export class FuzzJudge {
-  readonly #judge: DocumentJudge
+export class FuzzChecker {
+  readonly #judge: OpenapiValidator
   readonly #router: Router
 
-  constructor(face: DescribedFace) {
-    this.#judge = new DocumentJudge(face.document)
-    this.#router = new Router(face.allRoutes)
+  constructor(server: DocumentedServer) {
+    this.#judge = new OpenapiValidator(server.document)
+    this.#router = new Router(server.allRoutes)
   }
 
   /** What is wrong, in a sentence; null: nothing. */
@@ -25,8 +25,8 @@ export class FuzzJudge {
     if (answer === null) return request.isBroken ? null : 'closed without an answer'
     const { status, headers } = answer
     if (status >= 500) return LIBRARY_STATUSES.includes(status) ? null : `${status}`
-    const said = this.#secret(request, answer)
-    if (said !== null) return said
+    const reported = this.#secret(request, answer)
+    if (reported !== null) return reported
     if (!headers.has('x-ratelimit-limit')) {
       if (status === 101 || (request.isBroken && LIBRARY_STATUSES.includes(status))) return null
       return `${status} without our headers`

@@ -12,14 +12,14 @@ import {
   tradeFacts,
 } from '../clients/mixed-load.ts'
 import {
-  askPatiently,
   bearerHeader,
   type Credential,
   expectAnswer,
   keyHeader,
+  requestWithRetry,
 } from '../clients/rest-caller.ts'
 import type { EventReceiver } from '../fakes/event-receivers.ts'
-import { type Places, read } from '../rigs/whole-service.ts'
+import { read, type ServiceLocations } from '../rigs/whole-service.ts'
 import { naiveCandles } from './naive/candles.ts'
 
 interface HookRow {
@@ -29,8 +29,8 @@ interface HookRow {
 }
 
 /** Sentences about people who were touched, or are new, since the last look; they are settled then. */
-export async function judgePeople(
-  { api }: Places,
+export async function checkPeople(
+  { api }: ServiceLocations,
   load: MixedLoad,
   receiver: EventReceiver,
 ): Promise<readonly string[]> {
@@ -40,12 +40,12 @@ export async function judgePeople(
     const credential = bearerHeader(person.token)
     const isTouched = person.isNew || [...person.keys, ...person.hooks].some((one) => one.isTouched)
     if (!isTouched) continue
-    const say = (what: string) => problems.push(`${person.email}: ${what}`)
-    const me = await askPatiently(api, 'GET', '/v1/auth/me', { credential })
-    if (me?.status !== 200) say(`the account is gone (${me?.status})`)
-    if (person.isNew) await judgeLogIn(api, person, say)
-    await judgeKeys(api, person, say)
-    await judgeHooks(api, person, say)
+    const logLine = (what: string) => problems.push(`${person.email}: ${what}`)
+    const me = await requestWithRetry(api, 'GET', '/v1/auth/me', { credential })
+    if (me?.status !== 200) logLine(`the account is gone (${me?.status})`)
+    if (person.isNew) await judgeLogIn(api, person, logLine)
+    await judgeKeys(api, person, logLine)
+    await judgeHooks(api, person, logLine)
     for (const hook of person.hooks) {
       if (hook.isTouched && hook.isThere === true) tests.push({ hook, credential })
     }
@@ -57,40 +57,56 @@ export async function judgePeople(
   return problems
 }
 
-async function judgeLogIn(api: string, person: Person, say: (what: string) => void): Promise<void> {
+async function judgeLogIn(
+  api: string,
+  person: Person,
+  logLine: (what: string) => void,
+): Promise<void> {
   person.isNew = false
   const { email, password } = person
-  const session = await askPatiently(api, 'POST', '/v1/auth/login', { body: { email, password } })
-  if (session?.status !== 200) say(`no log-in (${session?.status})`)
+  const session = await requestWithRetry(api, 'POST', '/v1/auth/login', {
+    body: { email, password },
+  })
+  if (session?.status !== 200) logLine(`no log-in (${session?.status})`)
 }
 
-async function judgeKeys(api: string, person: Person, say: (what: string) => void): Promise<void> {
+async function judgeKeys(
+  api: string,
+  person: Person,
+  logLine: (what: string) => void,
+): Promise<void> {
   const credential = bearerHeader(person.token)
   const { keys } = await expectAnswer(200, api, 'GET', '/v1/keys', { credential })
   const listed = new Set(Array.from(Array.isArray(keys) ? keys : [], ({ id }) => String(id)))
   for (const entry of person.keys) {
-    settle(entry, listed, `key ${entry.id}`, say)
+    settle(entry, listed, `key ${entry.id}`, logLine)
     if (!entry.isTouched) continue
-    const used = await askPatiently(api, 'GET', '/v1/auth/me', { credential: keyHeader(entry.key) })
+    const used = await requestWithRetry(api, 'GET', '/v1/auth/me', {
+      credential: keyHeader(entry.key),
+    })
     const expected = entry.isThere === true ? 200 : 401
-    if (used?.status !== expected) say(`key ${entry.id} answers ${used?.status}`)
+    if (used?.status !== expected) logLine(`key ${entry.id} answers ${used?.status}`)
   }
 }
 
-async function judgeHooks(api: string, person: Person, say: (what: string) => void): Promise<void> {
+async function judgeHooks(
+  api: string,
+  person: Person,
+  logLine: (what: string) => void,
+): Promise<void> {
   const credential = bearerHeader(person.token)
   const { webhooks } = await expectAnswer(200, api, 'GET', '/v1/webhooks', { credential })
   const rows: readonly HookRow[] = Array.isArray(webhooks) ? webhooks : []
   const listed = new Map(rows.map((row) => [row.id, row]))
   for (const entry of person.hooks) {
-    settle(entry, listed, `webhook ${entry.id}`, say)
+    settle(entry, listed, `webhook ${entry.id}`, logLine)
     const row = listed.get(entry.id)
     if (row === undefined) continue
-    const face = entry.faces.find(
+    const server = entry.faces.find(
       ({ description, active }) => description === row.description && active === row.active,
     )
-    if (face === undefined) say(`webhook ${row.id} is ${JSON.stringify(row)}`)
-    else entry.faces = [face]
+    if (server === undefined) logLine(`webhook ${row.id} is ${JSON.stringify(row)}`)
+    else entry.faces = [server]
   }
 }
 
@@ -99,11 +115,11 @@ function settle(
   entry: KeyEntry | HookEntry,
   listed: { has(id: string): boolean },
   what: string,
-  say: (what: string) => void,
+  logLine: (what: string) => void,
 ): void {
   const isListed = listed.has(entry.id)
-  if (entry.isThere === true && !isListed) say(`${what} is missing`)
-  if (entry.isThere === false && isListed) say(`${what} is there again`)
+  if (entry.isThere === true && !isListed) logLine(`${what} is missing`)
+  if (entry.isThere === false && isListed) logLine(`${what} is there again`)
   entry.isThere = isListed
 }
 
@@ -143,7 +159,10 @@ interface TradeRow {
 }
 
 /** Every trade of a market that is stored, newest first. */
-async function storedTrades({ api, key }: Places, market: string): Promise<readonly TradeRow[]> {
+async function storedTrades(
+  { api, key }: ServiceLocations,
+  market: string,
+): Promise<readonly TradeRow[]> {
   const trades: TradeRow[] = []
   let cursor: string | null = null
   do {
@@ -157,12 +176,15 @@ async function storedTrades({ api, key }: Places, market: string): Promise<reado
 }
 
 /** Trades that were served and are not there, or not as they were. */
-export async function judgeTrades(places: Places, load: MixedLoad): Promise<readonly string[]> {
+export async function checkTrades(
+  locations: ServiceLocations,
+  load: MixedLoad,
+): Promise<readonly string[]> {
   const problems: string[] = []
   const stored = new Map<string, string>()
   const markets = new Set([...load.trades.keys()].map((name) => name.split(' ')[0] ?? ''))
   for (const market of markets) {
-    for (const row of await storedTrades(places, market)) {
+    for (const row of await storedTrades(locations, market)) {
       stored.set(`${market} ${row.native_trade_id}`, tradeFacts(row))
     }
   }
@@ -178,18 +200,21 @@ const micros = (value: number) => Math.round(value * 1e6)
 const price = (value: number): PriceMicros => priceMicros(micros(value))
 
 /** Candles of a market that are not what its stored trades make. */
-export async function judgeCandles(places: Places, market: string): Promise<readonly string[]> {
+export async function checkCandles(
+  locations: ServiceLocations,
+  market: string,
+): Promise<readonly string[]> {
   const problems: string[] = []
   for (const [interval, lengthMs] of [
     ['1m', 60_000],
     ['1h', 3_600_000],
   ] as const) {
     for (let tries = 0; ; tries += 1) {
-      const trades = await storedTrades(places, market)
-      const url = `${places.api}/v1/markets/${encodeURIComponent(market)}/candles?interval=${interval}&limit=1000`
-      const { candles } = await read<{ candles: readonly Candle[] }>(url, places.key)
+      const trades = await storedTrades(locations, market)
+      const url = `${locations.api}/v1/markets/${encodeURIComponent(market)}/candles?interval=${interval}&limit=1000`
+      const { candles } = await read<{ candles: readonly Candle[] }>(url, locations.key)
       // A trade that came meanwhile is in one of the two only.
-      if ((await storedTrades(places, market)).length !== trades.length && tries < 20) continue
+      if ((await storedTrades(locations, market)).length !== trades.length && tries < 20) continue
       const expected = expectedCandles(trades, lengthMs)
       const served = candles.map((candle) => JSON.stringify(shown(candle)))
       if (served.join() !== expected.slice(-1_000).join()) {
@@ -232,7 +257,7 @@ function expectedCandles(trades: readonly TradeRow[], lengthMs: number): readonl
 }
 
 /** Records that failed their check since the service started. */
-export async function damagedRecords({ api }: Places): Promise<number> {
+export async function damagedRecords({ api }: ServiceLocations): Promise<number> {
   const metrics = await (await fetch(`${api}/metrics`)).text()
   const counts = metrics.matchAll(/^storage_records_damaged\{[^}]*\} (\d+)$/gm)
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)

@@ -43,7 +43,7 @@ import {
   MemoryPastPrices,
   MemorySnapshots,
 } from './memory/histories.ts'
-import { MemoryMatches, MemoryVerdicts } from './memory/matches.ts'
+import { MemoryMatches, MemoryMatchOverrides } from './memory/matches.ts'
 import { MemoryOpportunities } from './memory/opportunities.ts'
 import { MemoryOutbox } from './memory/outbox.ts'
 import { MemoryTrades } from './memory/trades.ts'
@@ -262,9 +262,9 @@ class MemoryLosses implements LossTable {
 
   /** Removes the losses of the runs before `run`, at most `rowsMax`; how many. */
   prune(run: number, rowsMax: number): number {
-    const gone = new Set(this.#losses.filter((loss) => loss.run < run).slice(0, rowsMax))
-    this.#losses = this.#losses.filter((loss) => !gone.has(loss))
-    return gone.size
+    const missing = new Set(this.#losses.filter((loss) => loss.run < run).slice(0, rowsMax))
+    this.#losses = this.#losses.filter((loss) => !missing.has(loss))
+    return missing.size
   }
 }
 
@@ -341,7 +341,7 @@ class MemoryStorage implements Storage {
   readonly outbox = new MemoryOutbox()
   readonly matches = new MemoryMatches()
   readonly opportunities = new MemoryOpportunities()
-  readonly matchOverrides = new MemoryVerdicts()
+  readonly matchOverrides = new MemoryMatchOverrides()
   readonly wallets = new MemoryWallets()
 
   outstandingWrites(): number {
@@ -364,7 +364,7 @@ class MemoryStorage implements Storage {
   prune(limits: PruneLimits): boolean {
     this.pruneCount += 1
     const firstKept = firstRetainedHour(limits.nowMs, limits.retentionDays)
-    const kept = new Map<object, number>([
+    const stored = new Map<object, number>([
       [this.snapshots, firstRetainedHour(limits.nowMs, snapshotRetentionDays)],
       [this.pastPrices, Number.NEGATIVE_INFINITY],
     ])
@@ -374,7 +374,7 @@ class MemoryStorage implements Storage {
       const isTooLarge = this.sizeBytes() > limits.sizeBytesMax
       // Everything if too large; otherwise the tables whose oldest hour is too old.
       const due = tables.filter((table) => {
-        const oldest = kept.get(table) ?? firstKept
+        const oldest = stored.get(table) ?? firstKept
         return table.firstHour() < (isTooLarge ? Number.POSITIVE_INFINITY : oldest)
       })
       if (due.length === 0) break

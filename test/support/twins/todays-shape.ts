@@ -39,7 +39,7 @@ const turned = (change: LevelChange): LevelChange => ({
 })
 
 /** Today's message for a recorded change; `book` is the first token's, after the change. */
-export function todaysChange(
+export function changeV1(
   frame: CapturedFrame,
   tokens: Tokens,
   set: { readonly book?: NaiveBook; readonly only?: 'own' } = {},

@@ -13,18 +13,20 @@ const GRANULARITIES: readonly PnlGranularity[] = ['day', 'week', 'month', 'all']
 /** Inclusive, in milliseconds. */
 export type Range = readonly [fromMs: number, toMs: number]
 
-export function accountFigures(tally: PnlState, ranges: readonly Range[]) {
-  const positions = Array.from({ length: tally.positionCount }, (_, index) => tally.position(index))
+export function accountFigures(counts: PnlState, ranges: readonly Range[]) {
+  const positions = Array.from({ length: counts.positionCount }, (_, index) =>
+    counts.position(index),
+  )
   return {
     positions: positions.sort((one, other) => (one.token < other.token ? -1 : 1)),
-    totals: tally.totals(),
-    open: tally.openMarkets().sort(),
+    totals: counts.totals(),
+    open: counts.openMarkets().sort(),
     ranges: ranges.map(([from, to]) => {
       const [fromMs, toMs] = [timeMs(from), timeMs(to)]
       return {
-        sums: tally.between(fromMs, toMs),
-        series: GRANULARITIES.map((granularity) => tally.series({ fromMs, toMs, granularity })),
-        hours: tally.hours(fromMs),
+        sums: counts.between(fromMs, toMs),
+        series: GRANULARITIES.map((granularity) => counts.series({ fromMs, toMs, granularity })),
+        hours: counts.hours(fromMs),
       }
     }),
   }

@@ -25,13 +25,13 @@ import {
 import type { Plan } from '../../../engine/venues/simulator/world/world.ts'
 import type { FindWalletMarket, WalletEvent, WalletEventKind } from '../../../engine/wallet.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
-import { goOn } from '../fakes/own-time.ts'
+import { waitOneTick } from '../fakes/own-time.ts'
 import { read } from '../rigs/whole-service.ts'
 import { NaiveWallet } from './naive/wallet.ts'
 
 const OWN_NOW_MS = Date.UTC(2026, 10, 20, 12)
 
-interface KnownWorldOptions {
+interface TruthWorldOptions {
   readonly seed?: number
   readonly markets: number
   readonly messagesPerSecond: number
@@ -50,7 +50,7 @@ interface KnownWorldOptions {
 }
 
 /** A world from the past to now, going on until stopped. */
-export interface KnownWorld {
+export interface TruthWorld {
   readonly simulator: Simulator
   readonly find: FindWalletMarket
   /** The world's, for an engine in this process too. */
@@ -62,7 +62,7 @@ export interface KnownWorld {
   stop(): Promise<void>
 }
 
-export async function startKnownWorld(options: KnownWorldOptions): Promise<KnownWorld> {
+export async function startTruthWorld(options: TruthWorldOptions): Promise<TruthWorld> {
   const {
     seed = 11,
     pastMinutes,
@@ -87,7 +87,7 @@ export async function startKnownWorld(options: KnownWorldOptions): Promise<Known
     if (kind === 'resolved' && market.listing.venue === 'a') resolvedCount += 1
   })
   const follow = () => clock.advance(Math.max(0, systemClock.nowMs() - clock.nowMs()))
-  const stopSteps = options.time === 'own' ? goOn(clock) : systemClock.every(10, follow)
+  const stopSteps = options.time === 'own' ? waitOneTick(clock) : systemClock.every(10, follow)
   return {
     simulator,
     clock,
@@ -112,7 +112,7 @@ function hastened(
 ): Plan {
   const hasten = (planned: PlannedEvent): PlannedEvent => {
     const { event, markets } = planned
-    const chance = (word: string) => hash32('hastened', event.nativeId, word) / 2 ** 32
+    const chance = (term: string) => hash32('hastened', event.nativeId, term) / 2 ** 32
     const when = chance('when')
     const share = chance('close')
     const isPast = when < 1 / 3
@@ -214,7 +214,7 @@ const KINDS: Readonly<Record<string, WalletEventKind>> = {
 }
 
 /** What wallets may have done or had happen to them; a comparison without one of these shows little. */
-export const DEEDS = [
+export const ACTIVITY_KINDS = [
   'taker fills',
   'maker fills',
   'splits',
@@ -228,11 +228,11 @@ export const DEEDS = [
   'incomes',
   'migrations',
 ] as const
-export type Deed = (typeof DEEDS)[number]
+export type ActivityKind = (typeof ACTIVITY_KINDS)[number]
 
-export function deedsOf({ events, holdings }: SimWalletLedger): Map<Deed, number> {
-  const deeds = new Map<Deed, number>()
-  const note = (deed: Deed) => deeds.set(deed, (deeds.get(deed) ?? 0) + 1)
+export function activitiesOf({ events, holdings }: SimWalletLedger): Map<ActivityKind, number> {
+  const deeds = new Map<ActivityKind, number>()
+  const note = (deed: ActivityKind) => deeds.set(deed, (deeds.get(deed) ?? 0) + 1)
   for (const event of events) {
     const { kind, fill, usd, market } = event
     if (fill !== null) note(fill.participant === 0 ? 'taker fills' : 'maker fills')
@@ -265,19 +265,19 @@ export function deedsOf({ events, holdings }: SimWalletLedger): Map<Deed, number
 export function chosen(all: readonly SimWalletLedger[], count: number): SimWalletLedger[] {
   const byEvents = all.toSorted((one, other) => other.events.length - one.events.length)
   const found = new Set<SimWalletLedger>()
-  for (const deed of DEEDS) {
-    const doing = byEvents.filter((ledger) => deedsOf(ledger).has(deed))
-    const share = Math.max(1, Math.floor(count / 2 / DEEDS.length))
+  for (const deed of ACTIVITY_KINDS) {
+    const doing = byEvents.filter((ledger) => activitiesOf(ledger).has(deed))
+    const share = Math.max(1, Math.floor(count / 2 / ACTIVITY_KINDS.length))
     // Not only the busiest, who do everything.
-    for (let place = 0; place < share; place += 1) {
-      const ledger = doing[Math.floor(((place + 0.5) * doing.length) / share)]
+    for (let position = 0; position < share; position += 1) {
+      const ledger = doing[Math.floor(((position + 0.5) * doing.length) / share)]
       if (ledger !== undefined) found.add(ledger)
     }
   }
   const rest = byEvents.filter((ledger) => !found.has(ledger))
   const missing = Math.min(count - found.size, rest.length)
-  for (let place = 0; place < missing; place += 1) {
-    const ledger = rest[Math.floor((place * rest.length) / missing)]
+  for (let position = 0; position < missing; position += 1) {
+    const ledger = rest[Math.floor((position * rest.length) / missing)]
     if (ledger !== undefined) found.add(ledger)
   }
   return [...found].slice(0, count)
@@ -335,7 +335,7 @@ function eventOf(row: TruthRow): WalletEvent {
 export type Sheet = Map<string, string | number | boolean | null>
 
 /** Everything that our answers must say of a wallet, by the rules alone. */
-export function dueSheet(truth: WalletTruth, find: FindWalletMarket): Sheet {
+export function expectedSheet(truth: WalletTruth, find: FindWalletMarket): Sheet {
   const { events_in_order: events } = truth
   const naive = new NaiveWallet(events, find)
   const sheet: Sheet = new Map()
@@ -387,7 +387,7 @@ export function dueSheet(truth: WalletTruth, find: FindWalletMarket): Sheet {
 }
 
 /** The rows of its fills as the stream can tell them: it does not name the maker. */
-export function dueFills(truth: WalletTruth, find: FindWalletMarket): Sheet {
+export function expectedFills(truth: WalletTruth, find: FindWalletMarket): Sheet {
   const sheet: Sheet = new Map()
   for (const event of truth.events_in_order) {
     if (isFill(event)) countRow(sheet, rowText(event, find, 'untold'))

@@ -4,24 +4,24 @@
 import type { PairScore, PairScorer } from '../../../engine/matching/compare/pair-scorer.ts'
 import type { MatchMarket } from '../../../engine/subject.ts'
 
-type Words = ReadonlySet<string>
+type WordScores = ReadonlySet<string>
 
 /** Equal words score 100. */
-export const wordJudge: PairScorer<Words> = {
+export const wordScorer: PairScorer<WordScores> = {
   readMarket: ({ title, subtitle }) => wordsOf(`${title} ${subtitle}`),
   readEvent: ({ title }) => wordsOf(title),
   scoreMarkets: score,
   scoreEvents: score,
 }
 
-function score(a: Words, b: Words): PairScore {
-  const shared = [...a].filter((word) => b.has(word)).length
+function score(a: WordScores, b: WordScores): PairScore {
+  const shared = [...a].filter((term) => b.has(term)).length
   const value = Math.round((100 * shared) / Math.max(1, new Set([...a, ...b]).size))
-  return judgement(value)
+  return pairScore(value)
 }
 
 /** A judgement of a score. */
-export function judgement(value: number, set: Partial<PairScore> = {}): PairScore {
+export function pairScore(value: number, set: Partial<PairScore> = {}): PairScore {
   return {
     score: value,
     relation: value >= 80 ? 'identical' : 'overlap',
@@ -34,7 +34,7 @@ export function judgement(value: number, set: Partial<PairScore> = {}): PairScor
   }
 }
 
-function wordsOf(text: string): Words {
+function wordsOf(text: string): WordScores {
   return new Set(text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
 }
 

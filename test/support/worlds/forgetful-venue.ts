@@ -13,7 +13,7 @@ const NOTHING = {
   pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
 }
 
-export class ForgetfulVenue {
+export class LossyVenue {
   memory: Memory = 'whole'
   /** With `forgets`: Unix seconds of the first thing that it knows. */
   knowsFromS = 0
@@ -38,11 +38,11 @@ export class ForgetfulVenue {
 
   async #answer(real: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', real)
-    const known = this.memory === 'whole' ? null : this.#remembered(url)
-    if (known !== null) {
+    const existing = this.memory === 'whole' ? null : this.#remembered(url)
+    if (existing !== null) {
       this.forgottenCount += 1
-      response.writeHead(known.status, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(known.body))
+      response.writeHead(existing.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(existing.body))
       return
     }
     const answer = await fetch(url)

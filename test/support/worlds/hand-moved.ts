@@ -14,7 +14,7 @@ import type {
 import type { ManualClock } from '../fakes/manual-clock.ts'
 
 /** A book in two maps, sorted when looked at. */
-export class HandMovedBook implements SimBook {
+export class ManualBook implements SimBook {
   readonly #sides = {
     bid: new Map<PriceMicros, SizeMicros>(),
     ask: new Map<PriceMicros, SizeMicros>(),

@@ -21,7 +21,7 @@ import type {
   World,
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
-import { HandMovedBook, HandMovedWorld } from './hand-moved.ts'
+import { HandMovedWorld, ManualBook } from './hand-moved.ts'
 
 export const cents = (value: number): PriceMicros => priceMicros(Math.round(value * 10_000))
 export const contracts = (value: number): SizeMicros => sizeMicros(Math.round(value * 100) * 10_000)
@@ -29,7 +29,7 @@ export const contracts = (value: number): SizeMicros => sizeMicros(Math.round(va
 class StubMarket implements SimMarket {
   readonly listing: SimListing
   readonly event: SimEvent
-  readonly book = new HandMovedBook()
+  readonly book = new ManualBook()
   readonly trades: SimTrade[] = []
   status: SimStatus = 'open'
   tickMicros = cents(1)

@@ -7,19 +7,19 @@ import { TABLES } from '../../../storage/tables.ts'
 import type { VenuePosition } from '../../../storage/venue-trades.ts'
 
 /** The fields of such a record, in their order. */
-export function olderFields(row: StoredTrade, place: VenuePosition | null): unknown[] {
+export function olderFields(row: StoredTrade, position: VenuePosition | null): unknown[] {
   const { nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash } = row
   const who = [nativeId, price, size, side, outcomeIndex, usd, maker, taker, txHash]
   const fields = [...who, row.receivedAtMs, row.run, row.offset, row.seq]
-  return place === null ? fields : [...fields, place.venue, place.ordinal]
+  return position === null ? fields : [...fields, position.venue, position.ordinal]
 }
 
 /** The value of its row. */
 export function olderTradeValue(
   key: Buffer,
   row: StoredTrade,
-  place: VenuePosition | null,
+  position: VenuePosition | null,
 ): Buffer {
-  const schema = place === null ? 1 : row.isBlock ? 3 : 2
-  return encodeRecord(TABLES.trades, { key, schema, fields: olderFields(row, place) })
+  const schema = position === null ? 1 : row.isBlock ? 3 : 2
+  return encodeRecord(TABLES.trades, { key, schema, fields: olderFields(row, position) })
 }

@@ -49,7 +49,7 @@ export function opportunity(
 }
 
 /** What is told of it at its opening; `closed`: it had come to what it earns. */
-export function opportunityTold(
+export function publishedOpportunity(
   one: Opportunity,
   set: Partial<ArbitrageRefresh> = {},
 ): ArbitrageRefresh {

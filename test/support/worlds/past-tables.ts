@@ -22,8 +22,8 @@ export function pastTables(): PastTables {
     },
     coverage: {
       put(venue, fromMs: TimeMs, toMs) {
-        const known = intervals.get(venue) ?? new Map<number, number>()
-        intervals.set(venue, known.set(fromMs, toMs))
+        const existing = intervals.get(venue) ?? new Map<number, number>()
+        intervals.set(venue, existing.set(fromMs, toMs))
       },
       at(venue, atMs) {
         const found = of(venue).find(([fromMs, toMs]) => fromMs <= atMs && atMs <= toMs)

@@ -73,7 +73,7 @@ export class FakeIndex implements SearchIndex {
 
   async find(text: string): Promise<Uint32Array> {
     this.finds += 1
-    const found = [...this.texts].filter(([, words]) => words.includes(text))
+    const found = [...this.texts].filter(([, terms]) => terms.includes(text))
     return Uint32Array.from(found, ([number]) => number).reverse()
   }
 }
@@ -148,8 +148,8 @@ export class RandomCatalog {
 
   #event(name: string, venue: 'a' | 'b'): EventListing {
     const nativeId = nativeEventId(`event-${name}`)
-    const known = this.events.get(`${venue}${nativeId}`)
-    if (known !== undefined && !this.#chance(10)) return known
+    const existing = this.events.get(`${venue}${nativeId}`)
+    if (existing !== undefined && !this.#chance(10)) return existing
     const event = eventListing(name, {
       venue,
       title: `${this.#one(TITLES)} ${name}`,
@@ -211,11 +211,11 @@ export class RandomCatalog {
 
   eventFilter(): EventFilter {
     const maybe = <Value>(value: () => Value): Value | null => (this.#chance(4) ? value() : null)
-    const words = ['bogota', 'ELECTION', 'élec', '2026', 'e1', 'e', 'a', 'rai sh', '!?', 'bo bog']
+    const terms = ['bogota', 'ELECTION', 'élec', '2026', 'e1', 'e', 'a', 'rai sh', '!?', 'bo bog']
     return {
       venue: maybe(() => this.#one(['a', 'b'] as const)),
       status: maybe(() => this.#one(['open', 'closed', 'resolved'] as const)),
-      search: maybe(() => this.#one(words)),
+      search: maybe(() => this.#one(terms)),
       tags: maybe(() => [this.#one([...TAGS, 'none'])]) ?? [],
       category: maybe(() => this.#one(['politics', 'culture', 'none'])),
       volume24hMin: maybe(() => usdMicros(this.#random.below(20) * 1_000_000)),

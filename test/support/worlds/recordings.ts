@@ -32,14 +32,14 @@ export const KALSHI_STREAM: Sources = {
   recorded: `${RECORDED}/fixtures/kalshi/ws_orderbook_stream.json`,
 }
 
-type Judge = (t: TestContext, path: string, origin: Origin) => void | Promise<void>
+type CaseCheck = (t: TestContext, path: string, origin: Origin) => void | Promise<void>
 
 /** The same test twice: of what is invented, always; of what is recorded, where that is at hand. */
-export function testOnBoth(name: string, sources: Sources, judge: Judge): void {
-  test(`${name}: invented`, (t) => judge(t, sources.invented, 'invented'))
+export function testOnBoth(name: string, sources: Sources, validator: CaseCheck): void {
+  test(`${name}: invented`, (t) => validator(t, sources.invented, 'invented'))
   test(`${name}: recorded`, (t) => {
     if (isAbsent(t, sources.recorded)) return
-    return judge(t, sources.recorded, 'recorded')
+    return validator(t, sources.recorded, 'recorded')
   })
 }
 

@@ -18,7 +18,7 @@ import { ACCOUNT } from '../rigs/described-face.ts'
 export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'
 
 /** A request of a route; what is left out is as a good one has it. */
-export interface Ask {
+export interface RequestSpec {
   readonly method?: string
   /** Values of path parameters, not encoded. */
   readonly path?: Readonly<Record<string, string>>
@@ -39,14 +39,14 @@ interface Seed {
   /** A valid body; made anew for each request. */
   readonly body?: () => Readonly<Record<string, unknown>>
   /** Requests that reach a status. */
-  readonly reach?: Readonly<Record<number, Ask>>
+  readonly reach?: Readonly<Record<number, RequestSpec>>
   /** Statuses that only a request from another address reaches; the handler is called directly. */
   readonly reachFrom?: Readonly<Record<number, string>>
   /** Owner and method that refuse with UNAVAILABLE, and the request that then is answered 503. */
   readonly unavailable?: {
     readonly owner: (engine: FakeEngine) => object
     readonly method: string
-    readonly ask?: Ask
+    readonly ask?: RequestSpec
   }
 }
 
@@ -87,7 +87,7 @@ const HANDSHAKE = [
 ] as const
 /** Of a page of the dashboard on the machine itself. */
 const OF_PAGE = [['X-Dashboard', '1']] as const
-const SEARCH: Ask = { query: [['search', 'happen']] }
+const SEARCH: RequestSpec = { query: [['search', 'happen']] }
 const searching = { owner: (engine: FakeEngine) => engine.catalog, method: 'search', ask: SEARCH }
 const market = (engine: FakeEngine): object => engine.catalog.find('venue_a_a0') ?? engine
 const whales = (method: 'history' | 'historyOfMarket') => ({
@@ -108,8 +108,9 @@ let signUps = 0
 /** A webhook of the account whose requests these are, with a delivery. */
 async function ownWebhook(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
   const account = ownAccount(engine)
-  const known = engine.webhooks.list(account)[0]
-  const { webhook } = known === undefined ? await makeWebhook(engine, account) : { webhook: known }
+  const existing = engine.webhooks.list(account)[0]
+  const { webhook } =
+    existing === undefined ? await makeWebhook(engine, account) : { webhook: existing }
   const { number } = engine.webhooks.deliver(webhook.id)
   return { webhook_id: webhook.id, delivery_id: `dlv_${number}` }
 }
@@ -142,16 +143,16 @@ function ownAccount(engine: FakeEngine): AccountId {
 /** The wallet of the sample address, with more rows than a page has. */
 async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, string>>> {
   const { wallets, catalog, clock } = engine
-  const asked = { proxy: fakeAddress('a1'), eventCount: 400, nowMs: clock.nowMs() }
+  const requested = { proxy: fakeAddress('a1'), eventCount: 400, nowMs: clock.nowMs() }
   const markets = [...catalog.markets('a')]
   if (wallets.count === 0) {
-    wallets.known.push(randomWallet(asked, markets, { eoa: fakeAddress('e0'), handle: 'ann' }))
+    wallets.known.push(randomWallet(requested, markets, { eoa: fakeAddress('e0'), handle: 'ann' }))
   }
-  return { address: asked.proxy }
+  return { address: requested.proxy }
 }
 
 /** A page that is not kept yet: its owner must be asked. */
-const UNASKED: Ask = { query: [['start_time', '1234567']] }
+const UNASKED: RequestSpec = { query: [['start_time', '1234567']] }
 
 /** Of a route of one wallet. */
 const wallet: Seed = {
@@ -295,7 +296,7 @@ const SEEDS: Readonly<Record<string, Seed>> = {
   },
 }
 
-function turned(start: string, end: string): Ask {
+function turned(start: string, end: string): RequestSpec {
   return {
     query: [
       ['search', 'happen'],
@@ -311,7 +312,7 @@ export function seedOf({ method, pattern }: Route): Seed {
 }
 
 /** Makes an owner's method refuse until the returned function is called. */
-export function refusing(owner: object, method: string): () => void {
+export function withRefusal(owner: object, method: string): () => void {
   const own = Object.getOwnPropertyDescriptor(owner, method)
   const value = () => {
     throw new EngineError('UNAVAILABLE', 'the test has made this unavailable')

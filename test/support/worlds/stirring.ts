@@ -33,11 +33,11 @@ export async function settled(
  * run ahead of the kernel of a busy machine, which would make a reader seem slower than it is. */
 export async function received(client: StreamClient): Promise<void> {
   const { length } = client.messages
-  for (let turns = 0; turns < 50 && client.messages.length === length; turns += 1) await nextTurn()
+  for (let ticks = 0; ticks < 50 && client.messages.length === length; ticks += 1) await nextTurn()
 }
 
 /** A change of a random market. */
-export function stirMarkets(markets: readonly FakeMarket[], random: Random): void {
+export function simulateActivity(markets: readonly FakeMarket[], random: Random): void {
   const chosen = random.pick(markets)
   const roll = random.next()
   if (roll < 0.02) chosen.replace([level(0.3, random.below(9) + 1)], [level(0.7, 5)], 'venue_gap')

@@ -105,12 +105,14 @@ export class NaiveBox {
   }
 
   stored(): readonly StoredDelivery[] {
-    return this.rows.filter(({ isGone }) => !isGone).map(({ delivery }) => delivery)
+    return this.rows.filter(({ isGone: isRemoved }) => !isRemoved).map(({ delivery }) => delivery)
   }
 
-  due(lane: AttemptKind): readonly { dueAtMs: number; number: number }[] {
+  due(variant: AttemptKind): readonly { dueAtMs: number; number: number }[] {
     return this.stored()
-      .filter(({ status, attempts }) => status === 'pending' && attempts > 0 === (lane === 'retry'))
+      .filter(
+        ({ status, attempts }) => status === 'pending' && attempts > 0 === (variant === 'retry'),
+      )
       .flatMap(({ dueAtMs, number }) => (dueAtMs === null ? [] : [{ dueAtMs, number }]))
       .sort((one, other) => one.dueAtMs - other.dueAtMs || one.number - other.number)
   }

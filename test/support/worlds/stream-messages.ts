@@ -24,10 +24,10 @@ import { tradeMessage } from '../../../http/ws/channels/trades.ts'
 import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import type { Encoder, Frame } from '../../../http/ws/encode/encoder.ts'
 import type { FakeMarket } from '../fakes/market.ts'
-import { opportunity, opportunityTold } from './opportunities.ts'
+import { opportunity, publishedOpportunity } from './opportunities.ts'
 import { SOME_FEES } from './stored.ts'
 
-const WHOLE = [
+const COMPLETE = [
   0,
   1,
   127,
@@ -61,10 +61,10 @@ export interface Written {
 export function randomMessages(random: Random, markets: readonly FakeMarket[]): Written[] {
   const market = random.pick(markets)
   const { ref } = market
-  const whole = () => random.pick(WHOLE)
-  const time = (): TimeMs => timeMs(whole())
+  const complete = () => random.pick(COMPLETE)
+  const time = (): TimeMs => timeMs(complete())
   const price = () => priceMicros(random.pick([0, 1, 10_000, 333_333, 500_000, 999_999, 1_000_000]))
-  const size = (): SizeMicros => sizeMicros(whole())
+  const size = (): SizeMicros => sizeMicros(complete())
   const text = () => random.pick(TEXTS)
   const maybe = <Value>(value: Value): Value | null => (random.next() < 0.3 ? null : value)
   const levels = (): Level[] =>
@@ -74,20 +74,20 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     }))
   const stamped = () => ({
     market: ref,
-    offset: whole(),
-    seq: whole(),
+    offset: complete(),
+    seq: complete(),
     venueTimeMs: time(),
     receivedAtMs: time(),
   })
   const trade = (): Trade => ({
     nativeId: text(),
     timeMs: time(),
-    ordinal: whole(),
+    ordinal: complete(),
     price: price(),
     size: size(),
     side: random.pick(['buy', 'sell']),
     outcomeIndex: random.below(3),
-    usd: usdMicros(whole()),
+    usd: usdMicros(complete()),
     maker: maybe(text()),
     taker: maybe(text()),
     txHash: maybe(text()),
@@ -123,7 +123,7 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     eventSlug: maybe(text()),
     category: maybe(text()),
     wallet: maybe(text()),
-    fills: whole(),
+    fills: complete(),
   }
   const facts = {
     ...market.summary,
@@ -133,23 +133,23 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     fees: random.pick([FEES_UNKNOWN, SOME_FEES]),
   }
   const event = random.pick(['opened', 'closed', 'resolved', 'changed', 'matched'] as const)
-  const twin = maybe(random.pick(markets).ref)
+  const matchedMarket = maybe(random.pick(markets).ref)
   const stamps = stamped()
   const epoch = maybe(text()) ?? undefined
   const updates = {
     book: { kind: 'book', ...stamps, changes: sides, checksum: maybe(2 ** 31) } as const,
     trade: { kind: 'trade', ...stamps, trade: trade() } as const,
     whale: { kind: 'whale', ...stamps, whale } as const,
-    life: { kind: 'lifecycle', ...stamps, event, facts, matchedMarket: twin } as const,
+    life: { kind: 'lifecycle', ...stamps, event, facts, matchedMarket } as const,
     price: { kind: 'price', ...stamps, price: quote() } as const,
     arbitrage: {
-      ...opportunityTold(
+      ...publishedOpportunity(
         opportunity([ref, random.pick(markets).ref], {
           question: text(),
           category: maybe(text()),
-          matchScore: maybe(whole()),
+          matchScore: maybe(complete()),
           closesAtMs: maybe(time()),
-          profit: usdMicros(whole()),
+          profit: usdMicros(complete()),
         }),
         { event: 'closed', reason: maybe(random.pick(CLOSE_REASONS)) },
       ),
@@ -164,22 +164,31 @@ export function randomMessages(random: Random, markets: readonly FakeMarket[]): 
     channel: 'trades',
     fromMs: maybe(time()),
     toMs: time(),
-    count: maybe(whole()),
+    count: maybe(complete()),
   } as const
   const where = random.pick([{ marketId: ref.id }, { platform: ref.platform }])
   const status = {
     platform: text(),
     state: 'stale',
-    lagMs: maybe(whole()),
-    delayMs: whole(),
+    lagMs: maybe(complete()),
+    delayMs: complete(),
     completeToMs: maybe(time()),
     tradesSource: maybe(random.pick(['activity', 'last_trade_price'] as const)),
     reason: maybe(random.pick(['silent', 'disconnected'] as const)),
-    staleBooks: whole(),
+    staleBooks: complete(),
   } as const
-  const offsets = maybe({ orderbook: whole(), trades: whole(), whales: 0, lifecycle: whole() })
-  const beat = { timestampMs: time(), counter: whole(), offsets }
-  const reply = { type: 'synced', id: maybe(random.pick([text(), whole(), 0.5, -1])), n: [whole()] }
+  const offsets = maybe({
+    orderbook: complete(),
+    trades: complete(),
+    whales: 0,
+    lifecycle: complete(),
+  })
+  const beat = { timestampMs: time(), counter: complete(), offsets }
+  const reply = {
+    type: 'synced',
+    id: maybe(random.pick([text(), complete(), 0.5, -1])),
+    n: [complete()],
+  }
   return [
     { name: 'update', write: (encoder) => bookUpdate(encoder, updates.book) },
     { name: 'snapshot', write: (encoder) => bookSnapshot(encoder, market, book) },

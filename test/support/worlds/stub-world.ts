@@ -25,14 +25,14 @@ import type {
   World,
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
-import { HandMovedBook, HandMovedWorld } from './hand-moved.ts'
+import { HandMovedWorld, ManualBook } from './hand-moved.ts'
 
 /** Dollars and contracts in, micros out: `price(0.41)`. */
 export const price = (dollars: number): PriceMicros => priceMicros(Math.round(dollars * 1e6))
 export const size = (contracts: number): SizeMicros => sizeMicros(Math.round(contracts * 1e6))
 
 export interface StubMarket extends SimMarket {
-  readonly book: HandMovedBook
+  readonly book: ManualBook
   readonly trades: SimTrade[]
   updatedMs: TimeMs
 }
@@ -133,7 +133,7 @@ export class StubWorld extends HandMovedWorld<StubMarket> implements World {
 
   #addMarket(event: SimEvent, fields: Partial<SimListing>): void {
     const index = this.marketList.length
-    const book = new HandMovedBook()
+    const book = new ManualBook()
     const at = this.startedMs
     const market: StubMarket = {
       listing: { ...listingOf(index, at), ...fields },

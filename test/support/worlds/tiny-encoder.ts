@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The words that the encoder knows, each with its vector; every other word is `[UNK]`. */
-export type TinyWords = Readonly<Record<string, readonly number[]>>
+export type TinyVocabulary = Readonly<Record<string, readonly number[]>>
 
 export interface TinyModel {
   /** Name, type and shape of the inputs; 7 is int64. */
@@ -16,14 +16,14 @@ export interface TinyModel {
 
 /** Writes the folder and hands it to the test; it is gone afterwards. */
 export async function withTinyEncoder(
-  words: TinyWords,
-  use: (folder: string, vectors: TinyWords) => Promise<void> | void,
+  terms: TinyVocabulary,
+  use: (folder: string, vectors: TinyVocabulary) => Promise<void> | void,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tiny-encoder-'))
   try {
-    const width = Object.values(words)[0]?.length ?? 1
+    const width = Object.values(terms)[0]?.length ?? 1
     const none = Array.from({ length: width }, () => 0)
-    const vectors = { '[PAD]': none, '[UNK]': none, '[CLS]': none, '[SEP]': none, ...words }
+    const vectors = { '[PAD]': none, '[UNK]': none, '[CLS]': none, '[SEP]': none, ...terms }
     writeFileSync(join(folder, 'model.onnx'), tinyModel(Object.values(vectors)))
     writeFileSync(join(folder, 'tokenizer.json'), tinyTokenizer(Object.keys(vectors)))
     await use(folder, vectors)
@@ -33,7 +33,7 @@ export async function withTinyEncoder(
 }
 
 /** A WordPiece tokenizer in the usual form of such files: BERT's, lower case. */
-export function tinyTokenizer(words: readonly string[]): string {
+export function tinyTokenizer(terms: readonly string[]): string {
   const special = (id: string) => ({ SpecialToken: { id, type_id: 0 } })
   return JSON.stringify({
     version: '1.0',
@@ -58,7 +58,7 @@ export function tinyTokenizer(words: readonly string[]): string {
     model: {
       type: 'WordPiece',
       ...{ unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
-      vocab: Object.fromEntries(words.map((word, id) => [word, id])),
+      vocab: Object.fromEntries(terms.map((term, id) => [term, id])),
     },
   })
 }

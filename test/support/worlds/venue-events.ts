@@ -36,8 +36,8 @@ export class VenueEvents {
       return snapshot(nativeId, bids, [level(price + 0.3, size)], at)
     }
     if (dice < 0.75) {
-      const gone = this.#random.next() < 0.2 ? 0 : size
-      const one = this.#random.next() < 0.5 ? bid(price, gone) : ask(price + 0.4, gone)
+      const removed = this.#random.next() < 0.2 ? 0 : size
+      const one = this.#random.next() < 0.5 ? bid(price, removed) : ask(price + 0.4, removed)
       return change(nativeId, [one], at)
     }
     if (dice < 0.97) {

@@ -208,12 +208,12 @@ class Writer {
       const pays = index === 0 ? (payout ?? 0) : MICROS - (payout ?? 0)
       return sum + Number((BigInt(balance) * BigInt(pays)) / 1_000_000n)
     }, 0)
-    const told = this.#isComplete || this.#random.below(3) > 0 ? usd : this.#size()
+    const published = this.#isComplete || this.#random.below(3) > 0 ? usd : this.#size()
     this.#push(atMs, {
       kind: 'redeem',
       market: nativeId,
-      size: sizeMicros(told),
-      usd: usdMicros(told),
+      size: sizeMicros(published),
+      usd: usdMicros(published),
     })
   }
 

@@ -88,7 +88,7 @@ class InventedWallets implements VenueWallets {
   }
 
   async history(
-    asked: {
+    requested: {
       readonly address: WalletAddress
       readonly fromMs: TimeMs
       readonly lastMs?: TimeMs | null
@@ -96,21 +96,21 @@ class InventedWallets implements VenueWallets {
     onEvents: (events: readonly WalletEvent[]) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<HistoryCoverage> {
-    this.readFrom.push(asked.fromMs)
+    this.readFrom.push(requested.fromMs)
     await this.gate
-    await this.gates.get(asked.address)
+    await this.gates.get(requested.address)
     signal.throwIfAborted()
     if (this.isDown) throw new FetchError('network', 'the venue is down')
     const nowMs = this.#clock.nowMs()
-    const all = this.told(asked.address)
-    const lastMs = asked.lastMs ?? null
+    const all = this.told(requested.address)
+    const lastMs = requested.lastMs ?? null
     if (lastMs !== null && !all.some((event) => event.timeMs === lastMs)) {
-      const settledToMs = timeMs(asked.fromMs)
+      const settledToMs = timeMs(requested.fromMs)
       return { settledToMs, isComplete: true, isTailComplete: false, isLastListed: false }
     }
-    const told = all.filter((event) => event.timeMs >= asked.fromMs)
+    const published = all.filter((event) => event.timeMs >= requested.fromMs)
     let count = 0
-    for (const page of pagesOf(told, this.pageEvents)) {
+    for (const page of pagesOf(published, this.pageEvents)) {
       if (count >= this.failsAfter) throw new FetchError('network', 'the venue broke off')
       await onEvents(page)
       signal.throwIfAborted()
@@ -249,7 +249,7 @@ export class WalletWorld {
   async openSettled(address: WalletAddress): Promise<WalletView> {
     await this.open(address)
     await settled(60)
-    return sure(await this.open(address))
+    return assertComplete(await this.open(address))
   }
 
   /** The stream tells a fill. */
@@ -284,12 +284,12 @@ export function hourlyFills(world: WalletWorld, count: number): WalletEvent[] {
 }
 
 /** The view of a wallet that there is. */
-export function sure(view: WalletView | null): WalletView {
+export function assertComplete(view: WalletView | null): WalletView {
   if (view === null) throw new TypeError('no such wallet')
   return view
 }
 
-export const tradesOf = (view: WalletView | null): number => sure(view).totals.trades
+export const tradesOf = (view: WalletView | null): number => assertComplete(view).totals.trades
 
 /** A promise that a test resolves. */
 export function gate(): { readonly closed: Promise<void>; readonly open: () => void } {
@@ -301,6 +301,6 @@ export function gate(): { readonly closed: Promise<void>; readonly open: () => v
 }
 
 /** Lets everything happen that needs no time; some turns of the loop. */
-export async function settled(turns = 20): Promise<void> {
-  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+export async function settled(ticks = 20): Promise<void> {
+  for (let tick = 0; tick < ticks; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -169,10 +169,10 @@ export class WebhookWorld {
     const nowMs = this.clock.nowMs()
     let dueMs = Number.POSITIVE_INFINITY
     for (const { number } of this.table.all()) {
-      for (const lane of ['first', 'retry'] as const) {
+      for (const variant of ['first', 'retry'] as const) {
         for (const entry of this.outbox.due({
           webhook: number,
-          attemptKind: lane,
+          attemptKind: variant,
           after: null,
           limit: 64,
         })) {
@@ -237,7 +237,7 @@ export async function oneWebhook(
 
 /** What was promised and is ready is done. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 2; turn += 1) await nextTurn()
+  for (let tick = 0; tick < 2; tick += 1) await nextTurn()
 }
 
 /** A buy of 20 dollars unless told otherwise. */

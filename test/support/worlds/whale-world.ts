@@ -107,9 +107,9 @@ export class WhaleWorld {
     if (this.storage.trades.has(market.number, fill.id)) return
     const stamp = isLive ? this.publisher.stamp('trades', market.number) : null
     const receivedAtMs = this.clock.nowMs()
-    const placed = { receivedAtMs, run: stamp === null ? null : this.run }
+    const positioned = { receivedAtMs, run: stamp === null ? null : this.run }
     const at = { offset: stamp?.offset ?? null, seq: stamp?.seq ?? null }
-    const trade = this.storage.trades.put(market, { ...tradeOf(fill), ...placed, ...at })
+    const trade = this.storage.trades.put(market, { ...tradeOf(fill), ...positioned, ...at })
     if (stamp === null) return this.publisher.publishPastTrade(market, trade, receivedAtMs)
     const times = { venueTimeMs: trade.timeMs, receivedAtMs }
     this.publisher.publish({ kind: 'trade', market, ...stamp, ...times, trade })
@@ -178,13 +178,13 @@ export function naiveRows(storage: Storage, markets: readonly number[]) {
       }, 0n)
       const usd = Number(paid / 1_000_000n)
       if (usd < 1_000_000_000) continue
-      const place = ({ run, offset }: StoredTrade) => (run ?? 1e6) * 1e9 + (offset ?? 0)
-      const first = fills.toSorted((one, other) => place(one) - place(other))[0]
+      const position = ({ run, offset }: StoredTrade) => (run ?? 1e6) * 1e9 + (offset ?? 0)
+      const first = fills.toSorted((one, other) => position(one) - position(other))[0]
       const size = fills.reduce((sum, fill) => sum + fill.size, 0)
       const value = fills.reduce((sum, one) => sum + BigInt(one.price) * BigInt(one.size), 0n)
-      const whole = value / BigInt(size)
-      const isUp = 2n * (value - whole * BigInt(size)) >= BigInt(size)
-      const price = Number(whole) + (isUp ? 1 : 0)
+      const full = value / BigInt(size)
+      const isUp = 2n * (value - full * BigInt(size)) >= BigInt(size)
+      const price = Number(full) + (isUp ? 1 : 0)
       rows.push({
         ...{ market, id: first?.nativeId, timeMs: first?.timeMs, usd, size, price },
         ...{ fills: fills.length, isTold: usd >= 5_000_000_000 },

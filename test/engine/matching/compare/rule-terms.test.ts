@@ -87,9 +87,9 @@ const CLAUSES: Readonly<Record<string, readonly [string, string]>> = {
 describe('rules', () => {
   for (const [name, [departs, plain]] of Object.entries(CLAUSES)) {
     test(`detects what only one of two rule texts settles otherwise: ${name}`, () => {
-      const told = otherTerms('It resolves to Yes if it happens.', departs)
+      const published = otherTerms('It resolves to Yes if it happens.', departs)
       assert.deepEqual(
-        told.map((term) => term.split(':')[0]),
+        published.map((term) => term.split(':')[0]),
         [name],
       )
       assert.deepEqual(otherTerms(departs, departs), [])
@@ -216,11 +216,11 @@ describe('up or down', () => {
       description: 'The resolution source is Binance, specifically XLM/USDT.',
       ...more,
     })
-  const b = (window: string, asked = 'up', code = 'XLM') =>
+  const b = (window: string, requested = 'up', code = 'XLM') =>
     marketB(
       `KX${code}15M-31MAY041215`,
-      `${code} price ${asked} in next 15 mins?`,
-      `Price ${asked}`,
+      `${code} price ${requested} in next 15 mins?`,
+      `Price ${requested}`,
       {
         event_title: `${code} Up or Down - 15 minutes`,
         sub_title: `May 4 - ${window}`,

@@ -188,12 +188,12 @@ function pair(label: string, team: string, day: number): LabelledPair {
 }
 
 test('counts errors at the threshold, with intervals', () => {
-  const judged = comparePairs([
+  const checked = comparePairs([
     pair('same', 'CHI', 1),
     pair('related', 'DET', 2),
     pair('same', 'DET', 3),
   ])
-  const scored = scoreAll(judged, WEIGHTS)
+  const scored = scoreAll(checked, WEIGHTS)
   assert.deepEqual(countAt(scored, 80), { n: 3, same: 2, accepted: 1, right: 1 })
   const [low, high] = wilson(98, 100)
   assert.ok(Math.abs(low - 0.93) < 0.001 && Math.abs(high - 0.9945) < 0.001)
@@ -283,8 +283,8 @@ test('never splits pairs of one event between training and evaluation', () => {
 
 test('counts a veto by its right and wrong removals, with a kind and source for every pair', () => {
   const pairs = [pair('same', 'CHI', 1), pair('same', 'DET', 2), pair('related', 'DET', 3)]
-  const judged = comparePairs(pairs)
-  const opposite = vetoCounts(scoreAll(judged, WEIGHTS)).find(
+  const checked = comparePairs(pairs)
+  const opposite = vetoCounts(scoreAll(checked, WEIGHTS)).find(
     ({ reason }) => reason === 'opposite_side',
   )
   assert.deepEqual(opposite, {
@@ -296,10 +296,10 @@ test('counts a veto by its right and wrong removals, with a kind and source for 
     ['game: american football', 'game: american football', 'game: american football'],
   )
   const [, byKind] = CROSS_VALIDATION_SPLITS
-  assert.equal(byKind?.[1](judged[0]?.pair ?? pair('same', 'CHI', 4)), 'game: american football')
-  const [first] = crossScore(judged, ({ kind }) => kind)
+  assert.equal(byKind?.[1](checked[0]?.pair ?? pair('same', 'CHI', 4)), 'game: american football')
+  const [first] = crossScore(checked, ({ kind }) => kind)
   // All of one kind is held back: the model knows what is expected, and no pair.
-  assert.deepEqual(first?.result, scoreAll(judged, { weights: EXPECTED_WEIGHTS })[0]?.result)
+  assert.deepEqual(first?.result, scoreAll(checked, { weights: EXPECTED_WEIGHTS })[0]?.result)
 })
 
 test('reads the meaning of Yes, the asset and hour, and the form of the question', () => {
@@ -307,10 +307,10 @@ test('reads the meaning of Yes, the asset and hour, and the form of the question
     marketA('Will the price of Bitcoin be above $90,000 on May 11?', 'x', '2031-05-11'),
   )
   assert.deepEqual([coin.kind, coin.asset, coin.hour], ['price', 'bitcoin', 12])
-  const said = understandMarket(
+  const reported = understandMarket(
     marketB('KXSAY-31MAY11-TEA', 'What will Quist say this week?', 'Tea'),
   )
-  assert.deepEqual([said.kind, said.form, said.answer], ['speech', 'open', ['tea']])
+  assert.deepEqual([reported.kind, reported.form, reported.answer], ['speech', 'open', ['tea']])
   assert.equal(understandEvent(eventA('How many seats will the Larks win?')).form, 'count')
 })
 
@@ -379,7 +379,7 @@ test('reaches the required quality on labelled pairs, cross-validated by event',
     t.skip('NO LABELLED PAIRS HERE (SHARED_DATA): the quality of matching was not judged')
     return
   }
-  const judged = comparePairs(pairs)
+  const checked = comparePairs(pairs)
   const isGame = ({ pair: { origin } }: Scored): boolean => origin.startsWith('rule: ')
   const floors = (
     scored: readonly Scored[],
@@ -391,7 +391,7 @@ test('reaches the required quality on labelled pairs, cross-validated by event',
     assert.ok(right / accepted >= precision, `${what}: precision ${right}/${accepted}`)
     assert.ok(right / same >= recall, `${what}: recall ${right}/${same}`)
   }
-  const folds = crossScore(judged, (one) => foldOf(one, 5))
+  const folds = crossScore(checked, (one) => foldOf(one, 5))
   const ofGrain = (scored: readonly Scored[], grain: string) =>
     scored.filter(({ pair: one }) => one.grain === grain)
   floors(ofGrain(folds, 'market'), 0.99, 0.97, 'markets')
@@ -403,7 +403,7 @@ test('reaches the required quality on labelled pairs, cross-validated by event',
     'other events',
   )
   // Kinds never seen: everything of one origin is held back at once.
-  const unseen = crossScore(judged, (one) => `${one.origin} ${one.grain}`)
+  const unseen = crossScore(checked, (one) => `${one.origin} ${one.grain}`)
   floors(ofGrain(unseen, 'market'), 0.98, 0.95, 'markets of unseen kinds')
   floors(
     ofGrain(unseen, 'event').filter((one) => !isGame(one)),

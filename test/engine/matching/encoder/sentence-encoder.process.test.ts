@@ -31,7 +31,7 @@ import { KALSHI } from '../../../../engine/venues/kalshi/facts.ts'
 import { POLYMARKET } from '../../../../engine/venues/polymarket/facts.ts'
 import { startProcess } from '../../../support/rigs/processes.ts'
 import {
-  type TinyWords,
+  type TinyVocabulary,
   tinyModel,
   tinyTokenizer,
   withTinyEncoder,
@@ -39,7 +39,7 @@ import {
 import { marketA, marketB } from '../subjects.ts'
 
 /** Every word points the same way but two verbs, which are one another's synonym, and a third against them. */
-const WORDS: TinyWords = {
+const WORDS: TinyVocabulary = {
   ...{ will: [1, 0, 0], the: [1, 0, 0], krakatoa: [1, 0, 0], ferry: [1, 0, 0], in: [1, 0, 0] },
   ...{ not: [1, 0, 0], '2031': [1, 0, 0], '?': [1, 0, 0] },
   ...{ capsize: [0, 9, 0], overturn: [0, 9, 0], sail: [0, 0, 9] },
@@ -59,15 +59,15 @@ async function opened(folder: string): Promise<OpenEncoder> {
 /** How the service scores two markets with an encoder, their texts read before. */
 async function scored(open: OpenEncoder, a: MatchMarket, b: MatchMarket): Promise<PairScore> {
   await open.encoder.read([a, b].flatMap(textsOf))
-  const known = encodedScorer(open)
-  return known.scoreMarkets(known.readMarket(a), known.readMarket(b))
+  const existing = encodedScorer(open)
+  return existing.scoreMarkets(existing.readMarket(a), existing.readMarket(b))
 }
 
 /** The mean of the vectors of a text's words between the tokens that open and close it, and the cosine of two means. */
-function naiveSimilarity(words: TinyWords, one: string, other: string): number {
+function naiveSimilarity(terms: TinyVocabulary, one: string, other: string): number {
   const meanOf = (text: string) => {
-    const known = text.split(' ').map((word) => words[word] ?? words['[UNK]'] ?? [])
-    const all = [words['[CLS]'] ?? [], ...known, words['[SEP]'] ?? []]
+    const existing = text.split(' ').map((term) => terms[term] ?? terms['[UNK]'] ?? [])
+    const all = [terms['[CLS]'] ?? [], ...existing, terms['[SEP]'] ?? []]
     return all[0]?.map((_, at) => all.reduce((sum, each) => sum + (each[at] ?? 0), 0) / all.length)
   }
   const [a = [], b = []] = [meanOf(one), meanOf(other)]
@@ -82,7 +82,7 @@ test('computes similarity as the cosine of the mean token vectors', async () => 
   const vectors = names.map((name) => {
     return [name, Array.from({ length: 24 }, () => random.next() * 2 - 1)] as const
   })
-  await withTinyEncoder(Object.fromEntries(vectors), async (folder, words) => {
+  await withTinyEncoder(Object.fromEntries(vectors), async (folder, terms) => {
     const { encoder } = await opened(folder)
     const texts = Array.from({ length: 40 }, () => {
       return Array.from({ length: 1 + Math.floor(random.next() * 9) }, () => {
@@ -93,22 +93,22 @@ test('computes similarity as the cosine of the mean token vectors', async () => 
     for (const one of texts) {
       for (const other of texts) {
         const found = encoder.similarity(one, other) ?? Number.NaN
-        assert.ok(Math.abs(found - naiveSimilarity(words, one, other)) < 0.01, `${one} | ${other}`)
+        assert.ok(Math.abs(found - naiveSimilarity(terms, one, other)) < 0.01, `${one} | ${other}`)
       }
     }
   })
 })
 
 test('bounds the cache by count and bytes and evicts the oldest', async () => {
-  let asked = 0
+  let requested = 0
   const embed = async (text: string) => {
-    asked += 1
+    requested += 1
     return Float32Array.from([text.length, 1, 1, 1])
   }
   const few = new Encoder(embed, { texts: 3, bytes: 1e9 })
   await few.read(['a', 'b', 'c'])
   await few.read(['a', 'd'])
-  assert.equal(asked, 4, 'what is kept is not read again')
+  assert.equal(requested, 4, 'what is kept is not read again')
   assert.equal(few.size.texts, 3)
   assert.deepEqual(
     ['a', 'b', 'c', 'd'].map((text) => few.similarity('a', text) !== null),
@@ -149,7 +149,7 @@ test('refuses an unusable folder in a sentence with the requirement', async () =
     const text = (name: string, content: string) => (folder: string) =>
       writeFileSync(join(folder, name), content)
     const table = Array.from({ length: 30 }, () => [1, 2])
-    for (const [spoil, says] of [
+    for (const [spoil, states] of [
       [(folder) => rmSync(folder, { recursive: true }), /tokenizer\.json .*no such file/],
       [(folder) => rmSync(join(folder, 'model.onnx')), /it has no model\.onnx/],
       [(folder) => rmSync(join(folder, 'tokenizer.json')), /tokenizer\.json .*no such file/],
@@ -163,7 +163,7 @@ test('refuses an unusable folder in a sentence with the requirement', async () =
       [model(table, { inputs: [['input_ids', 6]] }), /model\.onnx cannot be used .*int/],
       [model([[1]]), /model\.onnx cannot be used .*out of data bounds/],
     ] satisfies readonly (readonly [(folder: string) => void, RegExp])[]) {
-      assert.match(await refusal(spoil), says)
+      assert.match(await refusal(spoil), states)
     }
   })
 })
@@ -181,12 +181,12 @@ test('loads optional encoder packages in one file, and says what to install with
   const names = ['onnxruntime-node', '@huggingface/tokenizers']
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const importing: string[] = []
-  for (const room of ['engine', 'storage', 'actors', 'http']) {
-    for (const path of readdirSync(room, { recursive: true, encoding: 'utf8' })) {
+  for (const capacity of ['engine', 'storage', 'actors', 'http']) {
+    for (const path of readdirSync(capacity, { recursive: true, encoding: 'utf8' })) {
       if (!/(?<!\.d)\.ts$/.test(path)) continue
-      const source = readFileSync(join(room, path), 'utf8')
+      const source = readFileSync(join(capacity, path), 'utf8')
       const found = names.filter((name) => source.includes(`'${name}'`))
-      importing.push(...found.map((name) => `${join(room, path)}: ${name}`))
+      importing.push(...found.map((name) => `${join(capacity, path)}: ${name}`))
       for (const name of found) assert.ok(source.includes(`=> import('${name}')`), path)
     }
   }
@@ -242,8 +242,8 @@ test('scores an unreadable text by words alone, reports and counts it, in the th
   const beyond = 'Will the Krakatoa ferry founder in 2031?'
   await withTinyEncoder(WORDS, async (folder) => {
     // A word whose number is beyond the model's table: every inference with it fails.
-    const known = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', ...Object.keys(WORDS), 'founder']
-    writeFileSync(join(folder, 'tokenizer.json'), tinyTokenizer(known))
+    const existing = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', ...Object.keys(WORDS), 'founder']
+    writeFileSync(join(folder, 'tokenizer.json'), tinyTokenizer(existing))
     // Trained weights lean on what the encoder says, and are not used where it says nothing.
     const own = Object.fromEntries(FEATURES.map((name, at) => [name, WEIGHTS.weights[at]]))
     writeFileSync(join(folder, 'weights.json'), JSON.stringify({ ...own, one: 9, encoded: -9 }))
@@ -262,13 +262,13 @@ test('scores an unreadable text by words alone, reports and counts it, in the th
       { seq: 1, kind: 'change', put, removed: [], overrides: [] },
       { seq: 2, kind: 'find', numbers: [1, 2, 3] },
     ]
-    const place = new PairFinder(encodedScorer(open))
+    const position = new PairFinder(encodedScorer(open))
     await open.encoder.read(put.flatMap(({ market }) => textsOf(market)))
     const metrics = new Metrics()
     const thread = await openEncodingThread(folder, metrics)
     assert.ok(thread.kind === 'open')
     try {
-      for (const task of tasks) assert.deepEqual(await thread.port.run(task), place.run(task))
+      for (const task of tasks) assert.deepEqual(await thread.port.run(task), position.run(task))
     } finally {
       await thread.port.close()
     }

@@ -14,7 +14,7 @@ import { runToEnd } from '../../../../engine/time-slices.ts'
 import { KALSHI_SUBJECTS } from '../../../../engine/venues/kalshi/subjects.ts'
 import { GAMMA_SUBJECTS } from '../../../../engine/venues/polymarket/subjects.ts'
 import type { SimPairKind } from '../../../../engine/venues/simulator/model.ts'
-import { subject, wordJudge } from '../../../support/twins/word-judge.ts'
+import { subject, wordScorer } from '../../../support/twins/word-judge.ts'
 import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 
 const isLong = process.env.TEST_LONG === '1'
@@ -35,7 +35,7 @@ describe('corpora', () => {
   test('finds markets with too little text by their events', () => {
     const event = { eventKey: 'next-pm', eventTitle: 'Next prime minister of Ruritania' }
     const far = { eventKey: 'KXPM-26', eventTitle: 'Prime minister of Ruritania next' }
-    const index = new MarketIndex(wordJudge)
+    const index = new MarketIndex(wordScorer)
     // Ten thousand strangers would not change it: the names share no letter.
     index.put(1, subject({ venue: 'a', title: 'Rudolf', ...event }))
     index.put(2, subject({ venue: 'b', title: 'Elphberg', ...far }))
@@ -51,10 +51,10 @@ describe('corpora', () => {
   })
 
   test('recognises an event by itself or by its markets, and removes it with the last of them', () => {
-    const index = new MarketIndex(wordJudge)
-    const told = { ...eventOf('b', 'KXPM-26'), title: 'Next prime minister of Ruritania' }
-    index.putEvent(told)
-    index.put(1, subject({ venue: 'a', title: 'x', eventKey: 'pm', eventTitle: told.title }))
+    const index = new MarketIndex(wordScorer)
+    const published = { ...eventOf('b', 'KXPM-26'), title: 'Next prime minister of Ruritania' }
+    index.putEvent(published)
+    index.put(1, subject({ venue: 'a', title: 'x', eventKey: 'pm', eventTitle: published.title }))
     assert.deepEqual(
       index.eventPairs('a', 'pm').map(({ b }) => b.key),
       ['KXPM-26'],
@@ -85,7 +85,7 @@ describe('corpora', () => {
         eventTitle: 'Who wins the medal',
       }),
     )
-    const found = runToEnd(matchCorpus(side(a), side(b.toReversed()), wordJudge))
+    const found = runToEnd(matchCorpus(side(a), side(b.toReversed()), wordScorer))
     assert.deepEqual(
       found.markets.map((pair) => [pair.a.key, pair.b.key]).sort(),
       names.map((name) => [name, name]).sort(),
@@ -94,18 +94,18 @@ describe('corpora', () => {
       found.events.map((pair) => [pair.a.key, pair.b.key, pair.pairScore.score]),
       [['medal', 'KXMEDAL-26', 100]],
     )
-    const none = runToEnd(matchCorpus(side([]), side(b), wordJudge))
+    const none = runToEnd(matchCorpus(side([]), side(b), wordScorer))
     assert.deepEqual([none.markets, none.events], [[], []])
   })
 
   test('reads dump rows as markets or events of their venue and skips others', () => {
     const read = (venue: 'a' | 'b', ...rows: unknown[]) => {
       const into = { markets: [] as MatchMarket[], events: [] as MatchEvent[] }
-      const told = rows.map((row) =>
+      const published = rows.map((row) =>
         addDumpRow(venue === 'a' ? GAMMA_SUBJECTS : KALSHI_SUBJECTS, row, into),
       )
       return {
-        told,
+        told: published,
         markets: into.markets.map(({ key, eventKey }) => [key, eventKey]),
         events: into.events.map(({ key }) => key),
       }
@@ -160,7 +160,7 @@ describe('corpora', () => {
     const world = matchingWorld({ seed: 2, marketsPerVenue: isLong ? 6_000 : 450 })
     const { a, b, planted, recurring } = world
     const { markets, scoredCount: judgedCount } = runToEnd(matchCorpus(a, b, DEFAULT_SCORER))
-    const high = markets.filter(({ pairScore: judged }) => judged.score >= MATCH_SCORE)
+    const high = markets.filter(({ pairScore: checked }) => checked.score >= MATCH_SCORE)
     const found = new Map(high.map((pair) => [pair.a.key, pair.b.key]))
     const same = [...planted].filter(([, { kind }]) => kind === 'same')
     const missed = same.filter(([key, { other }]) => found.get(key) !== other)
@@ -182,18 +182,18 @@ describe('corpora', () => {
 
   test('skips comparison after a decisive conflict without changing a pair or score', () => {
     const { a, b } = matchingWorld({ seed: 5, marketsPerVenue: isLong ? 3_000 : 250 })
-    const whole = {
+    const complete = {
       ...DEFAULT_SCORER,
       scoreMarkets: (one: Proposition, other: Proposition) =>
         DEFAULT_SCORER.scoreMarkets(one, other),
       scoreEvents: (one: Proposition, other: Proposition) => DEFAULT_SCORER.scoreEvents(one, other),
     }
-    const pairsBy = (judge: typeof DEFAULT_SCORER) => {
-      const { markets, events } = runToEnd(matchCorpus(a, b, judge))
+    const pairsBy = (validator: typeof DEFAULT_SCORER) => {
+      const { markets, events } = runToEnd(matchCorpus(a, b, validator))
       return [...markets, ...events].map((pair) => [pair.a.key, pair.b.key, pair.pairScore])
     }
     assert.ok(pairsBy(DEFAULT_SCORER).length > 100)
-    assert.deepEqual(pairsBy(DEFAULT_SCORER), pairsBy(whole))
+    assert.deepEqual(pairsBy(DEFAULT_SCORER), pairsBy(complete))
   })
 
   test('scores no decoy of the simulated world as a match, but its planted pairs', () => {

@@ -67,7 +67,7 @@ describe('keys', () => {
   })
 
   test('ranks a price without an hour nearer to the noon market than to other hours', () => {
-    const asked = subject({
+    const requested = subject({
       venue: 'a',
       title: 'Will the price of Bitcoin be above $72,000 on May 10?',
       handle: 'bitcoin-above-72k-on-may-10',
@@ -75,7 +75,7 @@ describe('keys', () => {
     })
     const at = (hour: number) =>
       shared(
-        asked,
+        requested,
         subject({
           venue: 'b',
           handle: `KXBTCD-26MAY10${hour}-T71999.99`,
@@ -127,7 +127,7 @@ describe('the index', () => {
     const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: 3_000 })
     const index = new Candidates()
     for (const [number, market] of b.markets.entries()) index.put(number, keysOfMarket(market))
-    let asked = 0
+    let requested = 0
     let found = 0
     for (const market of a.markets) {
       const pair = planted.get(market.key)
@@ -135,11 +135,11 @@ describe('the index', () => {
       const numbers = index.find(keysOfMarket(market))
       assert.ok(numbers.length <= CANDIDATES_MAX)
       assert.equal(new Set(numbers).size, numbers.length)
-      asked += 1
+      requested += 1
       if (numbers.some((number) => b.markets[number]?.key === pair.other)) found += 1
     }
-    assert.ok(asked > 1_000)
-    assert.ok(found >= asked * 0.98, `${found} of ${asked}`)
+    assert.ok(requested > 1_000)
+    assert.ok(found >= requested * 0.98, `${found} of ${requested}`)
   })
 
   test('finds the same as a new index after any puts, replacements and removals', () => {
@@ -167,12 +167,12 @@ describe('the index', () => {
     const scratch = new Candidates()
     for (const [id, filed] of living) scratch.put(id, filed)
     for (let question = 0; question < 100; question += 1) {
-      const asked = keys()
-      const [one, other] = [index.find(asked, 5), scratch.find(asked, 5)]
+      const requested = keys()
+      const [one, other] = [index.find(requested, 5), scratch.find(requested, 5)]
       assert.ok(one.every((id) => living.has(id)))
       // Equally good ones may differ, those that share a key may not.
       assert.equal(one.length > 0, other.length > 0)
-      assert.deepEqual(sharedBy(one[0], asked, living), sharedBy(other[0], asked, living))
+      assert.deepEqual(sharedBy(one[0], requested, living), sharedBy(other[0], requested, living))
     }
   })
 
@@ -182,8 +182,8 @@ describe('the index', () => {
       const filed = Uint32Array.from(id === 7 ? [2, 10, 5_000] : [2, 5_000 + id])
       index.put(id, { filed, queried: filed })
     }
-    const ask = (...asked: number[]) =>
-      index.find({ filed: Uint32Array.of(), queried: Uint32Array.from(asked) })
+    const ask = (...requested: number[]) =>
+      index.find({ filed: Uint32Array.of(), queried: Uint32Array.from(requested) })
     assert.deepEqual(ask(2), [])
     assert.deepEqual(ask(2, 10), [7])
     assert.deepEqual(ask(2, 5_000)[0], 0)
@@ -194,27 +194,27 @@ test('keeps growing position lists complete, like a plain map', () => {
   const random = seededRandom(3)
   const postings = new Postings()
   const naive = new Map<number, number[]>()
-  for (let place = 0; place < 5_000; place += 1) {
+  for (let position = 0; position < 5_000; position += 1) {
     const keys = Uint32Array.from(
       new Set(Array.from({ length: 8 }, () => random.below(3_000))),
     ).sort()
-    assert.equal(postings.add(keys), place)
-    assert.deepEqual([...postings.keysOf(place)], [...keys])
-    for (const key of keys) naive.set(key, [place, ...(naive.get(key) ?? [])])
+    assert.equal(postings.add(keys), position)
+    assert.deepEqual([...postings.keysOf(position)], [...keys])
+    for (const key of keys) naive.set(key, [position, ...(naive.get(key) ?? [])])
   }
   for (let key = 0; key < 3_100; key += 1) {
-    const places: number[] = []
-    postings.each(key, (place) => places.push(place))
-    assert.deepEqual(places, naive.get(key) ?? [])
-    assert.equal(postings.length(key), places.length)
+    const locations: number[] = []
+    postings.each(key, (position) => locations.push(position))
+    assert.deepEqual(locations, naive.get(key) ?? [])
+    assert.equal(postings.length(key), locations.length)
   }
 })
 
 function sharedBy(
   id: number | undefined,
-  { queried: asked }: BlockingKeys,
+  { queried: requested }: BlockingKeys,
   living: ReadonlyMap<number, BlockingKeys>,
 ): number {
   const filed = new Set(id === undefined ? [] : living.get(id)?.filed)
-  return [...asked].filter((key) => filed.has(key)).length > 0 ? 1 : 0
+  return [...requested].filter((key) => filed.has(key)).length > 0 ? 1 : 0
 }

@@ -13,7 +13,7 @@ import {
   PairFinder,
 } from '../../../../engine/matching/search/pair-finder.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
-import { judgement, subject, wordJudge } from '../../../support/twins/word-judge.ts'
+import { pairScore, subject, wordScorer } from '../../../support/twins/word-judge.ts'
 import { marketA, marketB } from '../subjects.ts'
 
 /** A finder with markets 1, 2, 3, … and the choice that its answers amount to. */
@@ -32,13 +32,13 @@ class Bench {
   }
 
   /** As the owner does: the word, then the partners of both. */
-  say(a: number, b: number, word: PairOverride['decision']): void {
+  say(a: number, b: number, term: PairOverride['decision']): void {
     this.#run((seq) => ({
       seq,
       kind: 'change',
       put: [],
       removed: [],
-      overrides: [{ a, b, decision: word }],
+      overrides: [{ a, b, decision: term }],
     }))
     for (const number of [a, b]) this.#run((seq) => ({ seq, kind: 'find', numbers: [number] }))
   }
@@ -60,7 +60,7 @@ class Bench {
     const result = this.#finder.run(task(this.#seq))
     assert.ok(result !== 'lost')
     for (const { a, b } of result.ended) this.chosen.delete(`${a}-${b}`)
-    for (const { a, b, pairScore: judged } of result.begun) this.chosen.set(`${a}-${b}`, judged)
+    for (const { a, b, pairScore: checked } of result.begun) this.chosen.set(`${a}-${b}`, checked)
   }
 }
 
@@ -75,7 +75,7 @@ describe('a confirmed pair', () => {
     titled('b', 'red green blue black'),
     titled('b', 'one two three four'),
   ]
-  const open = () => new Bench(new PairFinder(wordJudge), markets)
+  const open = () => new Bench(new PairFinder(wordScorer), markets)
 
   test('is selected over two better pairs and frees their partners', () => {
     const bench = open()
@@ -110,7 +110,7 @@ describe('a confirmed pair', () => {
     const game = marketA('Cubs vs. Padres', 'mlb-chc-sd-2031-06-10')
     const ticker = (end: string, date: string) =>
       marketB(`KXMLBGAME-${date}CHCSD-${end}`, 'Chicago C at San Diego')
-    const said = (theirs: MatchMarket) => {
+    const reported = (theirs: MatchMarket) => {
       const bench = new Bench(openPairFinder(), [game, theirs])
       bench.say(1, 2, 'confirmed')
       const found = bench.chosen.get('1-2')
@@ -118,13 +118,17 @@ describe('a confirmed pair', () => {
     }
     const inverted = [100, true, [1, 0], ['opposite_side'], 'identical']
     const straight = [100, false, [0, 1], [], 'identical']
-    assert.deepEqual(said(ticker('SD', '31JUN101610')), inverted)
-    assert.deepEqual(said(ticker('SD', '31JUN111610')), inverted, 'of what was read as another day')
-    assert.deepEqual(said(ticker('CHC', '31JUN101610')), straight)
-    assert.deepEqual(said(ticker('CHC', '31JUN111610')), straight)
-    const { explanation } = confirmed(judgement(30, { vetoes: ['other_date', 'opposite_side'] }))
+    assert.deepEqual(reported(ticker('SD', '31JUN101610')), inverted)
+    assert.deepEqual(
+      reported(ticker('SD', '31JUN111610')),
+      inverted,
+      'of what was read as another day',
+    )
+    assert.deepEqual(reported(ticker('CHC', '31JUN101610')), straight)
+    assert.deepEqual(reported(ticker('CHC', '31JUN111610')), straight)
+    const { explanation } = confirmed(pairScore(30, { vetoes: ['other_date', 'opposite_side'] }))
     assert.match(explanation, /^The same question: confirmed by hand, but .*Yes of one is No/)
-    const unread = confirmed(judgement(20, { vetoes: ['other_side'], inverted: null }))
+    const unread = confirmed(pairScore(20, { vetoes: ['other_side'], inverted: null }))
     assert.deepEqual([unread.score, unread.inverted], [100, false])
     assert.match(unread.explanation, /could not be read and count as equal\.$/)
   })

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { assign, type Edge } from '../../../../engine/matching/search/assignment.ts'
 import { PairGraph, type ScoredPair } from '../../../../engine/matching/search/pair-graph.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
-import { judgement } from '../../../support/twins/word-judge.ts'
+import { pairScore } from '../../../support/twins/word-judge.ts'
 
 function randomEdges(random: Random, size: number, count: number): Edge[] {
   const edges = new Map<string, Edge>()
@@ -59,7 +59,7 @@ describe('assignment', () => {
 
 function randomPair(random: Random): ScoredPair {
   const score = random.below(101)
-  return { a: random.below(40), b: 100 + random.below(40), pairScore: judgement(score) }
+  return { a: random.below(40), b: 100 + random.below(40), pairScore: pairScore(score) }
 }
 
 /** Numbers of second markets begin here: a market has one number among all. */
@@ -71,7 +71,7 @@ describe('pair graph', () => {
     const pair = (a: number, b: number, score: number): ScoredPair => ({
       a,
       b,
-      pairScore: judgement(score),
+      pairScore: pairScore(score),
     })
     graph.change([], [pair(1, 11, 99), pair(1, 12, 70), pair(2, 11, 70), pair(3, 13, 29)])
     assert.deepEqual(
@@ -85,45 +85,45 @@ describe('pair graph', () => {
   test('reaches the same pairs by single changes as all at once, and reports only differences', () => {
     const random = seededRandom(21)
     const graph = new PairGraph()
-    const known = new Map<string, ScoredPair>()
-    const told = new Map<number, ScoredPair>()
+    const existing = new Map<string, ScoredPair>()
+    const published = new Map<number, ScoredPair>()
     for (let step = 0; step < 600; step += 1) {
       const removed = { a: new Set<number>(), b: new Set<number>() }
       if (random.next() < 0.4) removed.a.add(random.below(40))
       if (random.next() < 0.4) removed.b.add(100 + random.below(40))
-      for (const [key, { a, b }] of known)
-        if (removed.a.has(a) || removed.b.has(b)) known.delete(key)
+      for (const [key, { a, b }] of existing)
+        if (removed.a.has(a) || removed.b.has(b)) existing.delete(key)
       const pairs: ScoredPair[] = []
       // Few enough for no market to have more than are kept of one.
-      for (let count = random.below(3); count > 0 && known.size < 60; count -= 1) {
+      for (let count = random.below(3); count > 0 && existing.size < 60; count -= 1) {
         const pair = randomPair(random)
-        const busy = [...known.values()].filter(({ a, b }) => a === pair.a || b === pair.b)
+        const busy = [...existing.values()].filter(({ a, b }) => a === pair.a || b === pair.b)
         if (busy.length > 4) continue
         pairs.push(pair)
-        if (pair.pairScore.score >= 30) known.set(`${pair.a} ${pair.b}`, pair)
-        else known.delete(`${pair.a} ${pair.b}`)
+        if (pair.pairScore.score >= 30) existing.set(`${pair.a} ${pair.b}`, pair)
+        else existing.delete(`${pair.a} ${pair.b}`)
       }
-      const kept = pairs.filter(({ pairScore: judged }) => judged.score >= 30)
-      for (const pair of pairs) if (!kept.includes(pair)) removed.a.add(-1)
-      const { begun, ended } = graph.change([...removed.a, ...removed.b], kept)
+      const stored = pairs.filter(({ pairScore: checked }) => checked.score >= 30)
+      for (const pair of pairs) if (!stored.includes(pair)) removed.a.add(-1)
+      const { begun, ended } = graph.change([...removed.a, ...removed.b], stored)
       for (const { a, b } of ended) {
-        assert.equal(told.get(a)?.b, b)
-        told.delete(a)
+        assert.equal(published.get(a)?.b, b)
+        published.delete(a)
       }
-      for (const pair of begun) told.set(pair.a, pair)
+      for (const pair of begun) published.set(pair.a, pair)
       const chosen = [...graph.chosen()].sort((one, other) => one.a - other.a)
       assert.deepEqual(
         chosen,
-        [...told.values()].sort((one, other) => one.a - other.a),
+        [...published.values()].sort((one, other) => one.a - other.a),
       )
     }
-    assert.ok(told.size > 5)
+    assert.ok(published.size > 5)
     const scratch = new PairGraph()
-    const all = [...new Set([...told.keys()])].flatMap((a) => graph.pairsOf(a))
+    const all = [...new Set([...published.keys()])].flatMap((a) => graph.pairsOf(a))
     for (let a = 0; a < 40; a += 1) all.push(...graph.pairsOf(a))
     scratch.change([], all)
     const worth = (pairs: Iterable<ScoredPair>): number =>
-      [...pairs].reduce((sum, { pairScore: judged }) => sum + (judged.score / 100) ** 4, 0)
+      [...pairs].reduce((sum, { pairScore: checked }) => sum + (checked.score / 100) ** 4, 0)
     assert.ok(Math.abs(worth(scratch.chosen()) - worth(graph.chosen())) < 1e-9)
   })
 
@@ -133,7 +133,7 @@ describe('pair graph', () => {
       const edges = randomEdges(random, 6, 4 + random.below(14))
       const rows = new Set<number>()
       const columns = new Set<number>()
-      const said = edges.filter(({ row, column }) => {
+      const reported = edges.filter(({ row, column }) => {
         if (rows.has(row) || columns.has(column) || random.next() < 0.7) return false
         rows.add(row)
         columns.add(column)
@@ -143,22 +143,22 @@ describe('pair graph', () => {
         const { row: a, weight } = edge
         const b = FAR + edge.column
         // The judge may think nothing of it, or that it is inverted.
-        if (said.includes(edge)) return { a, b, pairScore: judgement(79), isConfirmed: true }
-        return { a, b, pairScore: judgement(30 + Math.round(69 * weight)) }
+        if (reported.includes(edge)) return { a, b, pairScore: pairScore(79), isConfirmed: true }
+        return { a, b, pairScore: pairScore(30 + Math.round(69 * weight)) }
       })
       const graph = new PairGraph()
       for (const pair of pairs) graph.change([], [pair])
       const chosen = [...graph.chosen()]
       const worth = (some: readonly ScoredPair[]) =>
-        some.map(({ a, b, pairScore: judged }) => ({
+        some.map(({ a, b, pairScore: checked }) => ({
           row: a,
           column: b,
-          weight: (judged.score / 100) ** 4,
+          weight: (checked.score / 100) ** 4,
         }))
       const [confirmed, others] = [true, false].map((is) =>
         chosen.filter(({ isConfirmed }) => (isConfirmed === true) === is),
       )
-      assert.equal(confirmed?.length, said.length)
+      assert.equal(confirmed?.length, reported.length)
       const free = pairs.filter(({ a, b }) => !rows.has(a) && !columns.has(b - FAR))
       const best = heaviest(worth(free))
       assert.ok(Math.abs(weightOf(worth(others ?? [])) - best) < 1e-9)
@@ -169,7 +169,7 @@ describe('pair graph', () => {
     const graph = new PairGraph()
     const pairs = Array.from(
       { length: 50 },
-      (_, b): ScoredPair => ({ a: 99, b, pairScore: judgement(30 + b) }),
+      (_, b): ScoredPair => ({ a: 99, b, pairScore: pairScore(30 + b) }),
     )
     graph.change([], pairs)
     assert.deepEqual(

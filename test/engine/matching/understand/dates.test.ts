@@ -40,27 +40,27 @@ test('reads days, months, quarters, years and ranges, with years from an anchor'
 })
 
 test('leaves trading past the other title’s deadline to another check', () => {
-  const verdict = (closes: string, title: string, subtitle: string): string => {
+  const result = (closes: string, title: string, subtitle: string): string => {
     const a = understandEvent(eventA("Who is named in Quist's list?", closes))
     return compareDates(a, understandEvent(eventB(title, subtitle, 'KXQUIST-31NOV01'))).result
   }
-  const said = "Who is named in Quist's list before November 2031?"
-  assert.equal(verdict('2031-12-31', said, 'Before Nov 1, 2031'), 'other')
-  assert.equal(verdict('2031-11-03', said, 'Before Nov 1, 2031'), 'hint')
-  assert.equal(verdict('2031-08-31', said, 'Before Nov 1, 2031'), 'hint')
+  const reported = "Who is named in Quist's list before November 2031?"
+  assert.equal(result('2031-12-31', reported, 'Before Nov 1, 2031'), 'other')
+  assert.equal(result('2031-11-03', reported, 'Before Nov 1, 2031'), 'hint')
+  assert.equal(result('2031-08-31', reported, 'Before Nov 1, 2031'), 'hint')
   // A deadline below the title is often a formality.
   const plain = "Who is named in Quist's list?"
-  assert.equal(verdict('2031-12-31', plain, 'Before Nov 1, 2031'), 'hint')
+  assert.equal(result('2031-12-31', plain, 'Before Nov 1, 2031'), 'hint')
 })
 
 test('reads a deadline as one day in any wording', () => {
-  const told = [
+  const published = [
     'before Oct 2031',
     'by September 30',
     'before October 1, 2031',
     'by the end of September 2031',
   ]
-  for (const text of told) assert.match(read(text)[0] ?? '', /2031-09-30$/, text)
+  for (const text of published) assert.match(read(text)[0] ?? '', /2031-09-30$/, text)
   assert.match(read('before 2032')[0] ?? '', /2031-12-31$/)
   const a = understandEvent(eventA('Will Zembla join the League by December 31?', '2031-12-31'))
   const b = understandEvent(

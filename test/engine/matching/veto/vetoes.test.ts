@@ -134,8 +134,11 @@ test('reports an opposite side beside other differences', () => {
 })
 
 test('reads days and hours in everyday wording and rejects games of another day', () => {
-  const told = score(game(), ticker('CHC', '31JUN111610')).explanation
-  assert.match(told, /^Both agree \(same teams, .*but: another date or deadline \(1 day apart\)\.$/)
+  const published = score(game(), ticker('CHC', '31JUN111610')).explanation
+  assert.match(
+    published,
+    /^Both agree \(same teams, .*but: another date or deadline \(1 day apart\)\.$/,
+  )
   assert.match(
     score(game(), ticker('CHC', '31JUN121610')).explanation,
     /\(same teams, .*\(2 days apart\)/,
@@ -155,8 +158,8 @@ test('rejects another group, season, location or country in the same words', () 
   const b = (group: string) => eventB(`Nations Cup Group ${group} winner?`, '', 'KXNCG-31')
   same(scoreEvents(eventA('Nations Cup Group C winner'), b('C')))
   vetoed(scoreEvents(eventA('Nations Cup Group C winner'), b('D')), 'other_mark')
-  const figure = (place: string) =>
-    marketA(`Will core inflation in ${place} be above 1% in May 2031?`, '', '', {
+  const figure = (position: string) =>
+    marketA(`Will core inflation in ${position} be above 1% in May 2031?`, '', '', {
       groupItemTitle: '1%',
     })
   const cpi = marketB(
@@ -222,9 +225,9 @@ test('separates whether a figure rises from its level', () => {
 
 test('separates a question of what a person says from one of a number', () => {
   const coin = marketA('Will the price of Bitcoin be above $90,000 on May 11?', '', '2031-05-11')
-  const word = marketB('KXSAYQ-31MAY11-BTC', 'What will Quist say on May 11, 2031?', 'Bitcoin')
-  assert.ok(score(coin, word).vetoes.includes('other_kind'))
-  same(score(marketA('Will Quist say "Bitcoin" on May 11, 2031?'), word))
+  const term = marketB('KXSAYQ-31MAY11-BTC', 'What will Quist say on May 11, 2031?', 'Bitcoin')
+  assert.ok(score(coin, term).vetoes.includes('other_kind'))
+  same(score(marketA('Will Quist say "Bitcoin" on May 11, 2031?'), term))
 })
 
 const price = (question: string): MatchMarket => marketA(question, 'x', '2031-05-11')
@@ -385,12 +388,12 @@ test('separates bands from thresholds, and how many from which name', () => {
     'Will the price of Bitcoin be between $90,000 and $92,000 on May 11?',
     'Will the price of Bitcoin be between $92,000 and $94,000 on May 11?',
   ])
-  const told = eventB('Bitcoin price on May 11, 2031 at 12pm EDT?', '', 'KXBTC-31MAY1112')
-  same(scoreEvents(bands, { ...told, isExclusive: true }))
-  vetoed(scoreEvents(bands, { ...told, isExclusive: false }), 'other_grid')
+  const published = eventB('Bitcoin price on May 11, 2031 at 12pm EDT?', '', 'KXBTC-31MAY1112')
+  same(scoreEvents(bands, { ...published, isExclusive: true }))
+  vetoed(scoreEvents(bands, { ...published, isExclusive: false }), 'other_grid')
   // One level of many is contained in them.
   const level = eventA('Bitcoin above $90,000 on May 11, 12PM ET?', '2031-05-11')
-  vetoed(scoreEvents(level, { ...told, isExclusive: false }), 'containment')
+  vetoed(scoreEvents(level, { ...published, isExclusive: false }), 'containment')
   const margin = eventB('Margin of victory in the Zembla election?', 'In 2031', 'KXZEM-31')
   const listing = (...samples: readonly string[]): PairScore =>
     scoreEvents(eventA('Zembla election margin in 2031', '2031-12-31', samples), margin)
@@ -482,17 +485,17 @@ test('prefers a confirmed family to wording and rules, but not to another date, 
     { a: 'acme-*-drop', b: 'KXQUOTA', word: 'confirmed', why: 'by hand' },
     { a: 'acme-never', b: 'KXQ*', word: 'rejected', why: 'both of a pattern' },
   ])
-  const said = (slug: string, end: string, answer: string) => {
+  const reported = (slug: string, end: string, answer: string) => {
     const a = marketA(`Yellow ladder outcome: Ada Quill by March 31, 2031?`, slug)
     const b = marketB(`KXQUOTA-${end}`, 'Who tops the ministry list of spring?', answer)
-    const judged = scorePair(understandMarket(a), understandMarket(b), 0, families)
-    return [judged.score, ...judged.vetoes]
+    const checked = scorePair(understandMarket(a), understandMarket(b), 0, families)
+    return [checked.score, ...checked.vetoes]
   }
-  assert.deepEqual(said('acme-spring-drop', '31MAR31-AQ', 'Ada Quill'), [100])
-  assert.ok(Number(said('acme-spring-fall', '31MAR31-AQ', 'Ada Quill')[0]) < 80, 'of no family')
-  assert.ok(said('acme-spring-drop', '31MAR31-BX', 'Bob Xu').includes('other_answer'))
-  assert.ok(said('acme-spring-drop', '32MAR31-AQ', 'Ada Quill').includes('other_date'))
-  assert.ok(said('acme-never', '31MAR31-AQ', 'Ada Quill').includes('other_rules'))
+  assert.deepEqual(reported('acme-spring-drop', '31MAR31-AQ', 'Ada Quill'), [100])
+  assert.ok(Number(reported('acme-spring-fall', '31MAR31-AQ', 'Ada Quill')[0]) < 80, 'of no family')
+  assert.ok(reported('acme-spring-drop', '31MAR31-BX', 'Bob Xu').includes('other_answer'))
+  assert.ok(reported('acme-spring-drop', '32MAR31-AQ', 'Ada Quill').includes('other_date'))
+  assert.ok(reported('acme-never', '31MAR31-AQ', 'Ada Quill').includes('other_rules'))
 })
 
 test('confirms a pair of a confirmed family that differs in touch or close, and none of which one has a threshold', () => {
@@ -542,9 +545,9 @@ test('keeps a pair with an unstated decisive fact below a match, and names the s
   const at = { close_time: `${close}T14:00:00Z` }
   const jobless = (bound: string) =>
     marketA(`Will Altland have ${bound}jobless in May 2031?`, 'x', close)
-  const asked = marketB('KXAJ-31MAY', 'Will Altland have over 4% jobless in May 2031?', '', at)
-  same(score(jobless('over 4% '), asked))
-  unsaid(jobless(''), asked, /not said \(threshold by the first\)/)
+  const requested = marketB('KXAJ-31MAY', 'Will Altland have over 4% jobless in May 2031?', '', at)
+  same(score(jobless('over 4% '), requested))
+  unsaid(jobless(''), requested, /not said \(threshold by the first\)/)
   const cup = (round: string) => `Will Mara Voss win ${round}the 2031 Orbex Cup?`
   const second = marketB('KXOC-31-MV', cup('Round 2 of '), 'Mara Voss', at)
   unsaid(marketA(cup(''), 'x', close), second, /round by the first/)
@@ -603,29 +606,29 @@ test('rejects questions with mutually exclusive words, also in the rule sentence
 })
 
 test('keeps a pair below a match and names the word when it narrows only one question', () => {
-  const told = (one: string, other: string) =>
+  const published = (one: string, other: string) =>
     score(marketA(one, 'x', '2031-06-30'), marketB('KXN', other))
   const sold = 'Will Orbex sell 500 boats by June 30, 2031?'
   const total = 'Will Orbex sell 500 boats in total by June 30, 2031?'
-  same(told(sold, sold))
-  same(told(total, total))
-  assert.match(told(sold, total).explanation, /tally by the first/)
-  const backed = told(
+  same(published(sold, sold))
+  same(published(total, total))
+  assert.match(published(sold, total).explanation, /tally by the first/)
+  const backed = published(
     'Will the Altland council back Mara Voss for mayor?',
     'Will Mara Voss be the next mayor of Altland?',
   )
   assert.match(backed.explanation, /stage by the second/)
-  const final = told(
+  const final = published(
     'Will Mara Voss reach the 2031 Orbex Cup final?',
     'Will Mara Voss win the 2031 Orbex Cup?',
   )
   assert.match(final.explanation, /stage by the second/)
-  const port = told(
+  const port = published(
     'Will Oslo be the busiest port in 2031?',
     'Will Oslo be the busiest inland port in 2031?',
   )
   assert.match(port.explanation, /modifier by the first/)
-  const fleet = told(
+  const fleet = published(
     'Will Orbex own 50 boats by June 30, 2031?',
     'Will Orbex own 50 boats, including its orders, by June 30, 2031?',
   )
@@ -639,15 +642,15 @@ test('keeps a pair below a match and names the word when it narrows only one que
 })
 
 test('accepts soft words beside known ones, merger partners in either order, and a hit price as reached', () => {
-  const asked = (question: string) => marketA(question, 'x', '2031-06-30')
-  const record = asked("Will the men's marathon record be broken in Oslo in 2031?")
+  const requested = (question: string) => marketA(question, 'x', '2031-06-30')
+  const record = requested("Will the men's marathon record be broken in Oslo in 2031?")
   const race = (yes: string) =>
     score(record, marketB('KXR', 'Marathon record in Oslo in 2031?', yes))
   assert.ok(!race("Men's race").vetoes.includes('other_answer'))
   assert.ok(race("Women's race").vetoes.includes('other_answer'))
   const level = marketB('KXL', 'How high will the jackpot get by June 30, 2031?', '$8 or above')
-  same(score(asked('Will the jackpot hit $8 by June 30, 2031?'), level))
-  const merger = asked('Orbex–Quarvo merger approved by June 30, 2031?')
+  same(score(requested('Will the jackpot hit $8 by June 30, 2031?'), level))
+  const merger = requested('Orbex–Quarvo merger approved by June 30, 2031?')
   const takeover = 'Will regulators approve the takeover of Quarvo by Orbex by June 30, 2031?'
   assert.ok(!score(merger, marketB('KXM', takeover)).vetoes.includes('other_roles'))
 })
@@ -668,9 +671,9 @@ test('takes the year of an event without a day from its markets', () => {
 
 test('matches a short form of a first name, and not another first name', () => {
   const out = (name: string) => marketA(`Will ${name} resign by June 30, 2031?`, 'x', '2031-06-30')
-  const asked = marketB('KXQ', 'Will Matthew Quist resign by June 30, 2031?')
-  same(score(out('Matt Quist'), asked))
-  assert.ok(score(out('Mark Quist'), asked).vetoes.includes('other_subject'))
+  const requested = marketB('KXQ', 'Will Matthew Quist resign by June 30, 2031?')
+  same(score(out('Matt Quist'), requested))
+  assert.ok(score(out('Mark Quist'), requested).vetoes.includes('other_subject'))
 })
 
 test('matches any other answer with its like only', () => {
@@ -683,15 +686,15 @@ test('matches any other answer with its like only', () => {
 })
 
 test('separates teams with one nickname and two locations, though only the rules name the location', () => {
-  const asked = (place: string) =>
+  const requested = (position: string) =>
     understandMarket(
       marketA('Will the Rangers reach the playoffs in 2031?', '', '', {
-        description: `This market resolves to "Yes" if the ${place} Rangers do.`,
+        description: `This market resolves to "Yes" if the ${position} Rangers do.`,
       }),
     )
   const answer = understandMarket(marketB('KXP-31-R', '2031 playoffs?', 'New York Rangers'))
-  assert.ok(scorePair(asked('Texas'), answer).vetoes.includes('other_subject'))
-  assert.ok(!scorePair(asked('New York'), answer).vetoes.includes('other_subject'))
+  assert.ok(scorePair(requested('Texas'), answer).vetoes.includes('other_subject'))
+  assert.ok(!scorePair(requested('New York'), answer).vetoes.includes('other_subject'))
 })
 
 test('rejects distinct words in one position, two teams of one city, and spoken words against winners', () => {

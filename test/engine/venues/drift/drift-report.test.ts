@@ -14,7 +14,7 @@ function venueThat(crawl: () => Promise<void>) {
   return { drift, catalog: { ...quietVenue('a', new ManualClock()).catalog, crawl } }
 }
 
-const look = (venue: Parameters<typeof readDrift>[0]) =>
+const check = (venue: Parameters<typeof readDrift>[0]) =>
   readDrift(venue, 'venue_a', () => undefined, new AbortController().signal)
 
 test('lists each unreadable market with its reason, and counts beyond the bound', async () => {
@@ -22,7 +22,7 @@ test('lists each unreadable market with its reason, and counts beyond the bound'
     few.drift.shares.refused('no_slug', '7 a "name"', ROW)
     few.drift.shares.refused('bad_book', 'a message', 'book')
   })
-  assert.deepEqual(await look(few), {
+  assert.deepEqual(await check(few), {
     lines: [
       'drift venue_a unread no_slug "7 a \\"name\\""',
       'drift venue_a: 1 rows not read (no_slug 1), 1 shown',
@@ -34,7 +34,7 @@ test('lists each unreadable market with its reason, and counts beyond the bound'
   const many = venueThat(async () => {
     for (let row = 0; row < 1_000; row += 1) many.drift.shares.refused('no_tokens', `${row}`, ROW)
   })
-  const { lines, hasLoss } = await look(many)
+  const { lines, hasLoss } = await check(many)
   assert.equal(lines.filter((line) => line.includes(' unread ')).length, 200)
   assert.ok(lines.includes('drift venue_a: 1000 rows not read (no_tokens 1000), 200 shown'))
   assert.match(lines[0] ?? '', /rows\.refused=no_tokens/)
@@ -44,7 +44,7 @@ test('lists each unreadable market with its reason, and counts beyond the bound'
 test('leaves the check unfinished without an answer, and reports a list of another form as a loss', async () => {
   const dead = venueThat(() => Promise.reject(new Error('connection refused')))
   dead.drift.probes.add({ status: () => Promise.reject(new Error('no')), trades: async () => {} })
-  assert.deepEqual(await look(dead), {
+  assert.deepEqual(await check(dead), {
     lines: [
       'drift venue_a failed status: not answered',
       'drift venue_a failed catalogue: connection refused',
@@ -56,7 +56,7 @@ test('leaves the check unfinished without an answer, and reports a list of anoth
   const odd = venueThat(() =>
     Promise.reject(new SuspectAnswerError('catalogue', 'shape', 'no list')),
   )
-  const { lines, hasLoss, isComplete } = await look(odd)
+  const { lines, hasLoss, isComplete } = await check(odd)
   assert.match(lines[0] ?? '', /^drift venue_a answer=catalogue shape first=/)
   assert.deepEqual([hasLoss, isComplete], [true, false])
 })

@@ -9,7 +9,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 test('sends probes after start and every hour, one at a time, and abandons failing or hanging ones', async () => {
   const clock = new ManualClock()
   const probes = new DriftProbes({ clock, log: silentLog })
-  const asked: string[] = []
+  const requested: string[] = []
   let answered: () => void = () => undefined
   const next = () =>
     new Promise<void>((resolve) => {
@@ -18,36 +18,36 @@ test('sends probes after start and every hour, one at a time, and abandons faili
   let hasAsked = next()
   probes.add({
     fails: async () => {
-      asked.push('fails')
+      requested.push('fails')
       throw new Error('no answer')
     },
     hangs: () => {
-      asked.push('hangs')
+      requested.push('hangs')
       answered()
       return new Promise(() => undefined)
     },
     answers: async () => {
-      asked.push('answers')
+      requested.push('answers')
       answered()
     },
   })
   probes.start()
   probes.start()
   clock.advance(9_999)
-  assert.deepEqual(asked, [])
+  assert.deepEqual(requested, [])
   clock.advance(1)
   await hasAsked
   hasAsked = next()
   clock.advance(30_000)
   await hasAsked
-  assert.deepEqual(asked, ['fails', 'hangs', 'answers'])
+  assert.deepEqual(requested, ['fails', 'hangs', 'answers'])
   // The round ends some turns after its last question was asked.
-  for (let turn = 0; turn < 20; turn += 1) await null
+  for (let tick = 0; tick < 20; tick += 1) await null
   hasAsked = next()
   clock.advance(3_600_000)
   await hasAsked
-  assert.equal(asked.length, 5)
+  assert.equal(requested.length, 5)
   probes.stop()
   clock.advance(7_200_000)
-  assert.equal(asked.length, 5)
+  assert.equal(requested.length, 5)
 })

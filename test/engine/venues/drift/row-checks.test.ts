@@ -34,19 +34,19 @@ test('reports a field missing or mistyped on a complete page as a loss, a new on
 
 test('names a field missing in over a hundredth of rows, per interval', () => {
   const drift = quietDrift()
-  const say = (name: string, said: number, unsaid: number) => {
-    for (let each = 0; each < said + unsaid; each += 1) {
-      drift.shares.noteField({ kind: 'row.field', name }, each < said, `row ${each}`)
+  const logLine = (name: string, reported: number, unsaid: number) => {
+    for (let each = 0; each < reported + unsaid; each += 1) {
+      drift.shares.noteField({ kind: 'row.field', name }, each < reported, `row ${each}`)
     }
   }
   const found = () => drift.entries().map(({ name, count, sample }) => `${name} ${count} ${sample}`)
-  say('rare', 1_000, 10)
-  say('few', 0, 2)
+  logLine('rare', 1_000, 10)
+  logLine('few', 0, 2)
   drift.checkShares()
-  say('few', 0, 2)
+  logLine('few', 0, 2)
   drift.checkShares()
   assert.deepEqual(found(), [])
-  say('gone', 100, 3)
+  logLine('gone', 100, 3)
   drift.checkShares()
   drift.checkShares()
   assert.deepEqual(found(), ['gone 1 row 100'])

@@ -32,10 +32,10 @@ test('names unreadable series fees by share, and an impossible multiplier at onc
     return drift.entries().map(({ kind, name }) => `${kind}=${name}`)
   }
   const type = { fee_type: 'quadratic' }
-  const whole = { ...type, fee_multiplier: 1 }
-  assert.deepEqual(namesOf(whole, { ...type, fee_multiplier: 0 }, { fee_type: 'flat' }), [])
+  const complete = { ...type, fee_multiplier: 1 }
+  assert.deepEqual(namesOf(complete, { ...type, fee_multiplier: 0 }, { fee_type: 'flat' }), [])
   assert.deepEqual(namesOf(type, type, type), ['series.field=fees unreadable'])
   const untyped = { fee_multiplier: 1 }
-  assert.deepEqual(namesOf(whole, untyped, untyped, untyped), ['series.field=fees unreadable'])
-  assert.deepEqual(namesOf(whole, { ...type, fee_multiplier: 50 }), ['series.fee_multiplier=50'])
+  assert.deepEqual(namesOf(complete, untyped, untyped, untyped), ['series.field=fees unreadable'])
+  assert.deepEqual(namesOf(complete, { ...type, fee_multiplier: 50 }), ['series.fee_multiplier=50'])
 })

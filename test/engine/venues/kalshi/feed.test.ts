@@ -68,7 +68,7 @@ describe('Kalshi feed with a key', () => {
     assert.equal(count(bench, 'trade'), 0)
     feed.read('nothing')
     books(bench)?.delta('A')
-    for (let turn = 0; turn < 200; turn += 1) await nextTurn()
+    for (let tick = 0; tick < 200; tick += 1) await nextTurn()
     assert.deepEqual([count(bench, 'trade'), count(bench, 'bookChange')], [0, 1])
     feed.read('all')
     await until(bench, () => count(bench, 'trade') === 1 && count(bench, 'bookChange') === 2)
@@ -170,14 +170,14 @@ describe('Kalshi feed with a key', () => {
     }
     for (let seconds = 0; seconds < 45; seconds += 1) {
       keepAlive()
-      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      for (let ticks = 0; ticks < 20; ticks += 1) await nextTurn()
       bench.clock.advance(1_000)
     }
     assert.equal(feedEvents(bench, 'feedDown', 'trades').length, 0)
     bench.trades = [row('t2', startMs + 10_000), row('t1', startMs)]
     for (let seconds = 0; seconds < 30 && count(bench, 'feedDown') === 0; seconds += 1) {
       keepAlive()
-      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      for (let ticks = 0; ticks < 20; ticks += 1) await nextTurn()
       bench.clock.advance(1_000)
     }
     const [down] = feedEvents(bench, 'feedDown', 'trades')
@@ -190,14 +190,15 @@ describe('Kalshi feed with a key', () => {
     books(bench)?.lose('orderbook_delta')
     for (let seconds = 0; seconds < 40 && count(bench, 'feedGap') === 0; seconds += 1) {
       for (const peer of bench.peers) peer.socket.ping('heartbeat')
-      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      for (let ticks = 0; ticks < 20; ticks += 1) await nextTurn()
       bench.clock.advance(1_000)
     }
     const [gap] = feedEvents(bench, 'feedGap', 'books')
     assert.ok(gap?.kind === 'feedGap')
     assert.deepEqual([...gap.outcomes].sort(), ['A', 'B'])
-    const asked = () => books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
-    assert.equal(asked().length, 1, 'one market speaks for its subscription')
+    const requestsMade = () =>
+      books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
+    assert.equal(requestsMade().length, 1, 'one market speaks for its subscription')
     await until(bench, () => count(bench, 'bookSnapshot') >= 5)
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
@@ -210,7 +211,7 @@ describe('Kalshi feed with a key', () => {
     const downs = () => feedEvents(bench, 'feedDown', 'books')
     for (let seconds = 0; seconds < 60 && downs().length === 0; seconds += 1) {
       for (const peer of bench.peers) peer.socket.ping('heartbeat')
-      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      for (let ticks = 0; ticks < 20; ticks += 1) await nextTurn()
       bench.clock.advance(1_000)
     }
     const [down] = downs()
@@ -240,11 +241,12 @@ describe('Kalshi feed with a key', () => {
       const atMs = { is_block_trade: true, ts_ms: bench.clock.nowMs() }
       trades(bench)?.send('trade', 'trade', { ...msg, ...atMs })
       for (const peer of bench.peers) peer.socket.ping('heartbeat')
-      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      for (let ticks = 0; ticks < 20; ticks += 1) await nextTurn()
       bench.clock.advance(1_000)
     }
-    const asked = books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
-    assert.ok(asked.length > 4)
+    const requestsMade =
+      books(bench)?.commands.filter((one) => one.startsWith('get_snapshot')) ?? []
+    assert.ok(requestsMade.length > 4)
     assert.equal(feedEvents(bench, 'feedDown', 'books').length, 0)
   })
 
@@ -287,7 +289,7 @@ describe('Kalshi feed with a key', () => {
     const before = bench.events.length
     books(bench)?.delta('A')
     await bench.venue.feed.stop()
-    for (let turns = 0; turns < 100; turns += 1) await nextTurn()
+    for (let ticks = 0; ticks < 100; ticks += 1) await nextTurn()
     bench.clock.advance(60_000)
     assert.deepEqual([bench.events.length, bench.clock.timerCount], [before, 0])
   })

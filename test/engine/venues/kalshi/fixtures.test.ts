@@ -14,10 +14,10 @@ import { sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
 import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
-import { patientHttp } from '../../../support/clients/patient-http.ts'
+import { retryingHttp } from '../../../support/clients/patient-http.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
-import { judgeCases, kalshiRows } from '../../../support/rigs/fixture-readers.ts'
+import { checkCases, kalshiRows } from '../../../support/rigs/fixture-readers.ts'
 import { NaiveBook } from '../../../support/twins/naive/book.ts'
 import {
   casesOf,
@@ -32,7 +32,7 @@ import {
 const FOLDERS = { invented: `${INVENTED}/kalshi`, recorded: `${RECORDED}/fixtures/kalshi` }
 
 test('converts every invented row to its expected values', async () => {
-  assert.equal(await judgeCases('kalshi'), 69)
+  assert.equal(await checkCases('kalshi'), 69)
 })
 
 testOnBoth('every listing that is read is sound', FOLDERS, (t, folder, origin) => {
@@ -138,9 +138,9 @@ test('ends each invented candle with its expected price', async (t) => {
   const address = server.address()
   assert.ok(isRecord(address))
   const metrics = new Metrics()
-  const http = patientHttp(t, `http://127.0.0.1:${address.port}`, metrics)
-  const tally = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() })
-  const prices = new KalshiPastPrices({ http, clock: new ManualClock(), counters: tally })
+  const http = retryingHttp(t, `http://127.0.0.1:${address.port}`, metrics)
+  const counts = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift: quietDrift() })
+  const prices = new KalshiPastPrices({ http, clock: new ManualClock(), counters: counts })
   const market = { nativeId: nativeMarketId('KXT-1'), event: null, series: null, outcomes: [] }
   const range = { fromMs: timeMs(1_801_692_000_000), toMs: timeMs(1_801_692_600_000) }
   const points = await prices.read(market, range, new AbortController().signal)

@@ -128,7 +128,7 @@ describe('Kalshi map', () => {
         ['1.0000', '2.00'],
       ],
     }
-    let told = 0
+    let published = 0
     const events: VenueEvent[] = []
     const refusal = mapMessage(
       book,
@@ -136,14 +136,14 @@ describe('Kalshi map', () => {
       (event) => events.push(event),
       undefined,
       () => {
-        told += 1
+        published += 1
       },
     )
     const [read] = events
     assert.ok(refusal === null && read?.kind === 'bookSnapshot')
     assert.deepEqual(read.bids, [{ price: 400_000, size: 10_000_000 }])
     assert.deepEqual(read.asks, [{ price: 500_000, size: 10_000_000 }])
-    assert.equal(told, 1)
+    assert.equal(published, 1)
     for (const price of ['1.0000', '0']) {
       const { events: changes, refusal: ignored } = map(delta({ price }))
       assert.deepEqual([changes.length, ignored?.kind], [0, 'ignored'], price)
@@ -166,20 +166,20 @@ describe('Kalshi map', () => {
   })
 
   it('converts lifecycle changes to statuses and detects what to read again', () => {
-    const told = (message: DataMessage) =>
+    const published = (message: DataMessage) =>
       map(message).events.map((event) =>
         event.kind === 'marketStatus' ? `${event.status} ${event.settlementPrice}` : event.kind,
       )
-    assert.deepEqual(told(lifecycle('created')), ['marketSeen'])
-    assert.deepEqual(told(lifecycle('metadata_updated')), ['marketSeen'])
-    assert.deepEqual(told(lifecycle('activated')), ['open null'])
-    assert.deepEqual(told(lifecycle('deactivated')), ['closed null'])
+    assert.deepEqual(published(lifecycle('created')), ['marketSeen'])
+    assert.deepEqual(published(lifecycle('metadata_updated')), ['marketSeen'])
+    assert.deepEqual(published(lifecycle('activated')), ['open null'])
+    assert.deepEqual(published(lifecycle('deactivated')), ['closed null'])
     // A determination can still be disputed.
-    assert.deepEqual(told(lifecycle('determined', { result: 'yes' })), [
+    assert.deepEqual(published(lifecycle('determined', { result: 'yes' })), [
       'closed 1000000',
       'marketSeen',
     ])
-    const settled = (more: object) => told(lifecycle('settled', more))[0]
+    const settled = (more: object) => published(lifecycle('settled', more))[0]
     assert.equal(settled({ result: 'yes' }), 'resolved 1000000')
     assert.equal(settled({ result: 'no' }), 'resolved 0')
     assert.equal(settled({ result: 'scalar', settlementValue: '0.5000' }), 'resolved 500000')

@@ -123,7 +123,7 @@ describe('Kalshi parse', () => {
     const result = parse(withField(DELTA, 'delta_fp', {}))
     assert.ok(result.kind === 'rejected')
     assert.deepEqual(result.position, { sid: 1, seq: 2, ticker: 'T' })
-    const places = [
+    const locations = [
       { ...DELTA, seq: undefined },
       { ...DELTA, seq: '2' },
       { ...DELTA, seq: 0, sid: '1' },
@@ -137,7 +137,13 @@ describe('Kalshi parse', () => {
       )
     })
     const numbered = [null, 2, null]
-    assert.deepEqual(places, [[1, null, 'T'], [1, null, 'T'], [null, 0, 'T'], numbered, undefined])
+    assert.deepEqual(locations, [
+      [1, null, 'T'],
+      [1, null, 'T'],
+      [null, 0, 'T'],
+      numbered,
+      undefined,
+    ])
     const torn = parseFrame('{"type":"orderbook_delta","sid":4,"seq":1,"msg":{"market_ticker":"T"')
     assert.ok(torn.kind === 'rejected')
     assert.deepEqual(torn.position, { sid: 4, seq: null, ticker: 'T' })

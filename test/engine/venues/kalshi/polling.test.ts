@@ -52,7 +52,7 @@ describe('Kalshi feed without a key', () => {
     await until(bench, () => feedEvents(bench, 'feedUp', 'trades').length === 1)
     bench.isRestUp = false
     await until(bench, () => feedEvents(bench, 'feedDown', 'trades').length === 1)
-    for (let turns = 0; turns < 100; turns += 1) {
+    for (let ticks = 0; ticks < 100; ticks += 1) {
       await nextTurn()
       bench.clock.advance(200)
     }
@@ -75,7 +75,7 @@ describe('Kalshi feed without a key', () => {
     await until(bench, () => count(bench, 'bookSnapshot') > 0)
     await bench.venue.feed.stop()
     const before = bench.requests.length
-    for (let turns = 0; turns < 50; turns += 1) {
+    for (let ticks = 0; ticks < 50; ticks += 1) {
       await nextTurn()
       bench.clock.advance(500)
     }
@@ -96,8 +96,8 @@ describe('Kalshi feed without a key', () => {
     assert.equal(up.connectionsOpen, up.connectionsWanted, 'without markets the trades tell')
     feed.watch([watched('A')])
     await until(bench, () => count(bench, 'bookSnapshot') > 0)
-    const whole = feed.health()
-    assert.deepEqual([whole.connectionsOpen, whole.connectionsWanted], [2, 2])
+    const complete = feed.health()
+    assert.deepEqual([complete.connectionsOpen, complete.connectionsWanted], [2, 2])
   })
 
   it('reports the duration of a polling round in health', async () => {

@@ -20,7 +20,7 @@ function openStream() {
   const seen: string[] = []
   const combos = new Combos()
   const terms = new MarketTerms()
-  const note = (word: string) => (what: unknown) => seen.push(`${word} ${what}`)
+  const note = (term: string) => (what: unknown) => seen.push(`${term} ${what}`)
   const stream = new KalshiStream(
     {
       emit: (event) => events.push(event),
@@ -65,23 +65,23 @@ test('names unknown messages, market changes and refusals, and continues the num
     events.map(({ kind }) => kind),
     ['marketSeen', 'marketSeen'],
   )
-  assert.ok(!seen.some((word) => word.startsWith('gap')))
+  assert.ok(!seen.some((term) => term.startsWith('gap')))
 })
 
-const block = (word: unknown) => ({
-  ...{ trade_id: `id ${word}`, market_ticker: 'A', yes_price_dollars: '0.9870', count_fp: '1.00' },
-  ...{ taker_outcome_side: 'yes', ts_ms: 1_790_000_000_000, is_block_trade: word },
+const block = (term: unknown) => ({
+  ...{ trade_id: `id ${term}`, market_ticker: 'A', yes_price_dollars: '0.9870', count_fp: '1.00' },
+  ...{ taker_outcome_side: 'yes', ts_ms: 1_790_000_000_000, is_block_trade: term },
 })
 
 test('treats a trade as a block unless its flag denies it, and names invalid or missing flags', () => {
   const { take, events, found, drift } = openStream()
-  const words = [true, false, 'true', 1, 'yes', 'false', 0]
-  for (const word of words) take('trade', block(word))
+  const texts = [true, false, 'true', 1, 'yes', 'false', 0]
+  for (const term of texts) take('trade', block(term))
   assert.deepEqual(
     events.map((event) => event.kind === 'trade' && event.isBlock),
     [true, false, true, true, true, false, false],
   )
-  const odd = ['true', '1', 'yes', 'false', '0'].map((word) => `trade.is_block_trade=${word} 1`)
+  const odd = ['true', '1', 'yes', 'false', '0'].map((term) => `trade.is_block_trade=${term} 1`)
   assert.deepEqual(found(), odd)
   take('trade', block(undefined))
   take('trade', block(null))

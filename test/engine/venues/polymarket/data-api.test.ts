@@ -14,15 +14,15 @@ const paging = (has_more: unknown, next_cursor: unknown = null) => ({
 })
 
 function openApi(...answers: unknown[]) {
-  const asked: Query[] = []
+  const requested: Query[] = []
   const drift = quietDrift()
   const client = {
     async getJson(_path: string, query: Query = {}) {
-      asked.push(query)
-      return answers[Math.min(asked.length, answers.length) - 1]
+      requested.push(query)
+      return answers[Math.min(requested.length, answers.length) - 1]
     },
   }
-  return { api: new DataApi({ client, drift }), asked, drift }
+  return { api: new DataApi({ client, drift }), asked: requested, drift }
 }
 
 async function readAll(api: DataApi): Promise<unknown[]> {
@@ -32,20 +32,20 @@ async function readAll(api: DataApi): Promise<unknown[]> {
 }
 
 test('follows pages by cursor to the end with the first page’s filters', async () => {
-  const { api, asked } = openApi(
+  const { api, asked: requested } = openApi(
     { data: [1, 2], pagination: paging(true, 'x') },
     { data: [3], pagination: paging(false, 'ignored') },
   )
   assert.deepEqual(await readAll(api), [1, 2, 3])
-  assert.deepEqual(asked, [
+  assert.deepEqual(requested, [
     { user: '0x1', limit: 2, cursor: undefined },
     { user: '0x1', limit: 2, cursor: 'x' },
   ])
 })
 
 test('accepts null as an answer without rows, and names another shape as suspect', async () => {
-  const { api: known } = openApi({ data: null, pagination: paging(false) })
-  assert.deepEqual(await readAll(known), [])
+  const { api: existing } = openApi({ data: null, pagination: paging(false) })
+  assert.deepEqual(await readAll(existing), [])
   const shapes = [[], null, 'text', {}, { data: {} }, { data: [1] }, { data: [], pagination: {} }]
   for (const shape of shapes) {
     const { api, drift } = openApi(shape)

@@ -74,12 +74,12 @@ test('names each invented answer, separating losses from novelties', async () =>
   for (const [answers, expected] of cases) {
     assert.deepEqual(await findings({ ...RIGHT, ...answers }), expected)
   }
-  const kept = (headers: object) => findings(RIGHT, headers)
-  assert.deepEqual(await kept({ 'cache-control': 'public, max-age=300', age: '300' }), [])
-  assert.deepEqual(await kept({ 'cache-control': 'public, max-age=3600' }), [
+  const stored = (headers: object) => findings(RIGHT, headers)
+  assert.deepEqual(await stored({ 'cache-control': 'public, max-age=300', age: '300' }), [])
+  assert.deepEqual(await stored({ 'cache-control': 'public, max-age=3600' }), [
     'data.cache=/v2/trades notice',
   ])
-  assert.deepEqual(await kept({ 'cache-control': 'public, max-age=300', age: '301' }), [
+  assert.deepEqual(await stored({ 'cache-control': 'public, max-age=300', age: '301' }), [
     'data.cache=/v2/trades notice',
   ])
 })
@@ -100,8 +100,8 @@ test('reports v1 retired at run time as a notice', async () => {
   v1 = new FetchError('body', 'not JSON: <html>')
   await drift.probes.runAll(signal)
   await drift.probes.runAll(signal)
-  const told = drift.entries().map(({ kind, name, count }) => [kind, name, count])
-  assert.deepEqual(told, [['data.v1', 'retired: no JSON', 1]])
+  const published = drift.entries().map(({ kind, name, count }) => [kind, name, count])
+  assert.deepEqual(published, [['data.v1', 'retired: no JSON', 1]])
 })
 
 test('evaluates market rows by page, so that one odd row is no finding', () => {

@@ -48,7 +48,7 @@ async function openFeed(t: TestContext, options: PolymarketFeedOptions = {}) {
 
 /** Lets the loop turn until the condition holds; network and timers of others run meanwhile. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
-  for (let turn = 0; turn < 20_000; turn += 1) {
+  for (let round = 0; round < 20_000; round += 1) {
     if (isMet()) return
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -187,7 +187,7 @@ test('sends PING every ten seconds and treats PONG and notices as no data', asyn
   assert.equal(feed.health().lastDataAtMs, null)
 })
 
-const WHOLE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
+const COMPLETE = { best_bid: '0.4', best_ask: '0.6', hash: 'h' }
 test('marks a book as suspect when a change contradicts its hash, and names missing hashes or best prices', async (t) => {
   const { stub, feed, clock, feedEvents, ofKind, drift } = await openFeed(t, {
     ...{ bookNoDataAfterMs: 3_600_000, auditEveryMs: 5_000 },
@@ -201,18 +201,18 @@ test('marks a book as suspect when a change contradicts its hash, and names miss
     price_changes: [{ asset_id: asset, price: '0.4', size: '2.5', side: 'BUY', ...more }],
   })
   send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
-  send(books(stub)[0], [change('11', WHOLE), change('21', { ...WHOLE, size: '5' })])
+  send(books(stub)[0], [change('11', COMPLETE), change('21', { ...COMPLETE, size: '5' })])
   await until(() => ofKind('bookChange').length === 2, 'changes')
   assert.deepEqual(drift.entries(), [])
   const rest = ['11', '21'].map((asset) => ({ ...book(asset, START_MS + 5), hash: 'h' }))
   stub.rest = ({ path }) => (path === '/books' ? rest : [])
   clock.advance(5_000)
-  const asked = () => stub.requests.filter(({ path }) => path === '/books').length
+  const requested = () => stub.requests.filter(({ path }) => path === '/books').length
   for (const [count, ms] of [
     [1, 3_000],
     [2, 1_500],
   ] as const) {
-    await until(() => asked() === count, 'a reading')
+    await until(() => requested() === count, 'a reading')
     await settle()
     assert.equal(feedEvents('feedGap', 'books').length, 0, 'one reading proves nothing')
     clock.advance(ms)
@@ -242,7 +242,7 @@ test('resolves hexadecimal ids to books; unknown ones mark their market, or a co
     event_type: 'price_change',
     market: marketId,
     timestamp: String(START_MS + 5),
-    price_changes: [{ asset_id: asset, price: '0.3', size: '2', side: 'BUY', ...WHOLE }],
+    price_changes: [{ asset_id: asset, price: '0.3', size: '2', side: 'BUY', ...COMPLETE }],
   })
   send(books(stub)[0], [book('0xb', START_MS), book('21', START_MS), change('0xB'), change('31')])
   await until(() => ofKind('bookChange').length === 1, 'a change under an id in hexadecimal')
@@ -340,9 +340,9 @@ test('batches requested snapshots, one a second, and slows down while none arriv
   for (let second = 0; second < 60; second += 2) {
     clock.advance(2_000)
     send(books(stub)[0], [book('21', START_MS + 10 + second)])
-    const heard = 1 + second / 2
+    const received = 1 + second / 2
     await until(
-      () => ofKind('bookSnapshot').filter((e) => e.outcome === '21').length >= heard,
+      () => ofKind('bookSnapshot').filter((e) => e.outcome === '21').length >= received,
       'more',
     )
   }
@@ -655,10 +655,10 @@ test('checks a silent book socket by REST: gap, then a new connection', async (t
   await until(() => commands(books(stub)[0]).length === 1, 'subscribed')
   send(books(stub)[0], [book('11', START_MS), book('21', START_MS)])
   await until(() => ofKind('bookSnapshot').length === 2, 'books')
-  const asked = () => stub.requests.filter(({ path }) => path === '/books').length
+  const requested = () => stub.requests.filter(({ path }) => path === '/books').length
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS)] : [])
   clock.advance(10_100)
-  await until(() => asked() === 1, 'first look')
+  await until(() => requested() === 1, 'first look')
   await settle()
   clock.advance(9_900)
   await settle()
@@ -666,7 +666,7 @@ test('checks a silent book socket by REST: gap, then a new connection', async (t
   send(books(stub)[0], 'PONG')
   await settle()
   stub.rest = ({ path }) => (path === '/books' ? [book('11', START_MS + 9_000, '0.5')] : [])
-  for (let look = 0; look < 6; look += 1) {
+  for (let check = 0; check < 6; check += 1) {
     send(books(stub)[0], 'PONG')
     await settle()
     clock.advance(3_500)
@@ -748,13 +748,13 @@ test('reports a gap of one market when REST contradicts its book twice', async (
   await until(() => ofKind('bookSnapshot').length === 2, 'books')
   stub.rest = ({ path }) =>
     path === '/books' ? [book('11', START_MS), book('21', START_MS + 2_000, '0.45')] : []
-  const asked = () => stub.requests.filter(({ path }) => path === '/books').length
+  const requested = () => stub.requests.filter(({ path }) => path === '/books').length
   clock.advance(5_000)
-  await until(() => asked() === 1, 'first reading')
+  await until(() => requested() === 1, 'first reading')
   await settle()
   assert.equal(feedEvents('feedGap', 'books').length, 0)
   clock.advance(3_000)
-  await until(() => asked() === 2, 'second reading')
+  await until(() => requested() === 2, 'second reading')
   await settle()
   clock.advance(1_500)
   await until(() => feedEvents('feedGap', 'books').length === 1, 'gap')
@@ -774,16 +774,16 @@ test('does not mark a good book as stale when one of two samples is a ghost book
     const good = { ...book('11', START_MS + 1), hash: 'good' }
     const sides = { bids: [{ price: '0.01', size: '9' }], asks: [{ price: '0.99', size: '9' }] }
     const ghost = { ...good, ...sides, hash: 'ghost' }
-    const asked = () => stub.requests.filter(({ path }) => path === '/books').length
+    const requested = () => stub.requests.filter(({ path }) => path === '/books').length
     stub.rest = ({ path }) =>
-      path === '/books' ? [(asked() === 1) === isGhostFirst ? ghost : good] : []
+      path === '/books' ? [(requested() === 1) === isGhostFirst ? ghost : good] : []
     for (const [count, ms] of [
       [1, 5_000],
       [2, 3_000],
       [2, 1_500],
     ] as const) {
       clock.advance(ms)
-      await until(() => asked() === count, 'a reading')
+      await until(() => requested() === count, 'a reading')
       await settle()
     }
     assert.deepEqual(feedEvents('feedGap', 'books'), [])
@@ -872,7 +872,7 @@ test('triggers the catalogue on an announced close, and emits nothing after stop
 
 /** Lets answers that are under way arrive: loopback takes a few turns of the loop. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 40; turn += 1) {
+  for (let round = 0; round < 40; round += 1) {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
@@ -891,7 +891,7 @@ test('leaves trades unread for a while, but drops a backlog of books by new sock
   assert.equal(trades().length, 0)
   feed.read('nothing')
   send(books(stub)[0], [book('11', START_MS + 5, '0.3')])
-  for (let turn = 0; turn < 200; turn += 1) await new Promise((done) => setImmediate(done))
+  for (let round = 0; round < 200; round += 1) await new Promise((done) => setImmediate(done))
   assert.deepEqual([trades().length, ofKind('bookSnapshot').length], [0, 1])
   feed.read('all')
   await until(() => trades().length === 1 && ofKind('bookSnapshot').length === 2, 'all of it')

@@ -22,7 +22,7 @@ import { readPositions } from '../../../../engine/venues/polymarket/wallets/posi
 import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
 import { PolymarketPath } from '../../../support/rigs/book-paths.ts'
-import { judgeCases } from '../../../support/rigs/fixture-readers.ts'
+import { checkCases } from '../../../support/rigs/fixture-readers.ts'
 import {
   casesOf,
   INVENTED,
@@ -79,7 +79,7 @@ function countInto(counts: Map<string, number>, keys: readonly string[]): void {
 }
 
 test('converts every invented row to its expected values', async () => {
-  assert.equal(await judgeCases('polymarket'), 137)
+  assert.equal(await checkCases('polymarket'), 137)
 })
 
 /** A market of protocol v2 in the place of the stream's own. */
@@ -95,7 +95,7 @@ for (const version of ['v1', 'v2']) {
   test(`builds the expected book from each frame of the current format: ${version}`, () => {
     const stream = polymarketSteps(`${INVENTED}/polymarket/book-stream.jsonl`)
     const { market, tokens, steps } = stream
-    const asked = version === 'v1' ? stream : V2
+    const requested = version === 'v1' ? stream : V2
     const sent = (text: string) => {
       if (version === 'v1') return text
       return text
@@ -104,7 +104,7 @@ for (const version of ['v1', 'v2']) {
         .replaceAll(tokens[1], V2.tokens[1])
         .replaceAll('"event_type":"book"', '"event_type":"book","version":"v2"')
     }
-    const path = new PolymarketPath(asked.market, asked.tokens)
+    const path = new PolymarketPath(requested.market, requested.tokens)
     for (const { name, text, receivedAtMs, becomes, book } of steps) {
       path.fates.clear()
       path.take(sent(text), receivedAtMs)
@@ -130,9 +130,9 @@ test('converts invented positions to the expected ones', async () => {
     },
   }
   const data = new DataApi({ client, drift: quietDrift() })
-  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const counters = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
   const positions = await readPositions(
-    { data, counters: tally },
+    { data, counters: counters },
     owner,
     new AbortController().signal,
   )

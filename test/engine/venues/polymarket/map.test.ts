@@ -143,14 +143,17 @@ test('takes the n-th simultaneous book from the first sender, and the first toke
   const { feed } = openMap()
   const time = 1_795_000_000_100
   const own = (size: string) => book(FIRST, time, [level('0.4', size)], [level('0.6', '0')])
-  const twin = (size: string) => book(SECOND, time, [], [level('0.6', size)])
+  const matchedMarket = (size: string) => book(SECOND, time, [], [level('0.6', size)])
   const sizes = (events: readonly VenueEvent[]) =>
     events.map((event) => (event.kind === 'bookSnapshot' ? event.bids[0]?.size : null))
-  assert.deepEqual(sizes(feed([own('1'), twin('1')])), [1_000_000])
-  assert.deepEqual(sizes(feed([twin('2'), own('2')])), [2_000_000, 2_000_000])
-  assert.deepEqual(sizes(feed([own('3'), own('4'), twin('3'), twin('4')])), [3_000_000, 4_000_000])
+  assert.deepEqual(sizes(feed([own('1'), matchedMarket('1')])), [1_000_000])
+  assert.deepEqual(sizes(feed([matchedMarket('2'), own('2')])), [2_000_000, 2_000_000])
   assert.deepEqual(
-    sizes(feed([twin('5'), twin('6'), own('5'), own('6')])),
+    sizes(feed([own('3'), own('4'), matchedMarket('3'), matchedMarket('4')])),
+    [3_000_000, 4_000_000],
+  )
+  assert.deepEqual(
+    sizes(feed([matchedMarket('5'), matchedMarket('6'), own('5'), own('6')])),
     [5_000_000, 6_000_000, 6_000_000],
   )
   const [event] = feed(book(SECOND, time + 1, [level('0.1', '2')], [level('0.35', '3')]))
@@ -171,17 +174,17 @@ test('keeps a level only in the first token’s own simultaneous book', () => {
     for (const event of feed(frames)) if (event.kind === 'bookSnapshot') asks = event.asks
     return asks
   }
-  const whole = [{ price: 600_000, size: 5_000_000 }]
-  assert.deepEqual(asksAfter([poorer, own]), whole)
-  assert.deepEqual(asksAfter([own, poorer]), whole)
+  const complete = [{ price: 600_000, size: 5_000_000 }]
+  assert.deepEqual(asksAfter([poorer, own]), complete)
+  assert.deepEqual(asksAfter([own, poorer]), complete)
   // A book of the second token that cannot be read is no book to have come first.
-  assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), whole)
+  assert.deepEqual(asksAfter([book(SECOND, time, [level('7', '1')], []), own]), complete)
 })
 
 test('restores nothing from a simultaneous own book that the stream has passed', () => {
   const time = 1_795_000_000_100
   const own = book(FIRST, time, [level('0.4', '1')], [level('0.6', '5')])
-  const twin = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
+  const matchedMarket = book(SECOND, time, [level('0.4', '5')], [level('0.6', '1')])
   const sold = change([entry(FIRST, 'SELL', '0.6', '0')], time)
   const ticked = {
     ...{ event_type: 'tick_size_change', asset_id: FIRST, market: '0xabc' },
@@ -189,7 +192,7 @@ test('restores nothing from a simultaneous own book that the stream has passed',
   }
   for (const between of [sold, ticked]) {
     const { feed } = openMap()
-    feed([twin, between])
+    feed([matchedMarket, between])
     assert.deepEqual(feed(own), [], between.event_type)
   }
 })

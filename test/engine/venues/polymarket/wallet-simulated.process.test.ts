@@ -37,20 +37,20 @@ interface Told {
 
 /** What the world says of a wallet, in our words and order. */
 function truthOf({ wallet, events }: SimWalletLedger): string[] {
-  const told: Told[] = []
+  const published: Told[] = []
   for (const event of events) {
     const row = toldOf(event, wallet.address)
-    const before = told.at(-1)
+    const before = published.at(-1)
     if (row.kind === 'conversion' && before?.kind === 'conversion' && before.hash === row.hash) {
       before.markets.push(...row.markets)
       before.usd += row.usd
-    } else told.push(row)
+    } else published.push(row)
   }
-  told.sort(
+  published.sort(
     (one, other) =>
       one.atS - other.atS || Number(one.hash > other.hash) - Number(one.hash < other.hash),
   )
-  return told.map(({ atS, hash, kind, markets, size, usd, fee }) =>
+  return published.map(({ atS, hash, kind, markets, size, usd, fee }) =>
     [atS, hash, kind, markets.join('+'), size, usd, fee].join(' '),
   )
 }
@@ -133,11 +133,11 @@ test('reads the simulated ledgers unchanged, with roles, fees and owners', async
       assert.equal(profile?.proxy, ledger.wallet.address.toLowerCase())
       assert.equal(profile.eoa, owner)
       const events: WalletEvent[] = []
-      const asked = { address: profile.proxy, fromMs: timeMs(0) }
+      const requested = { address: profile.proxy, fromMs: timeMs(0) }
       const reach = await readWalletHistory(
         parts,
-        asked,
-        (told) => void events.push(...told),
+        requested,
+        (published) => void events.push(...published),
         signal,
       )
       assert.equal(reach.isComplete, true)

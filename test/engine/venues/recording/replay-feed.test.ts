@@ -117,7 +117,7 @@ async function play(file: string, options: ReplayOptions) {
     }, new AbortController().signal)
   }
   await Promise.all(venues.map(watch))
-  for (let turns = 0; turns < 5_000; turns += 1) {
+  for (let ticks = 0; ticks < 5_000; ticks += 1) {
     if (events.filter((event) => event.kind === 'feedDown').length === 4) break
     await nextTurn()
     clock.advance(5)
@@ -146,10 +146,10 @@ describe('replay', () => {
 
   it('passes frames through parser, sequence and mapper with recorded times', async () => {
     const { events } = await play(await record('path.jsonl'), { speed: 'max' })
-    const told = events.filter((event) => event.venue === 'b').map((event) => event.kind)
+    const published = events.filter((event) => event.venue === 'b').map((event) => event.kind)
     // After the hole, and after a frame that cannot be read.
     const body = ['bookSnapshot', 'bookChange', 'feedGap', 'bookChange', 'feedGap']
-    assert.deepEqual(told, ['feedUp', 'feedUp', ...body, 'feedDown', 'feedDown'])
+    assert.deepEqual(published, ['feedUp', 'feedUp', ...body, 'feedDown', 'feedDown'])
     const change = events.findLast((event) => event.kind === 'bookChange')
     assert.equal(change?.receivedAtMs, new ManualClock().nowMs() + 300)
     const gap = events.find((event) => event.kind === 'feedGap')

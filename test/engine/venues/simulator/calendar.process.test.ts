@@ -333,7 +333,7 @@ test('distributes activity with a heavy tail: a hundredth of markets has much of
 
 test('finds with eventsAt what createdBetween announced', () => {
   const calendar = new Calendar({ seed: 4, marketsPerVenue: 400 })
-  const twin = new Calendar({ seed: 4, marketsPerVenue: 400 })
+  const matchedMarket = new Calendar({ seed: 4, marketsPerVenue: 400 })
   let from = NOON
   const announced: PlannedEvent[] = []
   const steps = [1000, 999, 60_000, 3 * HOUR_MS, 1, 7_000_000, 1000]
@@ -342,10 +342,10 @@ test('finds with eventsAt what createdBetween announced', () => {
     announced.push(...calendar.createdBetween(from, to))
     from = to
   }
-  const expected = twin.eventsAt(from).filter(({ event }) => event.createdMs > NOON)
+  const expected = matchedMarket.eventsAt(from).filter(({ event }) => event.createdMs > NOON)
   assert.ok(expected.length > 20)
   assert.deepEqual(announced, expected)
-  assert.deepEqual(twin.createdBetween(NOON, from), announced)
+  assert.deepEqual(matchedMarket.createdBetween(NOON, from), announced)
 })
 
 test('opens, closes and ends markets about every ten minutes at the default size', (t) => {
@@ -403,10 +403,10 @@ test('builds a position id from a condition id with the outcome in the last byte
       assert.deepEqual([yes?.slice(-2), no?.slice(-2)], ['00', '01'])
       assert.equal(no?.slice(0, -2), yes?.slice(0, -2))
       modules.add(yes?.slice(0, 2) ?? '')
-      const [size, place] = [yes?.slice(34, 38), yes?.slice(-6, -2)]
+      const [size, location] = [yes?.slice(34, 38), yes?.slice(-6, -2)]
       const isGroup = event.isMutuallyExclusive
       assert.equal(Number.parseInt(size ?? '', 16), isGroup ? markets.length : 0)
-      assert.equal(Number.parseInt(place ?? '', 16), isGroup ? index : 0)
+      assert.equal(Number.parseInt(location ?? '', 16), isGroup ? index : 0)
     })
   }
   assert.deepEqual([...modules].sort(), ['01', '02'])

@@ -14,7 +14,7 @@ import {
   RestServer,
   SimTokenBucket,
 } from '../../../../engine/venues/simulator/rest.ts'
-import { ask } from '../../../support/clients/venue-client.ts'
+import { request } from '../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { SetChance } from '../../../support/fakes/stub-venue.ts'
 
@@ -43,14 +43,14 @@ async function serve(
 test('prefers literal segments, decodes parameters, and answers 404 or 405 otherwise', async () => {
   const { server, url } = await serve()
   try {
-    const one = await ask(`${url}/markets/a%2Fb?q=1&q=2`)
+    const one = await request(`${url}/markets/a%2Fb?q=1&q=2`)
     assert.deepEqual(one.body, { id: 'a/b', q: ['1', '2'] })
-    assert.deepEqual((await ask(`${url}/markets/keyset`)).body, { keyset: true })
-    assert.deepEqual((await ask(`${url}/markets/7/book`)).body, { book: '7' })
-    assert.deepEqual((await ask(`${url}/markets/7/book/`)).body, { book: '7' })
-    assert.equal((await ask(`${url}/markets`)).status, 404)
-    assert.equal((await ask(`${url}/markets/%zz`)).status, 404)
-    assert.equal((await ask(`${url}/books`)).status, 405)
+    assert.deepEqual((await request(`${url}/markets/keyset`)).body, { keyset: true })
+    assert.deepEqual((await request(`${url}/markets/7/book`)).body, { book: '7' })
+    assert.deepEqual((await request(`${url}/markets/7/book/`)).body, { book: '7' })
+    assert.equal((await request(`${url}/markets`)).status, 404)
+    assert.equal((await request(`${url}/markets/%zz`)).status, 404)
+    assert.equal((await request(`${url}/books`)).status, 405)
     assert.equal((await fetch(`${url}/markets/7`, { method: 'HEAD' })).status, 200)
   } finally {
     await server.stop()
@@ -60,8 +60,8 @@ test('prefers literal segments, decodes parameters, and answers 404 or 405 other
 test('answers a body above the limit with 413 and keeps listening', async () => {
   const { server, url } = await serve({ bodyBytesMax: 1_000 })
   try {
-    assert.equal((await ask(`${url}/books`, 'x'.repeat(100_000))).status, 413)
-    assert.equal((await ask(`${url}/books`, 'small')).text, '"small"')
+    assert.equal((await request(`${url}/books`, 'x'.repeat(100_000))).status, 413)
+    assert.equal((await request(`${url}/books`, 'small')).text, '"small"')
   } finally {
     await server.stop()
   }
@@ -76,13 +76,13 @@ test('answers each REST fault separately, and none under /sim/', async () => {
   for (const { fault, status, retryAfter } of cases) {
     const { server, url, chance } = await serve({ faults: [fault] })
     try {
-      assert.equal((await ask(`${url}/markets/1`)).status, 200)
+      assert.equal((await request(`${url}/markets/1`)).status, 200)
       chance.value = 0
-      const answer = await ask(`${url}/markets/1`)
+      const answer = await request(`${url}/markets/1`)
       assert.equal(answer.status, status)
       assert.equal(answer.headers.get('retry-after'), retryAfter)
       assert.equal(answer.text.startsWith('<!DOCTYPE html>'), fault === 'html')
-      assert.equal((await ask(`${url}/sim/state`)).status, 200)
+      assert.equal((await request(`${url}/sim/state`)).status, 200)
     } finally {
       await server.stop()
     }
@@ -98,7 +98,7 @@ test('ends the request with a guard’s answer and uses hooks for other refusals
     },
   })
   try {
-    assert.deepEqual((await ask(`${url}/markets/1`)).body, { no: 'key' })
+    assert.deepEqual((await request(`${url}/markets/1`)).body, { no: 'key' })
     const keyed = await fetch(`${url}/nowhere`, { headers: { 'x-key': '1' } })
     assert.deepEqual(await keyed.json(), { venue: 'words' })
   } finally {
@@ -109,8 +109,8 @@ test('ends the request with a guard’s answer and uses hooks for other refusals
 test('answers 500 when a handler throws and keeps listening', async () => {
   const { server, url } = await serve()
   try {
-    assert.equal((await ask(`${url}/broken`)).status, 500)
-    assert.equal((await ask(`${url}/markets/1`)).status, 200)
+    assert.equal((await request(`${url}/broken`)).status, 500)
+    assert.equal((await request(`${url}/markets/1`)).status, 200)
   } finally {
     await server.stop()
   }

@@ -119,21 +119,21 @@ test('returns a wallet’s events, cash and balances in pages, by either address
   const busiest = wallets.toSorted(
     (one: { events: number }, other: { events: number }) => other.events - one.events,
   )[0]
-  const whole = ask(`view=wallet&address=${busiest.address}`)
-  assert.deepEqual(ask(`view=wallet&address=${busiest.eoa.toUpperCase()}`), whole)
-  assert.equal(whole.rows.length, busiest.events)
+  const complete = ask(`view=wallet&address=${busiest.address}`)
+  assert.deepEqual(ask(`view=wallet&address=${busiest.eoa.toUpperCase()}`), complete)
+  assert.equal(complete.rows.length, busiest.events)
   const rest = ask(`view=wallet&address=${busiest.address}&from_index=3`)
-  assert.deepEqual(rest.rows, whole.rows.slice(3))
-  const fills = whole.rows.filter((row: { kind: string }) => row.kind === 'TRADE')
+  assert.deepEqual(rest.rows, complete.rows.slice(3))
+  const fills = complete.rows.filter((row: { kind: string }) => row.kind === 'TRADE')
   const paid = (row: { side?: string; kind: string; usd_micros: number }) =>
     row.side === 'buy' || row.kind === 'SPLIT' ? -row.usd_micros : row.usd_micros
-  const cash = whole.rows.reduce(
+  const cash = complete.rows.reduce(
     (total: number, row: { kind: string; usd_micros: number }) =>
       row.kind === 'REWARD' || row.kind === 'MAKER_REBATE' ? total : total + paid(row),
     0,
   )
-  assert.equal(whole.cash_micros, cash)
-  assert.ok(fills.length > 0 && whole.balances.length > 0)
+  assert.equal(complete.cash_micros, cash)
+  assert.ok(fills.length > 0 && complete.balances.length > 0)
   assert.match(ask('view=wallet&address=0x0').error, /view=wallets/)
   assert.match(ask(`view=wallet&address=${busiest.address}&from_index=x`).error, /from 0/)
 })

@@ -12,44 +12,44 @@ import { opportunityRecord } from '../../../../http/records/opportunities.ts'
 import { arbitrage } from '../../../../http/ws/channels/arbitrage.ts'
 import { StreamClient } from '../../../support/clients/stream-client.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 import { NOON } from '../../../support/worlds/builders.ts'
-import { opportunity, opportunityTold } from '../../../support/worlds/opportunities.ts'
+import { opportunity, publishedOpportunity } from '../../../support/worlds/opportunities.ts'
 
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock })
+  server = await openApiServer({ clock })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 test('publishes each opening, change and end like REST in both forms, and replays it from an offset', async () => {
-  const { publisher } = face.engine
-  const [a, b] = [face.engine.add('a'), face.engine.add('b', { venue: 'b' })]
+  const { publisher } = server.engine
+  const [a, b] = [server.engine.add('a'), server.engine.add('b', { venue: 'b' })]
   const clients = await Promise.all(
     ['json', 'msgpack'].map((form) =>
-      StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`),
+      StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`),
     ),
   )
   const subscribe = { action: 'subscribe', id: 1, channel: 'arbitrage', market_ids: ['*'] }
   for (const client of clients) await client.ask(subscribe, 'subscribed')
-  const tell = (event: ArbitrageUpdate['event'], dollars: number): ArbitrageUpdate => {
+  const notify = (event: ArbitrageUpdate['event'], dollars: number): ArbitrageUpdate => {
     const profit = usdMicros(dollars * 1_000_000)
     const one = opportunity([a.ref, b.ref], { profit })
     const update: ArbitrageUpdate = {
-      ...opportunityTold(one, { event, reason: event === 'closed' ? 'prices' : null }),
+      ...publishedOpportunity(one, { event, reason: event === 'closed' ? 'prices' : null }),
       ...publisher.stamp('arbitrage', a.ref.number),
     }
     publisher.publish(update)
     return update
   }
-  const updates = [tell('opened', 1), tell('changed', 2), tell('closed', 2)]
+  const updates = [notify('opened', 1), notify('changed', 2), notify('closed', 2)]
   const expected = updates.map(({ event, reason, opportunity: one }) => ({
     ...{ event, close_reason: reason },
     ...opportunityRecord(one, NOON, { hasLevels: false }),
   }))
-  const late = await StreamClient.open(face.port, 'api_key=ann-key')
-  const since = { epoch: face.engine.epoch, offset: 1 }
+  const late = await StreamClient.open(server.port, 'api_key=ann-key')
+  const since = { epoch: server.engine.epoch, offset: 1 }
   await late.ask({ ...subscribe, since }, 'resumed')
   for (const [client, count] of [...clients.map((one) => [one, 3] as const), [late, 2] as const]) {
     await client.ask({ action: 'ping', id: 'end' }, 'pong')
@@ -67,16 +67,16 @@ test('publishes each opening, change and end like REST in both forms, and replay
 })
 
 test('reports closed opportunities of an earlier run only to clients of that run', async () => {
-  const { publisher } = face.engine
-  const [a, b] = [face.engine.add('old-a'), face.engine.add('old-b', { venue: 'b' })]
-  const tell = (id: string, set: Partial<ArbitrageUpdate>) =>
+  const { publisher } = server.engine
+  const [a, b] = [server.engine.add('old-a'), server.engine.add('old-b', { venue: 'b' })]
+  const notify = (id: string, set: Partial<ArbitrageUpdate>) =>
     publisher.publish({
-      ...opportunityTold(opportunity([a.ref, b.ref], { id }), set),
+      ...publishedOpportunity(opportunity([a.ref, b.ref], { id }), set),
       ...publisher.stamp('arbitrage', a.ref.number),
     })
-  tell('before-1', { event: 'closed', reason: 'restarted' })
-  tell('now-1', { event: 'opened', reason: null })
-  tell('before-2', { event: 'closed', reason: 'restarted' })
+  notify('before-1', { event: 'closed', reason: 'restarted' })
+  notify('now-1', { event: 'opened', reason: null })
+  notify('before-2', { event: 'closed', reason: 'restarted' })
   const subscribe = { action: 'subscribe', id: 1, channel: 'arbitrage', market_ids: ['*'] }
   for (const form of ['json', 'msgpack']) {
     const [old, fresh] = [await openClient(form), await openClient(form)]
@@ -94,12 +94,12 @@ test('reports closed opportunities of an earlier run only to clients of that run
 })
 
 const openClient = (form: string) =>
-  StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+  StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
 const idOf = (data: unknown): unknown => Object(data).id ?? null
 
 /** An opportunity of a world of its own, whose course a test tells in dollars. */
 function course(legs: Parameters<typeof opportunity>[0]) {
-  const { publisher } = face.engine
+  const { publisher } = server.engine
   let reachedBefore: ArbitrageUpdate['previousPeak'] = null
   return (event: ArbitrageUpdate['event'], dollars: number): number => {
     const one = opportunity(legs, { profit: usdMicros(dollars * 1_000_000) })
@@ -108,10 +108,15 @@ function course(legs: Parameters<typeof opportunity>[0]) {
         ? reachedBefore
         : peakOf(one, reachedBefore, NOON)
     const reason = event === 'closed' ? 'prices' : null
-    const told = opportunityTold(one, { event, reason, peak: reached, previousPeak: reachedBefore })
+    const published = publishedOpportunity(one, {
+      event,
+      reason,
+      peak: reached,
+      previousPeak: reachedBefore,
+    })
     reachedBefore = reached
-    const stamp = publisher.stamp('arbitrage', told.market.number)
-    publisher.publish({ ...told, ...stamp })
+    const stamp = publisher.stamp('arbitrage', published.market.number)
+    publisher.publish({ ...published, ...stamp })
     return stamp.offset
   }
 }
@@ -126,16 +131,16 @@ async function cameTo(client: StreamClient): Promise<readonly string[]> {
 }
 
 test('publishes an opportunity with options once it meets them, its end included, live and in a replay', async () => {
-  const [a, b] = [face.engine.add('c'), face.engine.add('d', { venue: 'b' })]
+  const [a, b] = [server.engine.add('c'), server.engine.add('d', { venue: 'b' })]
   const open = async (set: object, form = 'json') => {
-    const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+    const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
     await client.ask({ ...all, id: 'begin', ...set }, 'subscribed')
     return client
   }
   const every = await open({})
   const rich = await open({ min_profit_usd: 5 })
   const single = await open({ market_ids: [a.ref.id], min_edge: 0.05 }, 'msgpack')
-  const since = { epoch: face.engine.epoch, offset: face.engine.publisher.offset('arbitrage') }
+  const since = { epoch: server.engine.epoch, offset: server.engine.publisher.offset('arbitrage') }
   const [small, grown, other] = [
     course([a.ref, b.ref]),
     course([a.ref, b.ref]),
@@ -149,30 +154,30 @@ test('publishes an opportunity with options once it meets them, its end included
   other('opened', 5)
   small('closed', 1)
   grown('closed', 3)
-  const at = (place: number, event: string) => `${first + place} ${event}`
-  const whole = [
+  const at = (position: number, event: string) => `${first + position} ${event}`
+  const complete = [
     ...[at(0, 'opened'), at(1, 'opened'), at(2, 'changed'), at(3, 'changed'), at(4, 'opened')],
     ...[at(5, 'closed'), at(6, 'closed')],
   ]
   const ofGrown = [at(2, 'changed'), at(3, 'changed'), at(6, 'closed')]
   const ofRich = [at(2, 'changed'), at(3, 'changed'), at(4, 'opened'), at(6, 'closed')]
-  assert.deepEqual(await cameTo(every), whole)
+  assert.deepEqual(await cameTo(every), complete)
   assert.deepEqual(await cameTo(rich), ofRich)
   assert.deepEqual(await cameTo(single), ofGrown)
-  const late = await StreamClient.open(face.port)
+  const late = await StreamClient.open(server.port)
   const resumed = await late.ask({ ...all, id: 1, min_profit_usd: 5, since }, 'resumed')
   assert.deepEqual([await cameTo(late), resumed.replayed, resumed.offset], [ofRich, 4, first + 6])
   for (const client of [every, rich, single, late]) await client.close()
 })
 
 test('replaces earlier options for everything and for one market, which inherits the options of everything', async () => {
-  const [a, b] = [face.engine.add('e'), face.engine.add('f', { venue: 'b' })]
-  const client = await StreamClient.open(face.port)
+  const [a, b] = [server.engine.add('e'), server.engine.add('f', { venue: 'b' })]
+  const client = await StreamClient.open(server.port)
   const one = { ...all, market_ids: [a.ref.id] }
-  const tell = course([a.ref, b.ref])
+  const notify = course([a.ref, b.ref])
   const offsets: string[] = []
   for (const target of [one, all]) {
-    for (const [min_profit_usd, dollars, isTold] of [
+    for (const [min_profit_usd, dollars, isPublished] of [
       [10, 5, false],
       [5, 6, true],
       [5, 7, true],
@@ -185,7 +190,7 @@ test('replaces earlier options for everything and for one market, which inherits
       const subscribed = await client.ask(command, 'subscribed')
       assert.deepEqual([subscribed.min_profit_usd, subscribed.min_edge], [min_profit_usd, 0])
       const offset = course([a.ref, b.ref])('opened', dollars)
-      if (isTold) offsets.push(`${offset} opened`)
+      if (isPublished) offsets.push(`${offset} opened`)
       assert.deepEqual(await cameTo(client), offsets)
     }
   }
@@ -194,17 +199,17 @@ test('replaces earlier options for everything and for one market, which inherits
   const wrong = await client.ask({ ...all, id: 'wrong', min_edge: 0.03 }, 'error')
   assert.equal(wrong.message, 'min_edge of arbitrage is one of 0, 0.005, 0.01, 0.02, 0.05')
   await client.ask({ ...all, id: 'out', action: 'unsubscribe' }, 'unsubscribed')
-  tell('opened', 100)
+  notify('opened', 100)
   assert.deepEqual(await cameTo(client), offsets)
   await client.close()
 })
 
 test('treats filtered messages as no loss in seq, heartbeats and lists, and resumes after the last heartbeat', async (t) => {
-  const [a, b] = [face.engine.add('g'), face.engine.add('h', { venue: 'b' })]
+  const [a, b] = [server.engine.add('g'), server.engine.add('h', { venue: 'b' })]
   for (const target of [{ all: true }, { marketIds: [a.ref.id] }]) {
     const events: StreamEvent[] = []
     const client = connect({
-      ...{ url: face.origin, apiKey: 'ann-key', WebSocket, clock },
+      ...{ url: server.origin, apiKey: 'ann-key', WebSocket, clock },
       onEvent: (event) => events.push(event),
     })
     t.after(() => client.close())
@@ -215,11 +220,11 @@ test('treats filtered messages as no loss in seq, heartbeats and lists, and resu
       clock.advance(5_000)
       await client.ping()
     }
-    const offset = face.engine.publisher.offset('arbitrage')
-    const told = events.flatMap((event) =>
+    const offset = server.engine.publisher.offset('arbitrage')
+    const published = events.flatMap((event) =>
       event.type === 'arbitrage' ? [event.data.profit_usd] : [],
     )
-    assert.deepEqual(told, Array.from({ length: 7 }, () => [6, 7]).flat())
+    assert.deepEqual(published, Array.from({ length: 7 }, () => [6, 7]).flat())
     assert.deepEqual(
       events.filter(({ type }) => type === 'gap' || type === 'fault'),
       [],
@@ -235,8 +240,8 @@ test('treats filtered messages as no loss in seq, heartbeats and lists, and resu
 })
 
 test('rejects a market without any opportunities, with an alternative, in this channel only', async () => {
-  const [a, b] = [face.engine.add('k'), face.engine.add('l', { venue: 'b' })]
-  const client = await StreamClient.open(face.port)
+  const [a, b] = [server.engine.add('k'), server.engine.add('l', { venue: 'b' })]
+  const client = await StreamClient.open(server.port)
   const ids = { action: 'subscribe', market_ids: [a.ref.id, b.ref.id] }
   const { accepted, rejected } = await client.ask(
     { ...ids, id: 1, channel: 'arbitrage' },

@@ -16,17 +16,17 @@ import { INTERVALS } from '../../../../http/ws/channels/candles.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock })
+  server = await openApiServer({ clock })
 })
-after(() => face.stop())
+after(() => server.stop())
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-const open = (form: string) => StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+const tick = () => new Promise((resolve) => setImmediate(resolve))
+const open = (form: string) => StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
 const candlesOf = (client: StreamClient, from = 0) =>
   client.messages.slice(from).filter(({ type }) => type === 'candle')
 const dataOf = (message: Message | undefined): Readonly<Record<string, unknown>> => {
@@ -39,12 +39,12 @@ const dataOf = (message: Message | undefined): Readonly<Record<string, unknown>>
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 200) {
     clock.advance(Math.min(left, 200))
-    await turn()
+    await tick()
   }
 }
 
 async function settle(client: StreamClient): Promise<void> {
-  await turn()
+  await tick()
   await client.ask({ action: 'ping', id: `settle ${client.messages.length}` }, 'pong')
 }
 
@@ -70,7 +70,7 @@ function naive(market: FakeMarket, startMs: number, lengthMs: number, isClosed: 
 
 for (const form of ['json', 'msgpack']) {
   test(`begins with the newest bar, then sends changes at most once a second and always the end (${form})`, async () => {
-    const market = face.engine.add(`one ${form}`)
+    const market = server.engine.add(`one ${form}`)
     await pass(60_000 - (clock.nowMs() % 60_000) + 5_000)
     const startMs = barStart(clock.nowMs(), 60_000)
     market.trade({ price: priceMicros(400_000) })
@@ -89,13 +89,13 @@ for (const form of ['json', 'msgpack']) {
     }
     await pass(1_000)
     await settle(client)
-    const told = candlesOf(client, from)
-    assert.ok(told.length >= 4 && told.length <= 6, `${told.length} in five seconds`)
+    const published = candlesOf(client, from)
+    assert.ok(published.length >= 4 && published.length <= 6, `${published.length} in five seconds`)
     assert.deepEqual(
-      told.map(({ seq }) => seq),
-      Array.from(told, (_, index) => index + 1),
+      published.map(({ seq }) => seq),
+      Array.from(published, (_, index) => index + 1),
     )
-    const last = dataOf(told.at(-1))
+    const last = dataOf(published.at(-1))
     assert.deepEqual(last, { interval: '1m', ...naive(market, startMs, 60_000, false) })
     const quiet = client.messages.length
     await pass(60_000)
@@ -108,7 +108,7 @@ for (const form of ['json', 'msgpack']) {
 }
 
 test('publishes the end of a bar that was only sent in the snapshot', async () => {
-  const market = face.engine.add('shown')
+  const market = server.engine.add('shown')
   await pass(60_000 - (clock.nowMs() % 60_000) + 50_000)
   market.trade()
   const client = await open('json')
@@ -128,7 +128,7 @@ test('publishes the end of a bar that was only sent in the snapshot', async () =
 })
 
 test('resends the closed bar of a late trade and leaves older bars to /candles', async () => {
-  const market = face.engine.add('late')
+  const market = server.engine.add('late')
   await pass(60_000 - (clock.nowMs() % 60_000) + 1_000)
   const startMs = barStart(clock.nowMs(), 60_000)
   const client = await open('json')
@@ -141,23 +141,26 @@ test('resends the closed bar of a late trade and leaves older bars to /candles',
   market.trade({ timeMs: timeMs(startMs - 600_000) })
   await pass(2_000)
   await settle(client)
-  const told = candlesOf(client)
+  const published = candlesOf(client)
   assert.deepEqual(
-    told.map((message) => [dataOf(message).closed, dataOf(message).close]),
+    published.map((message) => [dataOf(message).closed, dataOf(message).close]),
     [
       [false, 0.2],
       [true, 0.2],
       [true, 0.9],
     ],
   )
-  assert.deepEqual(dataOf(told[2]), { interval: '1m', ...naive(market, startMs, 60_000, true) })
+  assert.deepEqual(dataOf(published[2]), {
+    interval: '1m',
+    ...naive(market, startMs, 60_000, true),
+  })
   await client.close()
 })
 
 test('ends every interval in the correct bars, each with seq without gaps', async () => {
   const random = seededRandom('bars', 3)
   const markets = Array.from({ length: 6 }, (_, index) =>
-    face.engine.add(`many${index}`, { venue: index % 2 === 0 ? 'a' : 'b' }),
+    server.engine.add(`many${index}`, { venue: index % 2 === 0 ? 'a' : 'b' }),
   )
   const followed = await Promise.all(
     INTERVALS.flatMap((interval) => ['json', 'msgpack'].map((form) => ({ interval, form }))).map(
@@ -188,8 +191,8 @@ test('ends every interval in the correct bars, each with seq without gaps', asyn
     const seqs = new Map<unknown, number>()
     const bars = new Map<string, Readonly<Record<string, unknown>>>()
     for (const message of candlesOf(client)) {
-      const known = seqs.get(message.market_id)
-      if (known !== undefined) assert.equal(message.seq, known + 1, interval)
+      const existing = seqs.get(message.market_id)
+      if (existing !== undefined) assert.equal(message.seq, existing + 1, interval)
       seqs.set(message.market_id, Number(message.seq))
       bars.set(`${message.market_id} ${dataOf(message).timestamp_ms}`, dataOf(message))
     }
@@ -207,7 +210,7 @@ test('ends every interval in the correct bars, each with seq without gaps', asyn
 })
 
 test('counts offsets over all messages of the channel, markets and intervals', async () => {
-  const [one, two] = [face.engine.add('count1'), face.engine.add('count2')]
+  const [one, two] = [server.engine.add('count1'), server.engine.add('count2')]
   const clients = await Promise.all(
     ['1m', '1h'].map(async (interval) => {
       const client = await open('json')
@@ -237,7 +240,7 @@ test('counts offsets over all messages of the channel, markets and intervals', a
 })
 
 test('waits for bars from another process, and then includes earlier trades', async () => {
-  const market = face.engine.add('elsewhere')
+  const market = server.engine.add('elsewhere')
   let arrival: Promise<void> | null = null
   Object.assign(market, { barsArrival: () => arrival })
   let come = (): void => undefined
@@ -273,8 +276,8 @@ test('waits for bars from another process, and then includes earlier trades', as
   come()
   await pass(2_000)
   await settle(client)
-  const told = candlesOf(client)
-  assert.equal(told.length, 2)
-  assert.deepEqual([dataOf(told[1]).close, told[1]?.seq], [0.6, 1])
+  const published = candlesOf(client)
+  assert.equal(published.length, 2)
+  assert.deepEqual([dataOf(published[1]).close, published[1]?.seq], [0.6, 1])
   await client.close()
 })

@@ -10,24 +10,24 @@ import { feesRecord } from '../../../../http/records/fees.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 import { ask, bid, level } from '../../../support/worlds/builders.ts'
-import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { addMarkets, settled, simulateActivity } from '../../../support/worlds/stirring.ts'
 import { SOME_FEES } from '../../../support/worlds/stored.ts'
 
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 let markets: readonly FakeMarket[] = []
 before(async () => {
-  face = await openFace({ clock })
-  markets = addMarkets(face.engine, 30, 3)
+  server = await openApiServer({ clock })
+  markets = addMarkets(server.engine, 30, 3)
 })
-after(() => face.stop())
+after(() => server.stop())
 
 const market = (index: number): FakeMarket => markets[index] ?? assert.fail()
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 const FORMS = ['json', 'msgpack'] as const
-const open = (form: string) => StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+const open = (form: string) => StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
 const ofType = (messages: readonly Message[], type: string) =>
   messages.filter((message) => message.type === type)
 const dataOf = (message: Message | undefined): Readonly<Record<string, unknown>> => {
@@ -68,12 +68,12 @@ describe('depth', () => {
       assert.deepEqual([dataOf(state).spread, dataOf(state).mid_price], [0.2, 0.4])
       assert.deepEqual([state.seq, state.stale], [one.seq('orderbook'), false])
       const synced = await client.ofType('synced')
-      assert.equal(synced.offset, face.engine.publisher.offset('orderbook'))
+      assert.equal(synced.offset, server.engine.publisher.offset('orderbook'))
       one.change(bid(0.31, 5))
       const first = await client.ofType('depth')
       assert.deepEqual(shown(first), expected(), 'a quiet market speaks at once')
       for (let index = 0; index < 40; index += 1) one.change(ask(0.49 - (index % 5) / 1000, index))
-      const { offset, seq } = face.engine.publisher.latest('orderbook', one.ref.number)
+      const { offset, seq } = server.engine.publisher.latest('orderbook', one.ref.number)
       market(1).change(bid(0.1, 1 + seq))
       clock.advance(251)
       const last = await client.ofType('depth')
@@ -134,13 +134,13 @@ describe('depth', () => {
       }),
     )
     for (let round = 0; round < 200; round += 1) {
-      for (let index = 0; index < 20; index += 1) stirMarkets(markets, random)
+      for (let index = 0; index < 20; index += 1) simulateActivity(markets, random)
       clock.advance(20)
-      await turn()
+      await tick()
     }
     for (let round = 0; round < 100; round += 1) {
       clock.advance(20)
-      await turn()
+      await tick()
     }
     for (const { client, levels, conflate_ms, from } of clients) {
       await settled(clock, client)
@@ -180,12 +180,12 @@ describe('prices', () => {
         clock.advance(50)
       }
       await settled(clock, client)
-      const told = ofType(client.messages.slice(from), 'price')
+      const published = ofType(client.messages.slice(from), 'price')
       assert.deepEqual(
-        told.map((message) => dataOf(message).price),
+        published.map((message) => dataOf(message).price),
         [0.01, 0.2, 0.3],
       )
-      assert.equal(told[2]?.seq, one.seq('prices'))
+      assert.equal(published[2]?.seq, one.seq('prices'))
       await client.close()
     })
   }
@@ -282,7 +282,7 @@ test('pauses a variant without subscriptions and resumes it with the next', asyn
 
 describe('lifecycle and whales', () => {
   const tellLife = (of: FakeMarket, set: Partial<LifecycleUpdate>) => {
-    const { publisher } = face.engine
+    const { publisher } = server.engine
     const nowMs = clock.nowMs()
     const update: LifecycleUpdate = {
       kind: 'lifecycle',
@@ -315,12 +315,12 @@ describe('lifecycle and whales', () => {
       const update = tellLife(market(9), { event: 'closed' })
       for (const client of [single, wide]) {
         await settled(clock, client)
-        const told = ofType(client.messages, 'lifecycle')
+        const published = ofType(client.messages, 'lifecycle')
         assert.deepEqual(
-          told.map((message) => dataOf(message).event),
+          published.map((message) => dataOf(message).event),
           events,
         )
-        assert.deepEqual(dataOf(told[3]), {
+        assert.deepEqual(dataOf(published[3]), {
           event: 'settled',
           platform: 'venue_a',
           status: 'resolved',
@@ -361,7 +361,7 @@ describe('lifecycle and whales', () => {
         wallet: '0xtaker',
         fills: 3,
       }
-      const { publisher } = face.engine
+      const { publisher } = server.engine
       const stamp = publisher.stamp('whales', one.ref.number)
       const times = { venueTimeMs: trade.timeMs, receivedAtMs: trade.timeMs }
       publisher.publish({ kind: 'whale', market: one.ref, ...stamp, ...times, whale })

@@ -10,25 +10,25 @@ import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 import { level } from '../../../support/worlds/builders.ts'
 
 const COMMANDS = 600
 /** Between two commands: at most nine errors stand in a minute, and no second sees more than two commands. */
 const PAUSE_MS = 7_000
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 const markets: FakeMarket[] = []
 before(async () => {
-  face = await openFace({ clock })
-  face.engine.accounts.make('cat', { requestsPerMinute: 10_000, socketsMax: 1_000 })
+  server = await openApiServer({ clock })
+  server.engine.accounts.make('cat', { requestsPerMinute: 10_000, socketsMax: 1_000 })
   for (const name of ['plain', 'Größe 🐙', 'other']) {
-    const market = face.engine.add(name, { venue: name === 'other' ? 'b' : 'a', eventSlug: 'e1' })
+    const market = server.engine.add(name, { venue: name === 'other' ? 'b' : 'a', eventSlug: 'e1' })
     market.replace([level(0.4, 5)], [level(0.6, 7)], 'first')
     markets.push(market)
   }
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** What JSON writes otherwise: numbers that it has no word for, and large integers digit by digit. */
 function toJson(value: unknown): string {
@@ -60,7 +60,7 @@ class Talker {
   constructor(reads: 'json' | 'msgpack', sends: 'json' | 'msgpack') {
     this.#isBinary = sends === 'msgpack'
     this.#socket = new WebSocket(
-      `ws://127.0.0.1:${face.port}/v1/ws?api_key=cat-key&encoding=${reads}`,
+      `ws://127.0.0.1:${server.port}/v1/ws?api_key=cat-key&encoding=${reads}`,
     )
     this.#socket.on('message', (bytes, isBinary) => {
       assert.ok(Buffer.isBuffer(bytes))
@@ -168,20 +168,20 @@ const ACTIONS = [
 const CHANNELS = [...CHANNEL_NAMES, 'nope', 5]
 
 function randomIds(random: Random): unknown {
-  const known = markets.map(({ ref }) => ref.id)
+  const existing = markets.map(({ ref }) => ref.id)
   const one = () =>
     random.pick<unknown>([
-      ...known,
-      ...known,
-      ...known,
-      known[0]?.toUpperCase(),
+      ...existing,
+      ...existing,
+      ...existing,
+      existing[0]?.toUpperCase(),
       '*',
       'venue_a_🐙',
       '',
       5,
       null,
     ])
-  if (random.next() < 0.6) return random.pick([known, [random.pick(known)], ['*']])
+  if (random.next() < 0.6) return random.pick([existing, [random.pick(existing)], ['*']])
   return random.pick<() => unknown>([
     () => Array.from({ length: random.below(4) }, one),
     one,
@@ -216,10 +216,10 @@ function randomCommand(random: Random): Record<string, unknown> {
   maybe(0.06, 'interval', () => random.pick<unknown>(['1m', 60, '2m', {}]))
   maybe(0.12, 'since', () =>
     random.pick<unknown>([
-      { epoch: face.engine.publisher.epoch, offset: random.below(4) },
+      { epoch: server.engine.publisher.epoch, offset: random.below(4) },
       { epoch: 'none', offset: 2 ** 53 },
       ...[{ epoch: 'none', offset: 1e300 }, { epoch: 'none', offset: -1 }, { offset: 1 }, [], 'k'],
-      { epoch: face.engine.publisher.epoch, offset: 2n ** 64n - 1n },
+      { epoch: server.engine.publisher.epoch, offset: 2n ** 64n - 1n },
     ]),
   )
   maybe(0.1, random.pick(['__proto__x', 'constructor', 'toString', 'x']), () => ({

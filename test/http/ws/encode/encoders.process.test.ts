@@ -67,10 +67,10 @@ test('writes times, counters and checksums as integers of any size', () => {
   const seen = new Set<string>()
   for (let round = 0; round < 300; round += 1) {
     for (const message of randomMessages(random, markets)) {
-      for (const { name, isWhole } of numbersOf(decodeWire(bytesOf(message)))) {
+      for (const { name, isWhole: isComplete } of numbersOf(decodeWire(bytesOf(message)))) {
         if (!isCounted(name)) continue
         seen.add(name)
-        assert.ok(isWhole, `${name} of ${message.name}`)
+        assert.ok(isComplete, `${name} of ${message.name}`)
       }
     }
   }
@@ -93,8 +93,8 @@ test('compares every kind of message that an encoder can write', () => {
     types.add(textOf({ ...message, write: () => message.write(noting satisfies Encoder) }).type)
   }
   const methods = Object.getOwnPropertyNames(JsonEncoder.prototype)
-  const silent = ['constructor', 'removeMarket']
-  assert.deepEqual(new Set(methods.filter((name) => !silent.includes(name))), written)
+  const unsubscribed = ['constructor', 'removeMarket']
+  assert.deepEqual(new Set(methods.filter((name) => !unsubscribed.includes(name))), written)
   for (const { messages } of CHANNELS) {
     for (const type of Object.keys(messages)) assert.ok(types.has(type), type)
   }
@@ -121,23 +121,25 @@ test('reads 10,000 messages the same in another language, by the specification a
   skip: python ? false : 'no python3 here',
 }, () => {
   const random = seededRandom('another language', 4)
-  const told: Record<string, unknown>[] = []
+  const published: Record<string, unknown>[] = []
   const frames: Uint8Array[] = []
-  while (told.length < 10_000) {
+  while (published.length < 10_000) {
     for (const message of randomMessages(random, markets)) {
       const bytes = bytesOf(message)
       const head = Buffer.alloc(4)
       head.writeUInt32BE(bytes.length)
       frames.push(head, bytes)
-      told.push(textOf(message))
+      published.push(textOf(message))
     }
   }
-  const file = fileURLToPath(new URL('../../../support/twins/msgpack-reader.py', import.meta.url))
+  const file = fileURLToPath(
+    new URL('../../../support/reference/msgpack-reader.py', import.meta.url),
+  )
   const ran = spawnSync('python3', [file], {
     ...{ input: Buffer.concat(frames), maxBuffer: 256 * 1_048_576, encoding: 'utf8' },
   })
   assert.equal(ran.status, 0, ran.stderr)
   const lines = ran.stdout.trimEnd().split('\n')
-  assert.equal(lines.length, told.length)
-  for (const [index, line] of lines.entries()) assert.deepEqual(JSON.parse(line), told[index])
+  assert.equal(lines.length, published.length)
+  for (const [index, line] of lines.entries()) assert.deepEqual(JSON.parse(line), published[index])
 })

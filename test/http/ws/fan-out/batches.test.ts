@@ -14,11 +14,11 @@ import { Session } from '../../../../http/ws/session/session.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
-import { addMarkets, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { addMarkets, simulateActivity } from '../../../support/worlds/stirring.ts'
 
 type Given = string | ArrayBuffer | ArrayBufferView
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 function bytesOf(message: unknown): Buffer {
   if (typeof message === 'string') return Buffer.from(message)
@@ -178,7 +178,7 @@ class Twins {
 
 const CHANNELS = ['orderbook', 'trades', 'prices', 'depth', 'whales', 'lifecycle']
 
-function commandOf(random: Random, ids: readonly string[], twins: Twins): unknown {
+function commandOf(random: Random, ids: readonly string[], matchedMarkets: Twins): unknown {
   const roll = random.next()
   if (roll < 0.1) return { action: 'ping', id: 1 }
   if (roll < 0.2) return { action: 'list', id: 2 }
@@ -188,7 +188,7 @@ function commandOf(random: Random, ids: readonly string[], twins: Twins): unknow
   const wide = random.next() < 0.15 ? { market_ids: ['*'] } : target
   const channel = random.pick(CHANNELS)
   if (roll < 0.45) return { action: 'unsubscribe', id: 4, channel, ...wide }
-  const since = random.next() < 0.4 ? twins.position(channel) : null
+  const since = random.next() < 0.4 ? matchedMarkets.position(channel) : null
   return { action: 'subscribe', id: 5, channel, ...wide, ...(since === null ? {} : { since }) }
 }
 
@@ -204,26 +204,27 @@ for (const seed of [1, 2, 3]) {
       (_, index) => new Twins(world, index % 3 === 0 ? 'b' : 'j'),
     )
     for (let step = 0; step < 1_500; step += 1) {
-      for (let count = random.below(8); count > 0; count -= 1) stirMarkets(markets, random)
-      const twins = random.pick(all)
+      for (let count = random.below(8); count > 0; count -= 1) simulateActivity(markets, random)
+      const matchedMarkets = random.pick(all)
       const roll = random.next()
       if (roll < 0.25) {
-        const command = Buffer.from(JSON.stringify(commandOf(random, ids, twins)))
-        twins.both(({ session }) => session.receive(command, false))
+        const command = Buffer.from(JSON.stringify(commandOf(random, ids, matchedMarkets)))
+        matchedMarkets.both(({ session }) => session.receive(command, false))
       } else if (roll < 0.29) {
         const buffered = random.pick([0, 0, 2 * socketBufferBytesSoft])
-        twins.both(({ socket }) => {
+        matchedMarkets.both(({ socket }) => {
           socket.buffered = buffered
         })
       } else if (roll < 0.3) {
-        await turn()
-        twins.reconnect()
+        await tick()
+        matchedMarkets.reconnect()
       } else if (roll < 0.6) world.clock.advance(random.below(120))
-      else if (roll < 0.9) await turn()
+      else if (roll < 0.9) await tick()
     }
-    await turn()
-    for (const twins of all) twins.compare()
-    const sum = (of: (twins: Twins) => number) => all.reduce((total, one) => total + of(one), 0)
+    await tick()
+    for (const matchedMarkets of all) matchedMarkets.compare()
+    const sum = (of: (matchedMarkets: Twins) => number) =>
+      all.reduce((total, one) => total + of(one), 0)
     const counts = [sum(({ messageCount }) => messageCount), sum(({ frameCount }) => frameCount)]
     t.diagnostic(`${counts[0]} messages, ${counts[1]} frames`)
     assert.ok((counts[0] ?? 0) > 5_000, 'it was a trial')
@@ -249,7 +250,7 @@ test('sends a tick to connections with equal topics by one library call, whateve
     }
     session.receive(Buffer.from(JSON.stringify(command)), false)
   }
-  await turn()
+  await tick()
   world.hub.sweep()
   assert.equal(world.hub.batches.groupCount, 1)
   const before = all.map(({ socket }) => socket.frames.length)
@@ -258,7 +259,7 @@ test('sends a tick to connections with equal topics by one library call, whateve
     one.change(bid(0.4, size))
     other.trade()
   }
-  await turn()
+  await tick()
   assert.equal(world.publishCount, 1)
   for (const [index, { socket }] of all.entries()) {
     const frames = socket.frames.slice(before[index])
@@ -282,18 +283,18 @@ test('orders an answer after earlier and before later publications', async () =>
   assert.ok(market !== undefined)
   market.replace([level(0.4, 1)], [])
   const all = [world.connect('j', true), world.connect('j', true)]
-  const tell = (played: Played | undefined, command: unknown) =>
+  const notify = (played: Played | undefined, command: unknown) =>
     played?.session.receive(Buffer.from(JSON.stringify(command)), false)
   for (const played of all) {
-    tell(played, { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] })
+    notify(played, { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] })
   }
   world.hub.sweep()
-  await turn()
+  await tick()
   const before = all.map(({ socket }) => socket.frames.length)
   market.change(bid(0.4, 2))
-  tell(all[0], { action: 'ping', id: 2 })
+  notify(all[0], { action: 'ping', id: 2 })
   market.change(bid(0.4, 3))
-  await turn()
+  await tick()
   const types = all.map(({ socket }, index) =>
     socket.frames
       .slice(before[index])
@@ -317,12 +318,12 @@ test('limits a frame to about 64 KiB except for a longer message, and splits lar
   const { session, socket } = world.connect('j', true)
   const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
   session.receive(Buffer.from(JSON.stringify(command)), false)
-  await turn()
+  await tick()
   const before = socket.frames.length
   for (let size = 1; size <= 1_000; size += 1) market.change(bid(0.4, size))
   const changes = Array.from({ length: 2_000 }, (_, index) => bid(0.0001 * (index + 1), 7.654321))
   market.change(...changes)
-  await turn()
+  await tick()
   const frames = socket.frames.slice(before)
   const counts = frames.map((frame) => JSON.parse(String(frame)).length)
   assert.equal(

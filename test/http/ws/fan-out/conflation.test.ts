@@ -14,7 +14,7 @@ import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 const engine = new FakeEngine(new ManualClock())
 const refs = Array.from({ length: 5_000 }, (_, index) => engine.add(`m${index}`).ref)
 const refAt = (index: number): MarketRef => refs[index] ?? assert.fail('no such market')
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 interface Told {
   readonly market: MarketRef
@@ -26,14 +26,14 @@ interface Told {
 function newLane(windowMs: number, costMs = 0) {
   const clock = new ManualClock()
   const slices = new ConflationScheduler(clock)
-  const told: Told[] = []
+  const published: Told[] = []
   const deaf = new Set<number>()
   const windows = new Conflation<number>({
     windowMs,
     hasSubscribers: ({ number }) => !deaf.has(number),
     merge: (_older, newer) => newer,
     send: (market, value) => {
-      told.push({ market, value, atMs: clock.monotonicMs() })
+      published.push({ market, value, atMs: clock.monotonicMs() })
       if (costMs > 0) clock.advance(costMs)
     },
   })
@@ -41,14 +41,14 @@ function newLane(windowMs: number, costMs = 0) {
     windows.note(market, value, clock.monotonicMs())
     slices.plan(windows)
   }
-  return { clock, slices, windows, told, deaf, note }
+  return { clock, slices, windows, told: published, deaf, note }
 }
 
 test('sends a quiet market’s first change at once and then the last state of a window', () => {
-  const { clock, note, told } = newLane(250)
+  const { clock, note, told: published } = newLane(250)
   note(refAt(0), 1)
   assert.deepEqual(
-    told.map(({ value }) => value),
+    published.map(({ value }) => value),
     [1],
   )
   clock.advance(10)
@@ -56,30 +56,30 @@ test('sends a quiet market’s first change at once and then the last state of a
   note(refAt(0), 3)
   note(refAt(1), 9)
   assert.deepEqual(
-    told.map(({ value }) => value),
+    published.map(({ value }) => value),
     [1, 9],
   )
   clock.advance(239)
-  assert.equal(told.length, 2)
+  assert.equal(published.length, 2)
   clock.advance(10)
   assert.deepEqual(
-    told.map(({ value }) => value),
+    published.map(({ value }) => value),
     [1, 9, 3],
   )
   clock.advance(1_000)
-  assert.equal(told.length, 3, 'a window without change tells nothing')
+  assert.equal(published.length, 3, 'a window without change tells nothing')
   note(refAt(0), 4)
-  assert.equal(told.length, 4, 'and is quiet again')
+  assert.equal(published.length, 4, 'and is quiet again')
 })
 
 test('sends the newer of two changes when the older one waited beyond the end of its window', () => {
-  const { windows, told } = newLane(250)
+  const { windows, told: published } = newLane(250)
   windows.note(refAt(0), 1, 0)
   windows.note(refAt(0), 2, 10)
   // No slice ran since: the loop was busy.
   windows.note(refAt(0), 3, 300)
   assert.deepEqual(
-    told.map(({ value }) => value),
+    published.map(({ value }) => value),
     [1, 3],
   )
 })
@@ -87,21 +87,21 @@ test('sends the newer of two changes when the older one waited beyond the end of
 test('sends at most one message a window and always the last state within it', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom('windows', seed)
-    const { clock, note, told } = newLane(100)
+    const { clock, note, told: published } = newLane(100)
     const noted = new Map<number, { value: number; atMs: number }>()
     for (let step = 0; step < 20_000; step += 1) {
       const market = refAt(random.below(random.next() < 0.5 ? 5 : 300))
       note(market, step)
       noted.set(market.number, { value: step, atMs: clock.monotonicMs() })
       if (random.next() < 0.2) clock.advance(random.below(40))
-      if (step % 50 === 0) await turn()
+      if (step % 50 === 0) await tick()
     }
     for (let round = 0; round < 20; round += 1) {
-      await turn()
+      await tick()
       clock.advance(20)
     }
     const last = new Map<number, Told>()
-    for (const one of told) {
+    for (const one of published) {
       const before = last.get(one.market.number)
       if (before !== undefined) {
         assert.ok(one.atMs - before.atMs >= 100, 'once a window')
@@ -114,37 +114,37 @@ test('sends at most one message a window and always the last state within it', a
 })
 
 test('sends a bounded part of a burst at once and the rest in time slices', async () => {
-  const { note, told, windows } = newLane(250, 0.05)
+  const { note, told: published, windows } = newLane(250, 0.05)
   for (const ref of refs) note(ref, 1)
-  assert.equal(told.length, conflationTickCount)
+  assert.equal(published.length, conflationTickCount)
   let slices = 0
   while (windows.hasReady) {
-    const before = told.length
-    await turn()
+    const before = published.length
+    await tick()
     slices += 1
-    const spentMs = (told.length - before) * 0.05
+    const spentMs = (published.length - before) * 0.05
     assert.ok(spentMs <= streamSliceMs + 0.1, `a slice of ${spentMs} ms`)
   }
   assert.ok(slices > 50, `${slices} slices`)
-  assert.deepEqual(new Set(told.map(({ market }) => market.number)).size, refs.length)
+  assert.deepEqual(new Set(published.map(({ market }) => market.number)).size, refs.length)
 })
 
 test('sends the ends of thousands of simultaneous windows in time slices', async () => {
-  const { clock, note, told, windows } = newLane(250)
+  const { clock, note, told: published, windows } = newLane(250)
   for (const [index, ref] of refs.entries()) {
     note(ref, 1)
-    if (index % conflationTickCount === 0) await turn()
+    if (index % conflationTickCount === 0) await tick()
   }
-  while (windows.hasReady) await turn()
+  while (windows.hasReady) await tick()
   for (const ref of refs) note(ref, 2)
   clock.advance(300)
-  for (let round = 0; round < 20; round += 1) await turn()
+  for (let round = 0; round < 20; round += 1) await tick()
   clock.advance(300)
-  assert.equal(told.filter(({ value }) => value === 2).length, refs.length)
+  assert.equal(published.filter(({ value }) => value === 2).length, refs.length)
 })
 
 test('leaves nothing of markets that are removed or without subscribers', async () => {
-  const { clock, note, told, windows, deaf, slices } = newLane(250)
+  const { clock, note, told: published, windows, deaf, slices } = newLane(250)
   for (const { number } of refs.slice(0, 100)) deaf.add(number)
   for (const ref of refs.slice(0, 100)) note(ref, 1)
   assert.equal(windows.count, 0)
@@ -155,10 +155,10 @@ test('leaves nothing of markets that are removed or without subscribers', async 
   note(refAt(201), 2)
   windows.removeMarket(refAt(201).number)
   clock.advance(600)
-  await turn()
+  await tick()
   assert.equal(windows.count, 0)
   assert.deepEqual(
-    told.map(({ value }) => value),
+    published.map(({ value }) => value),
     [1, 1],
   )
   assert.equal(clock.timerCount, 0, 'no timer runs when nothing waits')

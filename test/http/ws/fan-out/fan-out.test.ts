@@ -14,11 +14,11 @@ test('looks up a topic without listeners once, and again after a subscription to
   const engine = new FakeEngine(new ManualClock())
   const markets = Array.from({ length: 40 }, (_, index) => engine.add(`market ${index}`).ref)
   const listeners = new Map<string, number>()
-  const asked: string[] = []
+  const requested: string[] = []
   const published: string[] = []
   const topics = {
     numSubscribers(topic) {
-      asked.push(String(topic))
+      requested.push(String(topic))
       return listeners.get(String(topic)) ?? 0
     },
     publish(topic) {
@@ -36,13 +36,13 @@ test('looks up a topic without listeners once, and again after a subscription to
   })
   fanOut.countUser('j', 1)
   const round = () => {
-    asked.length = 0
+    requested.length = 0
     published.length = 0
     for (const market of markets) {
-      const isHeard = fanOut.hasSubscribers('trades', market)
+      const isReceived = fanOut.hasSubscribers('trades', market)
       const before = published.length
       fanOut.send('trades', market, 'change', () => 'x')
-      assert.equal(published.length > before, isHeard)
+      assert.equal(published.length > before, isReceived)
     }
   }
   /** As a session does: the topic is awakened in the turn in which it is joined. */
@@ -52,10 +52,10 @@ test('looks up a topic without listeners once, and again after a subscription to
   }
   fanOut.markSubscribed('trades', '*')
   round()
-  assert.equal(asked.length, new Set(asked).size)
-  assert.equal(asked.length, markets.length + 2)
+  assert.equal(requested.length, new Set(requested).size)
+  assert.equal(requested.length, markets.length + 2)
   round()
-  assert.deepEqual(asked, [])
+  assert.deepEqual(requested, [])
   for (const market of markets) {
     join(market.number)
     round()
@@ -72,8 +72,8 @@ test('looks up a topic without listeners once, and again after a subscription to
   }
   // Another lane's listeners change nothing here.
   round()
-  const lookCount = asked.length
+  const lookCount = requested.length
   fanOut.markSubscribed('whales', '*')
   round()
-  assert.equal(asked.length, lookCount)
+  assert.equal(requested.length, lookCount)
 })

@@ -4,12 +4,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
-import { type Listening, ResumingClient } from '../../../support/clients/resuming-client.ts'
+import {
+  type ActiveSubscription,
+  ResumingClient,
+} from '../../../support/clients/resuming-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 import { level } from '../../../support/worlds/builders.ts'
-import { stirMarkets } from '../../../support/worlds/stirring.ts'
+import { simulateActivity } from '../../../support/worlds/stirring.ts'
 
 /** Every look costs a fifth of a millisecond, so that slices end although the clock stands still. */
 class TickingClock extends ManualClock {
@@ -23,29 +26,29 @@ class TickingClock extends ManualClock {
 
 const ROUNDS = 250
 const clock = new TickingClock()
-let face: Face
+let server: ApiServer
 const markets: FakeMarket[] = []
 
 before(async () => {
-  face = await openFace({ clock })
+  server = await openApiServer({ clock })
   for (let index = 0; index < 30; index += 1) {
-    const added = face.engine.add(`m${index}`, { venue: index % 3 === 0 ? 'b' : 'a' })
+    const added = server.engine.add(`m${index}`, { venue: index % 3 === 0 ? 'b' : 'a' })
     const levels = Array.from({ length: 15 }, (_, at) => level(0.01 * (at + 1), 5))
     if (index < 25) added.replace(levels, [level(0.9, 1)])
     markets.push(added)
   }
 })
-after(() => face.stop())
+after(() => server.stop())
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 function stir(random: Random): void {
   if (random.next() < 0.05) return tellLife(random.pick(markets))
-  stirMarkets(markets, random)
+  simulateActivity(markets, random)
 }
 
 function tellLife({ ref, summary }: FakeMarket): void {
-  const { publisher } = face.engine
+  const { publisher } = server.engine
   const times = { venueTimeMs: clock.nowMs(), receivedAtMs: clock.nowMs() }
   publisher.publish({
     ...{
@@ -60,7 +63,10 @@ function tellLife({ ref, summary }: FakeMarket): void {
   })
 }
 
-function listeners(): { readonly listening: Listening; readonly numbers: readonly number[] }[] {
+function listeners(): {
+  readonly listening: ActiveSubscription
+  readonly numbers: readonly number[]
+}[] {
   const channels = ['orderbook', 'trades', 'lifecycle']
   const all = markets.map((_, index) => index)
   const some = (indexes: readonly number[]) => ({
@@ -90,7 +96,7 @@ async function settle(clients: readonly ResumingClient[]): Promise<void> {
     for (const client of clients) client.take()
     if (clients.every((client) => client.isSettled)) break
     clock.advance(25)
-    await turn()
+    await tick()
   }
   for (const [index, client] of clients.entries()) {
     assert.ok(client.isSettled, `client ${index} was never answered`)
@@ -112,20 +118,20 @@ for (const seed of [1, 2, 3]) {
       for (let index = random.below(30); index > 0; index -= 1) stir(random)
       const client = random.pick(clients)
       const roll = random.next()
-      if (!client.isConnected) await client.connect(face.port)
+      if (!client.isConnected) await client.connect(server.port)
       else if (roll < 0.2) await client.disconnect()
       clock.advance(random.below(60))
       for (let index = random.below(4); index > 0; index -= 1) {
-        await turn()
+        await tick()
         stir(random)
       }
     }
-    for (const client of clients) if (!client.isConnected) await client.connect(face.port)
+    for (const client of clients) if (!client.isConnected) await client.connect(server.port)
     await settle(clients)
     for (let index = 0; index < 100; index += 1) stir(random)
     clock.advance(5_000)
     await settle(clients)
-    const { publisher } = face.engine
+    const { publisher } = server.engine
     for (const [index, { numbers }] of listeners().entries()) {
       const client = clients[index]
       assert.ok(client !== undefined)

@@ -9,7 +9,7 @@ import { seededRandom } from '../../../../engine/random.ts'
 import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
 /** What was sent before the first subscription: the kept updates do not reach it. */
@@ -23,7 +23,7 @@ interface Known {
 type Level = ReturnType<FakeMarket['naive']['levels']>[number]
 
 const clock = new ManualClock()
-let face: Face
+let apiServer: ApiServer
 const markets: FakeMarket[] = []
 /** By offset: every market's book right after it. */
 const past: Map<string, Known>[] = []
@@ -31,7 +31,7 @@ const past: Map<string, Known>[] = []
 const replacedAt = new Map<string, number[]>()
 
 function note(): void {
-  const { publisher } = face.engine
+  const { publisher } = apiServer.engine
   past[publisher.offset('orderbook')] = new Map(
     markets.map(({ ref, naive }) => [
       ref.id,
@@ -44,7 +44,7 @@ function note(): void {
 }
 
 before(async () => {
-  face = await openFace({
+  apiServer = await openApiServer({
     clock,
     before: (engine) => {
       for (let index = 0; index < 5; index += 1) {
@@ -58,7 +58,7 @@ before(async () => {
   for (let step = 0; step < 60; step += 1) {
     // The last market stays as it is: nothing is to be said of it.
     const chosen = random.pick(markets.slice(0, 4))
-    const offset = face.engine.publisher.offset('orderbook')
+    const offset = apiServer.engine.publisher.offset('orderbook')
     if (step > 5 && random.next() < 0.1) {
       chosen.replace([level(0.2, random.below(9) + 1)], [level(0.8, 4)], 'venue_gap')
       replacedAt.set(chosen.ref.id, [...(replacedAt.get(chosen.ref.id) ?? []), offset])
@@ -66,7 +66,7 @@ before(async () => {
     note()
   }
 })
-after(() => face.stop())
+after(() => apiServer.stop())
 
 const targets = () => {
   const ids = markets.map(({ ref }) => ref.id)
@@ -86,18 +86,21 @@ const targets = () => {
 function clientBooks(offset: number, has: (ref: MarketView['ref']) => boolean): RebuiltBooks {
   const rebuilt = new RebuiltBooks()
   for (const { ref } of markets) {
-    const known = past[offset]?.get(ref.id)
-    if (known === undefined || !has(ref)) continue
+    const existing = past[offset]?.get(ref.id)
+    if (existing === undefined || !has(ref)) continue
     const sideOf = (levels: readonly Level[]) =>
       new Map(levels.map(({ price, size }) => [Number(price), Number(size)]))
-    rebuilt.seqs.set(ref.id, known.seq)
-    rebuilt.books.set(ref.id, { bids: sideOf(known.levels.bids), asks: sideOf(known.levels.asks) })
+    rebuilt.seqs.set(ref.id, existing.seq)
+    rebuilt.books.set(ref.id, {
+      bids: sideOf(existing.levels.bids),
+      asks: sideOf(existing.levels.asks),
+    })
   }
   return rebuilt
 }
 
 function assertTrue(rebuilt: RebuiltBooks, has: (ref: MarketView['ref']) => boolean, of: string) {
-  const { publisher } = face.engine
+  const { publisher } = apiServer.engine
   assert.deepEqual(rebuilt.defects, [], of)
   for (const { ref, naive } of markets.filter(({ ref }) => has(ref))) {
     const truth = { bids: naive.levels('bid'), asks: naive.levels('ask') }
@@ -122,10 +125,10 @@ const idsOf = (messages: readonly Message[], type: string) =>
 
 describe('books', () => {
   test('resumes from every offset, with a snapshot only for a replaced book', async () => {
-    const { publisher } = face.engine
+    const { publisher } = apiServer.engine
     const newest = publisher.offset('orderbook')
     for (const [index, { command, has }] of targets().entries()) {
-      const client = await StreamClient.open(face.port)
+      const client = await StreamClient.open(apiServer.port)
       for (let offset = EARLY; offset <= newest; offset += 1) {
         const of = `target ${index} since ${offset}`
         const since = { epoch: 'k3f9c2', offset }
@@ -163,9 +166,9 @@ describe('books', () => {
   })
 
   test('sends live updates from the tick in which nothing is missing', async () => {
-    const { publisher } = face.engine
+    const { publisher } = apiServer.engine
     for (const { command, has } of targets()) {
-      const client = await StreamClient.open(face.port)
+      const client = await StreamClient.open(apiServer.port)
       const offset = publisher.offset('orderbook') - 3
       const rebuilt = clientBooks(offset, has)
       await resume(client, { ...command, since: { epoch: 'k3f9c2', offset } })
@@ -185,7 +188,7 @@ describe('books', () => {
   })
 
   test('sends resync, snapshot and synced for every market beyond the cached updates', async () => {
-    const { publisher } = face.engine
+    const { publisher } = apiServer.engine
     for (const [since, reason] of [
       [{ epoch: 'k3f9c2', offset: EARLY - 1 }, 'slow_consumer'],
       [{ epoch: 'k3f9c2', offset: publisher.offset('orderbook') + 100 }, 'slow_consumer'],
@@ -194,12 +197,12 @@ describe('books', () => {
       [{ epoch: 'garbage', offset: 0 }, 'restart'],
     ] as const) {
       for (const { command, has } of targets()) {
-        const client = await StreamClient.open(face.port)
+        const client = await StreamClient.open(apiServer.port)
         const { end, messages } = await resume(client, { ...command, since })
         const names = markets.filter(({ ref }) => has(ref)).map(({ ref }) => ref.id)
-        const told = messages.map(({ type, market_id, reason: why }) => [type, market_id, why])
+        const published = messages.map(({ type, market_id, reason: why }) => [type, market_id, why])
         assert.deepEqual(
-          told,
+          published,
           names.flatMap((id) => [
             ['resync', id, reason],
             ['snapshot', id, undefined],
@@ -217,7 +220,7 @@ describe('books', () => {
   })
 
   test('begins prices, depth and candles with the current state, also on a repeat', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(apiServer.port)
     const market_ids = [markets[0]?.ref.id]
     markets[0]?.reprice(440_000)
     for (const since of [null, { epoch: 'k3f9c2', offset: 0 }, { epoch: 'x', offset: 5 }]) {
@@ -243,7 +246,7 @@ describe('limits of cached updates', () => {
     ['one more than it holds', count + 1],
   ] as const) {
     test(`sends updates while available, else resync and snapshot, never both: ${name}`, async () => {
-      const own = await openFace({ clock: new ManualClock() })
+      const own = await openApiServer({ clock: new ManualClock() })
       const [busy, quiet] = [own.engine.add('busy'), own.engine.add('quiet')]
       for (const one of [busy, quiet]) one.replace([level(0.4, 1)], [level(0.6, 1)])
       // Behind the offset at which they were replaced.
@@ -258,12 +261,12 @@ describe('limits of cached updates', () => {
       const end = await client.next(
         ({ id, type }) => id === 3 && (type === 'resumed' || type === 'synced'),
       )
-      const isKept = missed <= count
-      const told = ['update', 'resync', 'snapshot'].map(
+      const isStored = missed <= count
+      const published = ['update', 'resync', 'snapshot'].map(
         (type) => idsOf(client.messages.slice(client.messages.indexOf(synced)), type).length,
       )
-      assert.deepEqual(told, isKept ? [missed, 0, 0] : [0, 2, 2])
-      assert.equal(end.type, isKept ? 'resumed' : 'synced')
+      assert.deepEqual(published, isStored ? [missed, 0, 0] : [0, 2, 2])
+      assert.equal(end.type, isStored ? 'resumed' : 'synced')
       const rebuilt = new RebuiltBooks()
       for (const message of client.messages) rebuilt.read(message)
       assert.deepEqual(rebuilt.defects, [])

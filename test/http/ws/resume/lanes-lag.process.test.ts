@@ -11,21 +11,26 @@ import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
-import { AsyncapiJudge } from '../../../support/twins/asyncapi-judge.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { AsyncapiValidator } from '../../../support/twins/asyncapi-judge.ts'
 import { bid, NAMES } from '../../../support/worlds/builders.ts'
-import { opportunity, opportunityTold } from '../../../support/worlds/opportunities.ts'
-import { addMarkets, received, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { opportunity, publishedOpportunity } from '../../../support/worlds/opportunities.ts'
+import {
+  addMarkets,
+  received,
+  settled,
+  simulateActivity,
+} from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
-const judge = new AsyncapiJudge(asyncapi({ version: '0.0.0-test', names: NAMES }))
-let face: Face
+const validator = new AsyncapiValidator(asyncapi({ version: '0.0.0-test', names: NAMES }))
+let server: ApiServer
 let markets: readonly FakeMarket[] = []
 before(async () => {
-  face = await openFace({ clock })
-  markets = addMarkets(face.engine, 24, 4)
+  server = await openApiServer({ clock })
+  markets = addMarkets(server.engine, 24, 4)
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** Opportunities of at least so much are asked for. */
 const PROFIT_MIN = 5_000_000
@@ -33,30 +38,30 @@ const gaps: ArbitrageUpdate[] = []
 
 /** One opens, and is asked for or not; its first leg is of the first venue. */
 function open(random: Random): void {
-  const { publisher } = face.engine
+  const { publisher } = server.engine
   const { ref } = random.pick(markets.filter(({ ref: { venue } }) => venue === 'a'))
   const profit = usdMicros(random.below(2 * PROFIT_MIN))
-  const told = opportunityTold(opportunity([ref, random.pick(markets).ref], { profit }))
-  const update = { ...told, ...publisher.stamp('arbitrage', ref.number) }
+  const published = publishedOpportunity(opportunity([ref, random.pick(markets).ref], { profit }))
+  const update = { ...published, ...publisher.stamp('arbitrage', ref.number) }
   gaps.push(update)
   publisher.publish(update)
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-const lags = () => [...face.engine.metrics.counts('stream_lags_total').values()][0]?.value ?? 0
+const tick = () => new Promise((resolve) => setImmediate(resolve))
+const lags = () => [...server.engine.metrics.counts('stream_lags_total').values()][0]?.value ?? 0
 
 /** A change of any channel. */
 function stir(random: Random): void {
-  if (random.next() < 0.9) return stirMarkets(markets, random)
+  if (random.next() < 0.9) return simulateActivity(markets, random)
   const of = random.pick(markets)
-  const { publisher } = face.engine
+  const { publisher } = server.engine
   const nowMs = clock.nowMs()
   const times = { market: of.ref, venueTimeMs: nowMs, receivedAtMs: nowMs }
   if (random.next() < 0.3) return open(random)
   if (random.next() < 0.5) {
     const stamp = publisher.stamp('lifecycle', of.ref.number)
-    const told = { event: 'changed', facts: of.summary, matchedMarket: null } as const
-    return publisher.publish({ kind: 'lifecycle', ...times, ...stamp, ...told })
+    const published = { event: 'changed', facts: of.summary, matchedMarket: null } as const
+    return publisher.publish({ kind: 'lifecycle', ...times, ...stamp, ...published })
   }
   const trade = of.trade({ usd: usdMicros(5_000_000_000) }, false)
   const { question, slug, eventSlug, category } = of.summary
@@ -72,15 +77,15 @@ for (const form of ['json', 'msgpack']) {
   ] as const) {
     test(`loses nothing unannounced to a slow reader of every channel (${name}, ${form})`, async () => {
       const random = seededRandom(`lag ${name} ${form}`, 7)
-      const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
-      const asked = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }
-      client.send({ action: 'subscribe', id: 1, ...asked, ...target })
+      const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
+      const requested = { channels: CHANNEL_NAMES, min_profit_usd: PROFIT_MIN / 1e6 }
+      client.send({ action: 'subscribe', id: 1, ...requested, ...target })
       await client.next(({ type, channel }) => type === 'synced' && channel === 'candles')
       const began = {
-        trades: face.engine.publisher.offset('trades'),
-        whales: face.engine.publisher.offset('whales'),
-        lifecycle: face.engine.publisher.offset('lifecycle'),
-        arbitrage: face.engine.publisher.offset('arbitrage'),
+        trades: server.engine.publisher.offset('trades'),
+        whales: server.engine.publisher.offset('whales'),
+        lifecycle: server.engine.publisher.offset('lifecycle'),
+        arbitrage: server.engine.publisher.offset('arbitrage'),
       }
       client.socket.pause()
       const before = lags()
@@ -88,7 +93,7 @@ for (const form of ['json', 'msgpack']) {
       for (let round = 0; round < 5_000 && lags() === before; round += 1) {
         for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
         for (let index = 0; index < 5; index += 1) stir(random)
-        await turn()
+        await tick()
         clock.advance(25)
       }
       assert.equal(lags(), before + 1, 'it lagged')
@@ -97,7 +102,8 @@ for (const form of ['json', 'msgpack']) {
       clock.advance(5_000)
       client.socket.resume()
       for (let round = 0; round < 20_000; round += 1) {
-        if ([...face.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork)) break
+        if ([...server.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork))
+          break
         stir(random)
         clock.advance(25)
         await received(client)
@@ -111,7 +117,7 @@ for (const form of ['json', 'msgpack']) {
       }
       for (let round = 0; round < 60; round += 1) {
         clock.advance(50)
-        await turn()
+        await tick()
       }
       const messages = await settled(clock, client)
       check(messages, began)
@@ -126,10 +132,10 @@ for (const form of ['json', 'msgpack']) {
     const target = isWide ? 'a whole venue' : 'single markets'
     test(`reports that a market has no candle after its resync (${target}, ${form})`, async () => {
       const random = seededRandom(`no candle ${target} ${form}`, 3)
-      const traded = face.engine.add(`traded-${form}-${isWide}`)
+      const traded = server.engine.add(`traded-${form}-${isWide}`)
       traded.trade()
-      const quiet = face.engine.add(`quiet-${form}-${isWide}`)
-      const client = await StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`)
+      const quiet = server.engine.add(`quiet-${form}-${isWide}`)
+      const client = await StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`)
       const ids = [traded, quiet].map(({ ref }) => ref.id)
       client.send({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] })
       const wanted = isWide ? { platform: 'venue_a' } : { market_ids: ids }
@@ -142,13 +148,14 @@ for (const form of ['json', 'msgpack']) {
       const deep = Array.from({ length: 60 }, (_, index) => bid(0.01 + index / 100, 123.456789))
       for (let round = 0; round < 5_000 && lags() === before; round += 1) {
         for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
-        await turn()
+        await tick()
         clock.advance(25)
       }
       assert.equal(lags(), before + 1, 'it lagged')
       client.socket.resume()
       for (let round = 0; round < 20_000; round += 1) {
-        if ([...face.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork)) break
+        if ([...server.server.hub.sessions].every(({ isLive, hasWork }) => isLive && !hasWork))
+          break
         clock.advance(25)
         await received(client)
       }
@@ -172,7 +179,7 @@ for (const form of ['json', 'msgpack']) {
 function judgeAll(messages: readonly Message[]): void {
   for (const message of messages) {
     const name = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
-    assert.equal(judge.problem(`${name}Message`, message), null)
+    assert.equal(validator.problem(`${name}Message`, message), null)
   }
 }
 
@@ -204,7 +211,7 @@ function check(
     const offsets = messages
       .filter((message) => message.channel === channel && Number(message.seq) > 0)
       .map(({ offset }) => Number(offset))
-    const count = face.engine.publisher.offset(channel) - from
+    const count = server.engine.publisher.offset(channel) - from
     assert.deepEqual(
       offsets,
       Array.from({ length: count }, (_, index) => from + 1 + index),
@@ -219,7 +226,7 @@ function check(
     messages.filter(({ type }) => type === 'arbitrage').map(({ offset }) => offset),
     wanted.map(({ offset }) => offset),
   )
-  const { publisher } = face.engine
+  const { publisher } = server.engine
   for (const market of markets) {
     const { id, number } = market.ref
     for (const channel of ['orderbook', 'depth', 'prices', 'candles']) {

@@ -8,13 +8,13 @@ import { timeMs } from '../../../../engine/units.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeEngine, FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 
 const isLong = process.env.TEST_LONG === '1'
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 const markets: FakeMarket[] = []
 const market = (index: number): FakeMarket => {
   const found = markets[index % markets.length]
@@ -41,14 +41,14 @@ function tellPast(engine: FakeEngine): void {
 }
 
 before(async () => {
-  face = await openFace({ clock, before: tellPast })
+  server = await openApiServer({ clock, before: tellPast })
   for (let index = 0; index < 13; index += 1) market(index * 5).trade()
 })
-after(() => face.stop())
+after(() => server.stop())
 
 /** Every trade that was sent, as a client should get it: the naive twin. */
 function allTold() {
-  const runs = face.engine.tradeLog.runs()
+  const runs = server.engine.tradeLog.runs()
   return runs.flatMap((run) =>
     markets
       .flatMap(({ ref, stored }) => stored.map((trade) => ({ ref, trade })))
@@ -102,9 +102,9 @@ async function leave(client: StreamClient, { command }: Target): Promise<void> {
 
 describe('trades', () => {
   test('replays exactly the missed trades from every offset of every run, in order, then live ones', async () => {
-    const { tradeLog, publisher } = face.engine
+    const { tradeLog, publisher } = server.engine
     for (const target of targets()) {
-      const client = await StreamClient.open(face.port)
+      const client = await StreamClient.open(server.port)
       for (const { number, epoch, endOffset } of tradeLog.runs()) {
         const last = endOffset ?? publisher.offset('trades')
         for (let offset = 0; offset <= last; offset += 1) {
@@ -120,7 +120,12 @@ describe('trades', () => {
           const trades = messages.filter(({ type }) => type === 'trade')
           assert.deepEqual(
             trades.map(shown),
-            expected.map((told) => [told.ref.id, told.epoch, told.trade.offset, told.trade.seq]),
+            expected.map((published) => [
+              published.ref.id,
+              published.epoch,
+              published.trade.offset,
+              published.trade.seq,
+            ]),
             `${target.name} since ${epoch} ${offset}`,
           )
           assert.equal(count(messages, 'gap'), 0)
@@ -144,7 +149,7 @@ describe('trades', () => {
   })
 
   test('reports a gap of unknown start for an unknown epoch or an offset ahead, then synced', async () => {
-    const { publisher } = face.engine
+    const { publisher } = server.engine
     const cases = [
       { epoch: 'nobody', offset: 0 },
       { epoch: 'nobody', offset: 1e9 },
@@ -154,7 +159,7 @@ describe('trades', () => {
     ]
     for (const target of targets()) {
       for (const since of cases) {
-        const client = await StreamClient.open(face.port)
+        const client = await StreamClient.open(server.port)
         const { messages, end } = await resume(client, { ...target.command, since })
         const gaps = messages.filter(({ type }) => type === 'gap')
         assert.equal(gaps.length, target.name === 'two' || target.name === '*' ? 2 : 1)
@@ -168,29 +173,29 @@ describe('trades', () => {
   })
 
   test('reports nothing missed to a client that received more of a killed run than was written', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const since = { epoch: 'old1', offset: 15 }
     const { messages, end } = await resume(client, { market_ids: ['*'], since })
     assert.equal(count(messages, 'gap'), 0)
-    assert.equal(count(messages, 'trade'), face.engine.publisher.offset('trades'))
+    assert.equal(count(messages, 'trade'), server.engine.publisher.offset('trades'))
     assert.equal(end.type, 'resumed')
     await client.close()
   })
 
   test('reports expired trades as a gap and replays the rest', async () => {
-    const { tradeLog } = face.engine
-    const told = allTold().filter(({ epoch }) => epoch === 'old2')
+    const { tradeLog } = server.engine
+    const published = allTold().filter(({ epoch }) => epoch === 'old2')
     const hidden = new Set<StoredTrade>()
     for (const [first, last] of [
       [1, 3],
       [8, 9],
       [16, 17],
     ] as const) {
-      for (const { trade } of told.slice(first - 1, last)) hidden.add(trade)
+      for (const { trade } of published.slice(first - 1, last)) hidden.add(trade)
     }
     for (const one of markets) {
-      const kept = one.stored.filter((trade) => !hidden.has(trade))
-      one.stored.splice(0, one.stored.length, ...kept)
+      const retained = one.stored.filter((trade) => !hidden.has(trade))
+      one.stored.splice(0, one.stored.length, ...retained)
     }
     const [run] = tradeLog.runs()
     const next = tradeLog.runs()[1]
@@ -198,11 +203,11 @@ describe('trades', () => {
     for (const [offset, range] of [
       // From the start of the run, as nothing before is known, to the start of the next.
       [0, [run.startedAtMs, next.startedAtMs]],
-      [4, [told[6]?.trade.timeMs, next.startedAtMs]],
-      [12, [told[14]?.trade.timeMs, next.startedAtMs]],
+      [4, [published[6]?.trade.timeMs, next.startedAtMs]],
+      [12, [published[14]?.trade.timeMs, next.startedAtMs]],
       [17, null],
     ] as const) {
-      const client = await StreamClient.open(face.port)
+      const client = await StreamClient.open(server.port)
       const since = { epoch: 'old2', offset }
       const { messages, end } = await resume(client, { platform: 'venue_b', since })
       const gaps = messages.filter(({ type }) => type === 'gap')
@@ -221,7 +226,7 @@ describe('trades', () => {
   })
 
   test('reports losses announced during a client’s absence on its return', async () => {
-    const { tradeLog, publisher, catalog } = face.engine
+    const { tradeLog, publisher, catalog } = server.engine
     const [, old] = tradeLog.runs()
     assert.ok(old !== undefined)
     const [fromMs, toMs] = [timeMs(1_000), timeMs(2_000)]
@@ -234,7 +239,7 @@ describe('trades', () => {
     })
     market(3).trade()
     const gapsOf = async (command: Readonly<Record<string, unknown>>) => {
-      const client = await StreamClient.open(face.port)
+      const client = await StreamClient.open(server.port)
       const { messages } = await resume(client, command)
       await client.close()
       return messages
@@ -264,7 +269,7 @@ describe('replay limit of a command', () => {
     test(`replays ${missed} missed trades over two runs completely, in parts if more`, async () => {
       const own = new ManualClock()
       let traded: FakeMarket | null = null
-      const many = await openFace({
+      const many = await openApiServer({
         clock: own,
         before: (engine) => {
           traded = engine.add('many')
@@ -290,9 +295,9 @@ describe('replay limit of a command', () => {
         since = { epoch: String(end.epoch), offset: Number(end.offset) }
       }
       assert.equal(parts, Math.ceil(missed / 10_000))
-      const told = client.messages.filter(({ type }) => type === 'trade').map(shown)
-      assert.equal(told.length, missed)
-      assert.equal(new Set(told.map(String)).size, missed)
+      const published = client.messages.filter(({ type }) => type === 'trade').map(shown)
+      assert.equal(published.length, missed)
+      assert.equal(new Set(published.map(String)).size, missed)
       assert.equal(count(client.messages, 'gap'), 0)
       await client.close()
       await many.stop()

@@ -70,7 +70,7 @@ test('reaches back as far as its updates and levels fit', () => {
 test('returns what was sent, over many rounds of its rings', () => {
   const random = seededRandom('book recent')
   const recent = new RecentBookUpdates(0, 16, 40)
-  const told: BookUpdate[] = []
+  const published: BookUpdate[] = []
   for (let offset = 1; offset <= 500; offset += 1) {
     const changes = Array.from({ length: random.below(9) }, () => ({
       side: random.pick(['bid', 'ask'] as const),
@@ -79,15 +79,15 @@ test('returns what was sent, over many rounds of its rings', () => {
     }))
     const checksum = random.below(4) === 0 ? random.below(2 ** 32) : null
     const one = { ...update(market, offset, 0), seq: random.below(1_000), changes, checksum }
-    told.push(one)
+    published.push(one)
     recent.push(one)
     for (let back = 0; recent.reachesBack(offset - back - 1); back += 1) {
-      assert.deepEqual(recent.get(offset - back), told.at(-1 - back))
+      assert.deepEqual(recent.get(offset - back), published.at(-1 - back))
       assert.ok(back < 16)
     }
-    const kept = told.slice(-5)
-    const levelCount = kept.reduce((sum, { changes: some }) => sum + some.length, 0)
-    assert.ok(levelCount > 40 || recent.reachesBack(offset - kept.length), 'five have room')
+    const stored = published.slice(-5)
+    const levelCount = stored.reduce((sum, { changes: some }) => sum + some.length, 0)
+    assert.ok(levelCount > 40 || recent.reachesBack(offset - stored.length), 'five have room')
   }
 })
 

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
-import { openFace } from '../../../support/rigs/face.ts'
+import { openApiServer } from '../../../support/rigs/face.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
 const isLong = process.env.TEST_LONG === '1'
@@ -117,37 +117,37 @@ async function wander(
     if (random.next() < 0.5) await watcher.command('subscribe', chosen)
     else await watcher.command('unsubscribe', chosen)
     // Below the rate of commands, and at times that no two share.
-    for (let left = 20 + random.below(40); left > 0 && !isOver(); left -= 1) await turn()
+    for (let left = 20 + random.below(40); left > 0 && !isOver(); left -= 1) await tick()
   }
-  while (!(await watcher.command('ping', []))) await turn()
+  while (!(await watcher.command('ping', []))) await tick()
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 test('sends no change before the snapshot and no gap to a client that reconnects while books change', async (t) => {
-  const face = await openFace()
-  face.engine.accounts.make('many', { requestsPerMinute: 1_000_000, socketsMax: CLIENTS })
+  const apiServer = await openApiServer()
+  apiServer.engine.accounts.make('many', { requestsPerMinute: 1_000_000, socketsMax: CLIENTS })
   const markets: FakeMarket[] = []
   for (let index = 0; index < MARKETS; index += 1) {
-    const market = face.engine.add(`m${index}`)
+    const market = apiServer.engine.add(`m${index}`)
     market.replace([level(0.4, 1)], [level(0.6, 1)])
     markets.push(market)
   }
   const ids = markets.map(({ ref }) => ref.id)
-  const watchers = Array.from({ length: CLIENTS }, () => new Watcher(face.port))
+  const watchers = Array.from({ length: CLIENTS }, () => new Watcher(apiServer.port))
   await Promise.all(
     watchers.map(({ socket }) => new Promise((resolve) => socket.once('open', resolve))),
   )
-  let told = 0
+  let published = 0
   const wandering = watchers.map((watcher, index) =>
-    wander(watcher, seededRandom('atomic', index), { ids, isOver: () => told >= CHANGES }),
+    wander(watcher, seededRandom('atomic', index), { ids, isOver: () => published >= CHANGES }),
   )
   const random = seededRandom('atomic changes')
-  for (; told < CHANGES; told += BURST) {
+  for (; published < CHANGES; published += BURST) {
     for (let index = 0; index < BURST; index += 1) {
       random.pick(markets).change(bid(0.01 * (1 + random.below(30)), 1 + random.below(9)))
     }
-    await turn()
+    await tick()
   }
   await Promise.all(wandering)
   const total = { snapshots: 0, updates: 0 }
@@ -155,7 +155,7 @@ test('sends no change before the snapshot and no gap to a client that reconnects
     assert.deepEqual(watcher.defects.slice(0, 3), [], `client ${index}`)
     for (const { ref } of markets) {
       if (!watcher.wanted.has(ref.id)) continue
-      const { seq } = face.engine.publisher.latest('orderbook', ref.number)
+      const { seq } = apiServer.engine.publisher.latest('orderbook', ref.number)
       assert.equal(watcher.stand(ref.id), seq, `client ${index}: ${ref.id}`)
     }
     total.snapshots += watcher.counts.snapshots
@@ -163,8 +163,8 @@ test('sends no change before the snapshot and no gap to a client that reconnects
     watcher.socket.terminate()
   }
   t.diagnostic(
-    `${CLIENTS} clients, ${told} changes: ${total.snapshots} snapshots, ${total.updates} updates`,
+    `${CLIENTS} clients, ${published} changes: ${total.snapshots} snapshots, ${total.updates} updates`,
   )
   assert.ok(total.snapshots > CLIENTS && total.updates > CHANGES, 'it was a trial')
-  await face.stop()
+  await apiServer.stop()
 })

@@ -7,15 +7,15 @@ import { encode } from '@msgpack/msgpack'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import { frame, OPCODES, RawStream } from '../../../support/clients/raw-stream.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 
 const PATH = '/v1/ws?api_key=ann-key'
 const PING = JSON.stringify({ action: 'ping', id: 7 })
-let face: Face
+let apiServer: ApiServer
 before(async () => {
-  face = await openFace()
+  apiServer = await openApiServer()
 })
-after(() => face.stop())
+after(() => apiServer.stop())
 
 /** A ping as long as wanted. */
 const longPing = (length: number) => {
@@ -116,18 +116,18 @@ async function outcomeOf(stream: RawStream): Promise<Outcome> {
 
 test('answers every frame or closes its connection as documented, and keeps serving', async () => {
   for (const [name, frames, outcome] of CASES) {
-    const stream = new RawStream(face.port, PATH)
+    const stream = new RawStream(apiServer.port, PATH)
     await stream.opened()
     for (const bytes of frames) stream.write(bytes)
     assert.equal(await outcomeOf(stream), outcome, name)
     await stream.end()
   }
-  const stream = new RawStream(face.port, PATH)
+  const stream = new RawStream(apiServer.port, PATH)
   await stream.opened()
   stream.write(frame(text, PING))
   assert.equal(await outcomeOf(stream), 'pong', 'still there')
   await stream.end()
-  for (let round = 0; face.server.hub.sessions.size > 0; round += 1) {
+  for (let round = 0; apiServer.server.hub.sessions.size > 0; round += 1) {
     assert.ok(round < 1_000, 'every connection is forgotten')
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -135,11 +135,11 @@ test('answers every frame or closes its connection as documented, and keeps serv
 
 test('tolerates frames before the handshake’s answer and one without a mask', async () => {
   // A client may not send so early: the library drops what comes, or cuts.
-  const early = new RawStream(face.port, PATH, frame(text, PING))
+  const early = new RawStream(apiServer.port, PATH, frame(text, PING))
   await early.opened()
   assert.match(early.head, /^HTTP\/1.1 101 /)
   await early.end()
-  const bare = new RawStream(face.port, PATH)
+  const bare = new RawStream(apiServer.port, PATH)
   await bare.opened()
   bare.write(frame(text, PING, { isMasked: false }))
   bare.write(frame(text, PING))
@@ -174,10 +174,10 @@ function hostile(random: Random): Buffer {
 
 test('survives storms of hostile commands, complete, damaged or in parts, without a 4011', async () => {
   const random = seededRandom('hostile frames', 15)
-  for (const name of ['m0', 'm1', 'm2']) face.engine.add(name)
+  for (const name of ['m0', 'm1', 'm2']) apiServer.engine.add(name)
   for (let round = 0; round < 150; round += 1) {
     const encoding = random.pick(['json', 'msgpack'])
-    const stream = new RawStream(face.port, `${PATH}&encoding=${encoding}`)
+    const stream = new RawStream(apiServer.port, `${PATH}&encoding=${encoding}`)
     await stream.opened()
     for (let count = 1 + random.below(40); count > 0; count -= 1) {
       const bytes = hostile(random)
@@ -196,7 +196,7 @@ test('survives storms of hostile commands, complete, damaged or in parts, withou
     assert.ok([1000, 1006, 4000].includes(code), `round ${round}: ${code}`)
     await stream.end()
   }
-  const stream = new RawStream(face.port, PATH)
+  const stream = new RawStream(apiServer.port, PATH)
   await stream.opened()
   stream.write(frame(text, PING))
   assert.equal(await outcomeOf(stream), 'pong', 'still there')

@@ -18,7 +18,7 @@ import {
 import { accountId, keyId } from '../../../../engine/ids.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import type { Storage } from '../../../../storage/contract/storage.ts'
-import { Crowd } from '../../../support/clients/crowd.ts'
+import { SimulatedUsers } from '../../../support/clients/crowd.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { jwtSecret, startWatchedEngine } from '../../../support/rigs/watched-engine.ts'
 import { allMarketIds, Rig } from '../../../support/rigs/whole-service.ts'
@@ -193,7 +193,7 @@ test('closes all connections of a revoked key with 4010 within a second under lo
       const other = await watched.engine.accounts.createKey(accountId(`acc_${name}`), 'other')
       const open = (apiKey: string) => RawReader.open(port, `api_key=${apiKey}`, [command])
       const revoked = await Promise.all(Array.from({ length: revokedSockets }, () => open(key)))
-      const kept = await Promise.all(Array.from({ length: 5 }, () => open(other.key)))
+      const stored = await Promise.all(Array.from({ length: 5 }, () => open(other.key)))
       await pause(500)
       const startMs = performance.now()
       const answer = await fetch(`http://127.0.0.1:${port}/v1/keys/key_${name}`, {
@@ -208,12 +208,12 @@ test('closes all connections of a revoked key with 4010 within a second under lo
         'told why',
       )
       assert.ok(
-        kept.every(({ isClosed }) => !isClosed),
+        stored.every(({ isClosed }) => !isClosed),
         'the other key’s stay',
       )
       const refused = await handshakes(port, [`api_key=${key}`])
       assert.equal(refused[0]?.status, 401)
-      await closeAll(kept)
+      await closeAll(stored)
     }
     const shown = tookMs.map((ms) => ms.toFixed(0)).join(', ')
     t.diagnostic(`${revokedSockets} connections of a revoked key were closed after ${shown} ms`)
@@ -231,17 +231,24 @@ function residentKb(pid: number): number {
 }
 
 test('survives readers that stop, trickle or die, with bounded memory and complete data for all others', async (t) => {
-  const say = (line: string) => t.diagnostic(line)
+  const logLine = (line: string) => t.diagnostic(line)
   const rig = new Rig()
-  let crowd: Crowd | null = null
+  let crowd: SimulatedUsers | null = null
   try {
     const [slow, quick] = isLong ? [20, 180] : [6, 6]
     await rig.startVenues({ messagesPerSecond: 1_000, marketsPerVenue: 60, faults: 'off' })
-    const { engine, places } = await rig.startEngine()
-    const port = Number(new URL(places.api).port)
-    const marketIds = await allMarketIds(places)
-    crowd = Crowd.start({
-      ...{ seed: 'slow', host: '127.0.0.1', port, apiKey: places.key, clients: quick, marketIds },
+    const { engine, places: locations } = await rig.startEngine()
+    const port = Number(new URL(locations.api).port)
+    const marketIds = await allMarketIds(locations)
+    crowd = SimulatedUsers.start({
+      ...{
+        seed: 'slow',
+        host: '127.0.0.1',
+        port,
+        apiKey: locations.key,
+        clients: quick,
+        marketIds,
+      },
       ...{ wideEvery: 0, marketsPerClient: 20, rough: null },
     })
     await crowd.ask({ kind: 'ready' })
@@ -253,7 +260,7 @@ test('survives readers that stop, trickle or die, with bounded memory and comple
     ]
     const readers: RawReader[] = []
     for (let index = 0; index < slow; index += 1) {
-      const reader = await RawReader.open(port, `api_key=${places.key}`, commands)
+      const reader = await RawReader.open(port, `api_key=${locations.key}`, commands)
       readers.push(reader)
       if (index % 3 === 0) reader.read('dead')
       else if (index % 3 === 1) reader.read('trickling')
@@ -267,7 +274,7 @@ test('survives readers that stop, trickle or die, with bounded memory and comple
     for (let second = 0; second < seconds || (!hasLags() && second < 120); second += 1) {
       await pause(1_000)
       mostKb = Math.max(mostKb, residentKb(engine.pid))
-      const metrics = await (await fetch(`${places.api}/metrics`)).text()
+      const metrics = await (await fetch(`${locations.api}/metrics`)).text()
       lines = metrics.split('\n').filter((line) => /^stream_(lags|closed)_total/.test(line))
     }
     await rig.flow('pause')
@@ -277,8 +284,8 @@ test('survives readers that stop, trickle or die, with bounded memory and comple
       report = await crowd.ask({ kind: 'check', trades: [] })
     }
     const closed = readers.filter(({ isClosed }) => isClosed).length
-    say(`${slow} bad readers: ${lines.join(', ')}; ${closed} saw their end`)
-    say(
+    logLine(`${slow} bad readers: ${lines.join(', ')}; ${closed} saw their end`)
+    logLine(
       `resident ${(beforeKb / 1_024).toFixed(0)} MiB before, ${(mostKb / 1_024).toFixed(0)} MiB at most; ${quick} good readers: ${report.counts.connections} connections, ${report.books.compared} books, ${report.books.wrong.length} wrong, gaps ${JSON.stringify(report.gaps)}`,
     )
     assert.ok(hasLags())
@@ -306,10 +313,10 @@ async function memoryOf(
   const rig = new Rig()
   try {
     await rig.startVenues({ messagesPerSecond: rate, marketsPerVenue: 60, faults: 'off' })
-    const { engine, places } = await rig.startEngine()
-    const port = Number(new URL(places.api).port)
-    const told = command(await allMarketIds(places))
-    const open = () => RawReader.open(port, `api_key=${places.key}`, [told])
+    const { engine, places: locations } = await rig.startEngine()
+    const port = Number(new URL(locations.api).port)
+    const published = command(await allMarketIds(locations))
+    const open = () => RawReader.open(port, `api_key=${locations.key}`, [published])
     // The first ones bring code and buffers that are there once.
     await closeAll(await Promise.all(Array.from({ length: 50 }, open)))
     await pause(isLong ? 15_000 : 3_000)
@@ -320,10 +327,10 @@ async function memoryOf(
     }
     await pause(isLong ? 15_000 : 3_000)
     const perKb = (residentKb(engine.pid) - beforeKb) / readers.length
-    const gone = readers.filter(({ isClosed }) => isClosed).length
+    const removed = readers.filter(({ isClosed }) => isClosed).length
     await closeAll(readers)
     assert.equal(await engine.end('SIGTERM'), 0)
-    return { perKb, gone, beforeKb, count: readers.length }
+    return { perKb, gone: removed, beforeKb, count: readers.length }
   } finally {
     await rig.close()
   }

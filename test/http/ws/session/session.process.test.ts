@@ -9,20 +9,20 @@ import { timeMs } from '../../../../engine/units.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
-import { addMarkets, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import { addMarkets, settled, simulateActivity } from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 let markets: readonly FakeMarket[] = []
 before(async () => {
-  face = await openFace({ clock })
-  markets = addMarkets(face.engine, 40, 4)
+  server = await openApiServer({ clock })
+  markets = addMarkets(server.engine, 40, 4)
 })
-after(() => face.stop())
+after(() => server.stop())
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 const market = (index: number): FakeMarket => {
   const found = markets[index]
   assert.ok(found !== undefined)
@@ -30,7 +30,7 @@ const market = (index: number): FakeMarket => {
 }
 
 const settle = (client: StreamClient) => settled(clock, client)
-const stir = (random: Random) => stirMarkets(markets, random)
+const stir = (random: Random) => simulateActivity(markets, random)
 
 /** Every look costs a tenth of a millisecond, so that slices end although the clock stands still. */
 class TickingClock extends ManualClock {
@@ -51,7 +51,7 @@ describe('subscriptions', () => {
     const random = seededRandom('rebuild', 11)
     const clients = await Promise.all(
       ['json', 'msgpack', 'json', 'msgpack'].map((form) =>
-        StreamClient.open(face.port, `api_key=ann-key&encoding=${form}`),
+        StreamClient.open(server.port, `api_key=ann-key&encoding=${form}`),
       ),
     )
     const ids = markets.map(({ ref }) => ref.id)
@@ -71,7 +71,7 @@ describe('subscriptions', () => {
         client.send({ action, id: round, channel: 'orderbook', ...random.pick(targets) })
       }
       clock.advance(40)
-      await turn()
+      await tick()
     }
     for (const client of clients) {
       await client.ask(
@@ -92,7 +92,7 @@ describe('subscriptions', () => {
         })
         assert.equal(
           rebuilt.seqs.get(ref.id),
-          face.engine.publisher.latest('orderbook', ref.number).seq,
+          server.engine.publisher.latest('orderbook', ref.number).seq,
         )
       }
       await client.close()
@@ -101,7 +101,7 @@ describe('subscriptions', () => {
 
   test('sends seq without gaps or repeats to a client that stays subscribed', async () => {
     const random = seededRandom('holes', 5)
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const channels = ['orderbook', 'trades', 'prices']
     client.send({
       action: 'subscribe',
@@ -114,7 +114,7 @@ describe('subscriptions', () => {
       // Singles are replaced by venues and these by all, while everything moves.
       if (round === 30) client.send({ action: 'subscribe', id: 2, channels, platform: 'venue_a' })
       if (round === 60) client.send({ action: 'subscribe', id: 3, channels, market_ids: ['*'] })
-      await turn()
+      await tick()
     }
     await settle(client)
     const rebuilt = new RebuiltBooks()
@@ -140,7 +140,7 @@ describe('subscriptions', () => {
   test('sends each market live from its own state on while a wildcard subscription is being filled', async () => {
     const random = seededRandom('row', 8)
     const ticking = new TickingClock()
-    const own = await openFace({ clock: ticking })
+    const own = await openApiServer({ clock: ticking })
     const { engine } = own
     const { hub } = own.server
     const extra = Array.from({ length: 2_000 }, (_, index) => engine.add(`row${index}`))
@@ -153,16 +153,16 @@ describe('subscriptions', () => {
       market_ids: ['*'],
     })
     await client.ofType('snapshot')
-    let turns = 0
-    for (; [...hub.sessions].some((session) => session.hasWork); turns += 1) {
+    let ticks = 0
+    for (; [...hub.sessions].some((session) => session.hasWork); ticks += 1) {
       for (let index = 0; index < 20; index += 1)
-        random.pick(extra).change(bid(0.2, turns + index + 1))
+        random.pick(extra).change(bid(0.2, ticks + index + 1))
       random.pick(extra).replace([level(0.3, 1)], [], 'venue_gap')
       random.pick(extra).reprice(10_000 * (1 + random.below(98)))
-      await turn()
+      await tick()
       ticking.advance(25)
     }
-    assert.ok(turns > 5, 'the row was sent in slices')
+    assert.ok(ticks > 5, 'the row was sent in slices')
     for (let index = 0; index < 500; index += 1) random.pick(extra).change(bid(0.2, index + 1))
     ticking.advance(1_000)
     await client.ask({ action: 'ping', id: 2 }, 'pong')
@@ -186,7 +186,7 @@ describe('subscriptions', () => {
   })
 
   test('sends no state for a repeat, and replaces contained subscriptions by a wildcard', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const id = market(0).ref.id
     const count = (type: string) =>
       client.messages.filter((message) => message.type === type).length
@@ -218,7 +218,7 @@ describe('subscriptions', () => {
   })
 
   test('rejects unknown markets and events by name and accepts the rest', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const reply = await client.ask(
       {
         action: 'subscribe',
@@ -246,7 +246,7 @@ describe('subscriptions', () => {
   })
 
   test('returns a snapshot at any time, also of a market not subscribed to', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const id = market(3).ref.id
     await client.ask({ action: 'snapshot', id: 1, market_ids: [id] }, 'synced')
     const snapshot = client.messages.find((message) => message.type === 'snapshot')
@@ -257,8 +257,8 @@ describe('subscriptions', () => {
   })
 
   test('replays trades since an offset of this run in order, then live', async () => {
-    const client = await StreamClient.open(face.port)
-    const { publisher } = face.engine
+    const client = await StreamClient.open(server.port)
+    const { publisher } = server.engine
     const offset = publisher.offset('trades')
     for (let index = 0; index < 700; index += 1) market(index % 3).trade()
     const command = { action: 'subscribe', channel: 'trades', since: { epoch: 'k3f9c2', offset } }
@@ -281,11 +281,11 @@ describe('subscriptions', () => {
   })
 
   test('replays more than 10,000 missed trades in parts, each from the end of the last', async () => {
-    const { publisher } = face.engine
+    const { publisher } = server.engine
     const start = publisher.offset('trades')
     for (let index = 0; index < 10_005; index += 1)
       market(0).trade({ timeMs: timeMs(index), ordinal: 0 })
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const command = { action: 'subscribe', channel: 'trades', market_ids: ['*'] }
     const ask = (id: number, offset: number, type: string) =>
       client.ask({ ...command, id, since: { epoch: 'k3f9c2', offset } }, type)
@@ -297,7 +297,7 @@ describe('subscriptions', () => {
   })
 
   test('reports an unknown epoch as a gap for trades and a resync for books', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     const since = { epoch: 'other', offset: 5 }
     const market_ids = [market(0).ref.id]
     await client.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids, since }, 'synced')
@@ -322,7 +322,7 @@ describe('subscriptions', () => {
 
 describe('limits', () => {
   test('answers ten of the commands beyond 20 a second with RATE_LIMITED, which do not count as errors', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     for (let id = 1; id <= 60; id += 1) client.send({ action: 'ping', id })
     while (client.messages.length < 3 + 30) await client.next(() => true)
@@ -337,7 +337,7 @@ describe('limits', () => {
   })
 
   test('closes with 4000 after 100 commands beyond the limit within a minute', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     for (let count = 0; count < 120; count += 1) client.send({ action: 'ping' })
     clock.advance(30_000)
@@ -346,7 +346,7 @@ describe('limits', () => {
   })
 
   test('closes with 4000 when ping frames go on far above ten a second', async () => {
-    const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=ann-key`)
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/ws?api_key=ann-key`)
     const closed = once(socket, 'close')
     await once(socket, 'open')
     clock.advance(1_000)
@@ -356,7 +356,7 @@ describe('limits', () => {
   })
 
   test('counts a list as ten commands', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     clock.advance(1_000)
     client.send({ action: 'list', id: 1 })
     client.send({ action: 'ping', id: 2 })
@@ -368,7 +368,7 @@ describe('limits', () => {
   })
 
   test('closes with 4000 on the tenth bad command within a minute', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     await client.ask({ action: 'subscribe', id: 0, channel: 'trades', market_ids: ['*'] }, 'synced')
     for (let index = 0; index < 9; index += 1) client.send('{')
     await settle(client)
@@ -379,7 +379,7 @@ describe('limits', () => {
   })
 
   test('answers a command above 16 KiB and disconnects on one above 64 KiB', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(server.port)
     client.send(JSON.stringify({ action: 'ping', filler: 'x'.repeat(20_000) }))
     assert.equal((await client.ofType('error')).code, 'MESSAGE_TOO_LARGE')
     client.send('x'.repeat(70_000))
@@ -387,8 +387,8 @@ describe('limits', () => {
   })
 
   test('refuses a command that exceeds 1000 subscriptions completely, and counts * as one', async () => {
-    const extra = Array.from({ length: 1_000 }, (_, index) => face.engine.add(`extra${index}`))
-    const client = await StreamClient.open(face.port)
+    const extra = Array.from({ length: 1_000 }, (_, index) => server.engine.add(`extra${index}`))
+    const client = await StreamClient.open(server.port)
     const subscribe = (id: number, market_ids: readonly string[], type = 'synced') =>
       client.ask({ action: 'subscribe', id, channel: 'trades', market_ids }, type)
     for (let part = 0; part < 10; part += 1) {
@@ -402,12 +402,12 @@ describe('limits', () => {
     assert.equal(refused.code, 'SUBSCRIPTION_LIMIT')
     await subscribe(11, [extra[0]?.ref.id ?? ''])
     await client.close()
-    for (const { ref } of extra) face.engine.catalog.byId.delete(ref.id.toLowerCase())
+    for (const { ref } of extra) server.engine.catalog.byId.delete(ref.id.toLowerCase())
   })
 
   test('closes a connection without a subscription with 4001 after a minute', async () => {
-    const idle = await StreamClient.open(face.port)
-    const busy = await StreamClient.open(face.port)
+    const idle = await StreamClient.open(server.port)
+    const busy = await StreamClient.open(server.port)
     await busy.ask({ action: 'subscribe', id: 1, channel: 'trades', market_ids: ['*'] }, 'synced')
     clock.advance(61_000)
     assert.equal((await idle.closed).code, 4001)

@@ -15,14 +15,14 @@ import { Tickets } from '../../../../http/ws/session/tickets.ts'
 import { streamBehavior } from '../../../../http/ws/session/upgrade.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { StreamClient } from '../../../support/clients/stream-client.ts'
-import { openFace } from '../../../support/rigs/face.ts'
+import { openApiServer } from '../../../support/rigs/face.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 
 test('pings through the library and disconnects a peer that is silent for a minute', async () => {
-  const face = await openFace()
+  const server = await openApiServer()
   const behavior = streamBehavior({
-    ...{ hub: face.server.hub, accounts: face.engine.accounts, clock: systemClock },
+    ...{ hub: server.server.hub, accounts: server.engine.accounts, clock: systemClock },
     ...{
       log: silentLog,
       corsOrigins: [],
@@ -36,33 +36,33 @@ test('pings through the library and disconnects a peer that is silent for a minu
   assert.equal(socketIdleSeconds, 60)
   assert.equal(behavior.idleTimeout, socketIdleSeconds)
   assert.equal(behavior.sendPingsAutomatically, true)
-  await face.stop()
+  await server.stop()
 })
 
 const skip = process.env.TEST_LONG === '1' ? false : 'a minute of silence: TEST_LONG=1'
 test('disconnects a peer silent for a minute and frees its slot, and keeps one that answers pings', {
   skip,
 }, async (t) => {
-  const face = await openFace()
-  face.engine.accounts.make('free', { requestsPerMinute: 1_000, socketsMax: 2 })
-  const places = () =>
-    [...face.engine.accounts.accounts.values()].find(({ caller }) => caller.socketsMax === 2)
+  const server = await openApiServer()
+  server.engine.accounts.make('free', { requestsPerMinute: 1_000, socketsMax: 2 })
+  const locations = () =>
+    [...server.engine.accounts.accounts.values()].find(({ caller }) => caller.socketsMax === 2)
       ?.socketCount
   const startMs = performance.now()
   // Never answers a ping: it is a bare TCP connection.
-  const silent = await RawReader.open(face.port, 'api_key=free-key', [COMMAND])
-  const answering = await StreamClient.open(face.port, 'api_key=free-key')
+  const unsubscribed = await RawReader.open(server.port, 'api_key=free-key', [COMMAND])
+  const answering = await StreamClient.open(server.port, 'api_key=free-key')
   await answering.ask(COMMAND, 'synced')
-  assert.equal(places(), 2)
-  await silent.closed
+  assert.equal(locations(), 2)
+  await unsubscribed.closed
   const seconds = (performance.now() - startMs) / 1_000
   t.diagnostic(`cut after ${seconds.toFixed(1)} s`)
-  assert.equal(silent.closeCode, 1006)
+  assert.equal(unsubscribed.closeCode, 1006)
   assert.ok(seconds > socketIdleSeconds - 5, 'not before its time')
-  while (places() !== 1) await pause(10)
-  const again = await StreamClient.open(face.port, 'api_key=free-key')
-  assert.equal(places(), 2, 'another one is let in')
+  while (locations() !== 1) await pause(10)
+  const again = await StreamClient.open(server.port, 'api_key=free-key')
+  assert.equal(locations(), 2, 'another one is let in')
   await answering.ask({ action: 'ping', id: 'still here' }, 'pong')
   for (const client of [answering, again]) await client.close()
-  await face.stop()
+  await server.stop()
 })

@@ -9,26 +9,31 @@ import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 import { bid } from '../../../support/worlds/builders.ts'
-import { addMarkets, received, settled, stirMarkets } from '../../../support/worlds/stirring.ts'
+import {
+  addMarkets,
+  received,
+  settled,
+  simulateActivity,
+} from '../../../support/worlds/stirring.ts'
 
 const clock = new ManualClock()
-let face: Face
+let server: ApiServer
 let markets: readonly FakeMarket[] = []
 before(async () => {
-  face = await openFace({ clock })
-  markets = addMarkets(face.engine, 40, 4)
+  server = await openApiServer({ clock })
+  markets = addMarkets(server.engine, 40, 4)
 })
-after(() => face.stop())
+after(() => server.stop())
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = () => new Promise((resolve) => setImmediate(resolve))
 const settle = (client: StreamClient) => settled(clock, client)
-const stir = (random: Random) => stirMarkets(markets, random)
+const stir = (random: Random) => simulateActivity(markets, random)
 
 describe('slow readers', () => {
   /** The session of the client that was let in last. */
-  const newest = () => [...face.server.hub.sessions].at(-1) ?? assert.fail('a session')
+  const newest = () => [...server.server.hub.sessions].at(-1) ?? assert.fail('a session')
 
   /**
    * Publishes until a paused client's buffer passes the soft limit. A quick reader takes each round before the next one:
@@ -39,7 +44,7 @@ describe('slow readers', () => {
     for (let round = 0; round < 5_000 && slow.isLive; round += 1) {
       for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
       for (let index = 0; index < 5; index += 1) stir(random)
-      await (quick === null ? turn() : quick.ask({ action: 'ping', id: round }, 'pong'))
+      await (quick === null ? tick() : quick.ask({ action: 'ping', id: round }, 'pong'))
       // So that there are at most ten commands a second.
       clock.advance(100)
     }
@@ -54,7 +59,7 @@ describe('slow readers', () => {
     const bytes = () => slow.sweep(clock.monotonicMs())
     for (let tries = 0; tries < 1_000; tries += 1) {
       const before = bytes()
-      face.server.hub.beat()
+      server.server.hub.beat()
       if (bytes() === before) return
       clock.advance(10_100)
     }
@@ -67,9 +72,9 @@ describe('slow readers', () => {
       { batch: 'off', target: { market_ids: ['*'] } },
       { batch: 'on', target: { market_ids: markets.map(({ ref }) => ref.id) } },
     ]) {
-      const slow = await StreamClient.open(face.port, `api_key=ann-key&batch=${batch}`)
+      const slow = await StreamClient.open(server.port, `api_key=ann-key&batch=${batch}`)
       const session = newest()
-      const quick = await StreamClient.open(face.port)
+      const quick = await StreamClient.open(server.port)
       const command = { action: 'subscribe', id: 1, channels: ['orderbook', 'prices', 'trades'] }
       for (const client of [slow, quick]) {
         client.send({ ...command, ...target })
@@ -81,7 +86,7 @@ describe('slow readers', () => {
       clock.advance(5_000)
       slow.socket.resume()
       for (let round = 0; round < 20_000; round += 1) {
-        if ([...face.server.hub.sessions].every((session) => session.isLive && !session.hasWork))
+        if ([...server.server.hub.sessions].every((session) => session.isLive && !session.hasWork))
           break
         for (let index = 0; index < 2; index += 1) stir(random)
         clock.advance(25)
@@ -105,11 +110,11 @@ describe('slow readers', () => {
             bids: naive.levels('bid'),
             asks: naive.levels('ask'),
           })
-          const { seq } = face.engine.publisher.latest('trades', ref.number)
+          const { seq } = server.engine.publisher.latest('trades', ref.number)
           if (seqs.has(ref.id)) assert.equal(seqs.get(ref.id), seq)
         }
-        const told = client.messages.filter((message) => message.reason === 'slow_consumer')
-        assert.equal(told.length > 0, client === slow)
+        const published = client.messages.filter((message) => message.reason === 'slow_consumer')
+        assert.equal(published.length > 0, client === slow)
         assert.equal(
           client.messages.some((message) => message.catching_up === true),
           client === slow,
@@ -123,19 +128,19 @@ describe('slow readers', () => {
     const random = seededRandom('trickle', 5)
     const query = 'api_key=ann-key'
     const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
-    const reader = await RawReader.open(face.port, query, [command])
-    while (reader.bytes < 4_096) await turn()
+    const reader = await RawReader.open(server.port, query, [command])
+    while (reader.bytes < 4_096) await tick()
     reader.read('byHand')
     const session = newest()
     await flood(random, session)
     giveUp(session)
-    assert.equal(face.server.hub.sessions.size, 1, 'the close frame waits for room')
+    assert.equal(server.server.hub.sessions.size, 1, 'the close frame waits for room')
     // Bytes and not time: at 8 KiB a turn it takes the kernel's buffers and then the rest.
     while (!reader.isClosed) {
       reader.takeUpTo(8_192)
       clock.advance(25 / 1_000)
-      await turn()
-      if (face.server.hub.sessions.size > 0) face.server.hub.sweep()
+      await tick()
+      if (server.server.hub.sessions.size > 0) server.server.hub.sweep()
     }
     assert.equal(reader.closeCode, 4008)
     assert.ok(reader.bytes > 1_048_576)
@@ -145,7 +150,7 @@ describe('slow readers', () => {
   test('closes a client that reads nothing for half a minute with 4008', {
     skip,
   }, async () => {
-    const slow = await StreamClient.open(face.port)
+    const slow = await StreamClient.open(server.port)
     const command = { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] }
     await slow.ask(command, 'synced')
     slow.socket.pause()
@@ -154,18 +159,18 @@ describe('slow readers', () => {
     giveUp(session)
     await pause(systemClock, 30_000)
     slow.socket.resume()
-    while (face.server.hub.sessions.size > 0) {
-      face.server.hub.sweep()
-      await turn()
+    while (server.server.hub.sessions.size > 0) {
+      server.server.hub.sweep()
+      await tick()
     }
     assert.deepEqual(await slow.closed, { code: 4008, reason: 'slow reader' })
   })
 
   test('disconnects a client that never reads again within a minute and serves the others', async () => {
     const random = seededRandom('dead', 3)
-    const dead = await StreamClient.open(face.port)
+    const dead = await StreamClient.open(server.port)
     const session = newest()
-    const quick = await StreamClient.open(face.port)
+    const quick = await StreamClient.open(server.port)
     for (const client of [dead, quick]) {
       await client.ask(
         { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] },
@@ -176,7 +181,7 @@ describe('slow readers', () => {
     await flood(random, session, quick)
     giveUp(session)
     clock.advance(50_100)
-    assert.equal(face.server.hub.sessions.size, 1)
+    assert.equal(server.server.hub.sessions.size, 1)
     dead.socket.resume()
     assert.equal((await dead.closed).code, 1006)
     await settle(quick)
@@ -185,7 +190,7 @@ describe('slow readers', () => {
 
   test('disconnects a stream beyond the hard limit and never leaves an unannounced gap', async () => {
     const random = seededRandom('hard', 4)
-    const dead = await StreamClient.open(face.port)
+    const dead = await StreamClient.open(server.port)
     await dead.ask(
       { action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] },
       'synced',
@@ -193,16 +198,16 @@ describe('slow readers', () => {
     dead.socket.pause()
     const deep = Array.from({ length: 90 }, (_, index) => bid(0.01 + index / 100, 123.456789))
     // No sweep runs: the clock stands still.
-    for (let round = 0; round < 20_000 && face.server.hub.sessions.size > 0; round += 1) {
+    for (let round = 0; round < 20_000 && server.server.hub.sessions.size > 0; round += 1) {
       for (let index = 0; index < 20; index += 1) random.pick(markets).change(...deep)
-      await turn()
+      await tick()
     }
-    assert.equal(face.server.hub.sessions.size, 0)
+    assert.equal(server.server.hub.sessions.size, 0)
     dead.socket.resume()
     assert.equal((await dead.closed).code, 1006)
     const rebuilt = new RebuiltBooks()
     for (const message of dead.messages) rebuilt.read(message)
     assert.deepEqual(rebuilt.defects, [], 'what came is whole up to the cut')
-    assert.equal((await face.get('/health')).status, 200)
+    assert.equal((await server.get('/health')).status, 200)
   })
 })

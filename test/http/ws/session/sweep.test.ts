@@ -86,9 +86,9 @@ function open(listenerCount = 1) {
 
 /** The looks of each in one sweep. */
 function looksOf({ hub, stuck }: ReturnType<typeof open>): number[] {
-  const before = stuck.map(({ looks }) => looks)
+  const before = stuck.map(({ looks: checks }) => checks)
   hub.sweep()
-  return stuck.map(({ looks }, index) => looks - (before[index] ?? 0))
+  return stuck.map(({ looks: checks }, index) => checks - (before[index] ?? 0))
 }
 
 test('sweeps only connections with sent data, and all once one may be full by published bytes and the largest buffer', () => {

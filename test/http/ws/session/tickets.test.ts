@@ -9,24 +9,24 @@ import { StreamClient } from '../../../support/clients/stream-client.ts'
 import { FakeAccounts } from '../../../support/fakes/accounts.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { openQuickAccounts } from '../../../support/fakes/quick-accounts.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 
 const { accounts, clock } = openQuickAccounts()
-let face: Face
+let server: ApiServer
 before(async () => {
-  face = await openFace({ clock, accounts })
+  server = await openApiServer({ clock, accounts })
 })
-after(() => face.stop())
+after(() => server.stop())
 
 async function ticketOf(headers: Record<string, string>): Promise<string> {
   const {
     status,
     body,
     text,
-    headers: said,
-  } = await face.get('/v1/ws/ticket', { method: 'POST', headers })
+    headers: reported,
+  } = await server.get('/v1/ws/ticket', { method: 'POST', headers })
   assert.equal(status, 201, text)
-  assert.equal(said.get('cache-control'), 'no-store')
+  assert.equal(reported.get('cache-control'), 'no-store')
   assert.equal(body.expires_in, ticketSeconds)
   return String(body.ticket)
 }
@@ -40,9 +40,9 @@ describe('tickets', () => {
     })
     const { caller, accessToken } = made
     const { key, view } = await accounts.createKey(caller.accountId, 'one')
-    const cookie = { 'x-dashboard': '1', cookie: `twinbook${face.port}=${accessToken}` }
+    const cookie = { 'x-dashboard': '1', cookie: `twinbook${server.port}=${accessToken}` }
     const bearer = { authorization: `Bearer ${accessToken}` }
-    const open = (ticket: string) => StreamClient.open(face.port, `ticket=${ticket}`)
+    const open = (ticket: string) => StreamClient.open(server.port, `ticket=${ticket}`)
     for (const headers of [{ 'x-api-key': key }, bearer, cookie]) {
       const ticket = await ticketOf(headers)
       const client = await open(ticket)
@@ -59,7 +59,7 @@ describe('tickets', () => {
     await assert.rejects(open(ofToken), 'its token is logged out')
     await assert.rejects(open('nope'))
     const wrong = await StreamClient.open(
-      face.port,
+      server.port,
       `ticket=nope&access_token=${accessToken}`,
     ).catch(() => null)
     assert.equal(wrong, null)
@@ -76,9 +76,9 @@ describe('tickets', () => {
     const before = left()
     const ticket = await ticketOf({ authorization: `Bearer ${accessToken}` })
     assert.equal(left(), before - 2)
-    const client = await StreamClient.open(face.port, `ticket=${ticket}`)
+    const client = await StreamClient.open(server.port, `ticket=${ticket}`)
     await client.close()
-    await ticketOf({ 'x-dashboard': '1', cookie: `twinbook${face.port}=${accessToken}` })
+    await ticketOf({ 'x-dashboard': '1', cookie: `twinbook${server.port}=${accessToken}` })
     assert.equal(left(), before - 3, 'neither the handshake nor the dashboard')
   })
 

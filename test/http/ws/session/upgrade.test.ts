@@ -9,13 +9,13 @@ import type { AccountWatcher } from '../../../../actors/accounts/directory.ts'
 import { accountId } from '../../../../engine/ids.ts'
 import { RawConnection } from '../../../support/clients/raw-http.ts'
 import { refusedUpgrade, StreamClient } from '../../../support/clients/stream-client.ts'
-import { type Face, openFace } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
 
-let face: Face
+let apiServer: ApiServer
 before(async () => {
-  face = await openFace()
+  apiServer = await openApiServer()
 })
-after(() => face.stop())
+after(() => apiServer.stop())
 
 /** Lets the server's side of closed sockets happen. */
 async function until(isTrue: () => boolean): Promise<void> {
@@ -23,12 +23,13 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 const socketsOf = (name: string): number =>
-  [...face.engine.accounts.accounts.values()].find(({ caller }) => caller.email.startsWith(name))
-    ?.socketCount ?? -1
+  [...apiServer.engine.accounts.accounts.values()].find(({ caller }) =>
+    caller.email.startsWith(name),
+  )?.socketCount ?? -1
 
 describe('the handshake', () => {
   test('greets with its limits and the state of the venues', async () => {
-    const client = await StreamClient.open(face.port)
+    const client = await StreamClient.open(apiServer.port)
     const [greeting] = client.messages
     assert.match(String(greeting?.connection_id), /^c_[\w-]{12}$/)
     assert.equal(greeting?.heartbeat_s, 5)
@@ -52,7 +53,7 @@ describe('the handshake', () => {
       ['api_key=ann-key&batch=yes', 422],
       ['api_key=ann-key&x=%zz', 400],
     ] as const) {
-      const refused = await refusedUpgrade(face.port, query)
+      const refused = await refusedUpgrade(apiServer.port, query)
       // With malformed percent-encoding no key can be read: the account is not known.
       assert.equal(refused.status, status, query)
       for (const name of ['limit', 'remaining', 'reset']) {
@@ -62,19 +63,19 @@ describe('the handshake', () => {
   })
 
   test('opens the stream with a login token or a key in a header', async () => {
-    const byToken = await StreamClient.open(face.port, 'access_token=ann-token')
+    const byToken = await StreamClient.open(apiServer.port, 'access_token=ann-token')
     await byToken.close()
     const headers = { 'x-api-key': 'ann-key' }
-    const byHeader = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws`, { headers })
+    const byHeader = new WebSocket(`ws://127.0.0.1:${apiServer.port}/v1/ws`, { headers })
     await once(byHeader, 'message')
     byHeader.terminate()
   })
 
   test('admits exactly two of 50 simultaneous handshakes and frees slots', async () => {
-    face.engine.accounts.make('free', { requestsPerMinute: 1000 })
+    apiServer.engine.accounts.make('free', { requestsPerMinute: 1000 })
     for (let round = 0; round < 3; round += 1) {
       const attempts = Array.from({ length: 50 }, async () => {
-        const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=free-key`)
+        const socket = new WebSocket(`ws://127.0.0.1:${apiServer.port}/v1/ws?api_key=free-key`)
         socket.on('error', () => {})
         const status = await Promise.race([
           once(socket, 'open').then(() => 101),
@@ -96,7 +97,7 @@ describe('the handshake', () => {
 
   test('frees the slot of a peer that disconnects during its handshake', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const socket = connect(face.port, '127.0.0.1')
+      const socket = connect(apiServer.port, '127.0.0.1')
       socket.on('error', () => {})
       socket.write(
         'GET /v1/ws?access_token=ann-token HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n' +
@@ -106,24 +107,24 @@ describe('the handshake', () => {
       if (round % 2 === 0) await once(socket, 'connect')
       socket.destroy()
     }
-    const last = await StreamClient.open(face.port)
+    const last = await StreamClient.open(apiServer.port)
     await last.close()
     await until(() => socketsOf('ann') === 0)
-    assert.equal(face.server.hub.sessions.size, 0)
+    assert.equal(apiServer.server.hub.sessions.size, 0)
   })
 
   test('counts an upgrade as one request and answers too many with 429', async () => {
-    face.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
-    await (await StreamClient.open(face.port, 'api_key=few-key')).close()
-    await (await StreamClient.open(face.port, 'api_key=few-key')).close()
-    const refused = await refusedUpgrade(face.port, 'api_key=few-key')
+    apiServer.engine.accounts.make('few', { requestsPerMinute: 2, socketsMax: 9 })
+    await (await StreamClient.open(apiServer.port, 'api_key=few-key')).close()
+    await (await StreamClient.open(apiServer.port, 'api_key=few-key')).close()
+    const refused = await refusedUpgrade(apiServer.port, 'api_key=few-key')
     assert.equal(refused.status, 429)
     assert.equal(refused.headers['x-ratelimit-limit'], '2')
   })
 
   test('answers an incomplete handshake with 426 and the missing part before checking keys', async () => {
     const key = 'dGhlIHNhbXBsZSBub25jZQ=='
-    const whole = {
+    const complete = {
       Connection: 'Upgrade',
       Upgrade: 'websocket',
       'Sec-WebSocket-Version': '13',
@@ -155,12 +156,12 @@ describe('the handshake', () => {
     ]
     for (const apiKey of ['ann-key', 'nobody']) {
       for (const [changed, status, detail] of cases) {
-        const given = Object.entries<string | null>({ ...whole, ...changed })
+        const given = Object.entries<string | null>({ ...complete, ...changed })
         const headers = given.flatMap(([name, value]) =>
           value === null ? [] : [[name, value] as const],
         )
         const shown = JSON.stringify(changed)
-        const connection = new RawConnection(face.port)
+        const connection = new RawConnection(apiServer.port)
         const request = { method: 'GET', target: `/v1/ws?api_key=${apiKey}`, headers }
         const answer = await connection.exchange(request)
         connection.close()
@@ -178,7 +179,7 @@ describe('the handshake', () => {
   })
 
   test('selects one of the offered subprotocols', async () => {
-    const socket = new WebSocket(`ws://127.0.0.1:${face.port}/v1/ws?api_key=ann-key`, [
+    const socket = new WebSocket(`ws://127.0.0.1:${apiServer.port}/v1/ws?api_key=ann-key`, [
       'one',
       'two',
     ])
@@ -188,13 +189,15 @@ describe('the handshake', () => {
   })
 
   test('closes a revoked key’s connections with 4010 before the answer', async () => {
-    const mine = await StreamClient.open(face.port)
-    face.engine.accounts.make('bob')
-    const other = await StreamClient.open(face.port, 'api_key=bob-key')
-    const listed = await face.get('/v1/keys', { headers: { authorization: 'Bearer ann-token' } })
+    const mine = await StreamClient.open(apiServer.port)
+    apiServer.engine.accounts.make('bob')
+    const other = await StreamClient.open(apiServer.port, 'api_key=bob-key')
+    const listed = await apiServer.get('/v1/keys', {
+      headers: { authorization: 'Bearer ann-token' },
+    })
     const keys = listed.body.keys
     assert.ok(Array.isArray(keys))
-    const deleted = await face.get(`/v1/keys/${keys[0].id}`, {
+    const deleted = await apiServer.get(`/v1/keys/${keys[0].id}`, {
       method: 'DELETE',
       headers: { authorization: 'Bearer ann-token' },
     })
@@ -205,33 +208,33 @@ describe('the handshake', () => {
   })
 
   test('closes all connections of a removed account, and the newest ones beyond a lowered limit', async () => {
-    face.engine.accounts.make('carl', { socketsMax: 9 })
+    apiServer.engine.accounts.make('carl', { socketsMax: 9 })
     const id = accountId('acc_carl')
-    const open = (how: string) => StreamClient.open(face.port, how)
+    const open = (how: string) => StreamClient.open(apiServer.port, how)
     const mine = [
       await open('api_key=carl-key'),
       await open('access_token=carl-token'),
       await open('api_key=carl-key'),
     ] as const
     const other = await open('api_key=bob-key')
-    const tell = (how: (watcher: AccountWatcher) => void) => {
-      for (const watcher of face.engine.accounts.watchers) how(watcher)
+    const notify = (how: (watcher: AccountWatcher) => void) => {
+      for (const watcher of apiServer.engine.accounts.watchers) how(watcher)
     }
-    tell((each) => each.onLimits?.(id, { requestsPerMinute: 60, socketsMax: 2 }))
+    notify((each) => each.onLimits?.(id, { requestsPerMinute: 60, socketsMax: 2 }))
     assert.deepEqual(await mine[2].closed, { code: 4009, reason: 'connection limit' })
     for (const stays of [mine[0], mine[1], other])
       await stays.ask({ action: 'ping', id: 1 }, 'pong')
-    tell((each) => each.onAccountDeactivated?.(id, 'disabled'))
-    for (const gone of [mine[0], mine[1]]) {
-      assert.deepEqual(await gone.closed, { code: 4010, reason: 'key revoked' })
+    notify((each) => each.onAccountDeactivated?.(id, 'disabled'))
+    for (const removed of [mine[0], mine[1]]) {
+      assert.deepEqual(await removed.closed, { code: 4010, reason: 'key revoked' })
     }
     await other.ask({ action: 'ping', id: 2 }, 'pong')
     await other.close()
   })
 
   test('closes a connection with 4011 when a command fails internally', async () => {
-    const encoder = face.server.hub.encoder('j')
-    const client = await StreamClient.open(face.port, 'api_key=bob-key')
+    const encoder = apiServer.server.hub.encoder('j')
+    const client = await StreamClient.open(apiServer.port, 'api_key=bob-key')
     const { reply } = encoder
     encoder.reply = () => {
       throw new Error('cannot be written')

@@ -22,19 +22,19 @@ class Rows<Row> {
   readonly #byMarket = new Map<MarketNumber, { place: number; row: Row }[]>()
   count = 0
 
-  put(market: MarketNumber, place: number, row: Row): void {
+  put(market: MarketNumber, position: number, row: Row): void {
     const list = this.#byMarket.get(market) ?? []
     this.#byMarket.set(market, list)
-    const index = lowerBound(list, place)
-    const isKnown = list[index]?.place === place
+    const index = lowerBound(list, position)
+    const isKnown = list[index]?.place === position
     if (!isKnown) this.count += 1
-    list.splice(index, isKnown ? 1 : 0, { place, row })
+    list.splice(index, isKnown ? 1 : 0, { place: position, row })
   }
 
-  get(market: MarketNumber, place: number): Row | null {
+  get(market: MarketNumber, position: number): Row | null {
     const list = this.#byMarket.get(market) ?? []
-    const entry = list[lowerBound(list, place)]
-    return entry?.place === place ? entry.row : null
+    const entry = list[lowerBound(list, position)]
+    return entry?.place === position ? entry.row : null
   }
 
   /** Rows of [from, to]. */
@@ -61,10 +61,10 @@ class Rows<Row> {
   }
 
   /** Removes at most `rowsMax` rows before a place; how many. */
-  removeBefore(place: number, rowsMax: number): number {
+  removeBefore(position: number, rowsMax: number): number {
     let removed = 0
     for (const list of this.#byMarket.values()) {
-      removed += list.splice(0, Math.min(lowerBound(list, place), rowsMax - removed)).length
+      removed += list.splice(0, Math.min(lowerBound(list, position), rowsMax - removed)).length
     }
     this.count -= removed
     return removed
@@ -224,13 +224,13 @@ export class MemoryCoverage implements CoverageTable {
 }
 
 /** Index of the first row at or after a place. */
-function lowerBound(list: readonly { readonly place: number }[], place: number): number {
+function lowerBound(list: readonly { readonly place: number }[], position: number): number {
   let low = 0
   let high = list.length
   while (low < high) {
     const middle = (low + high) >>> 1
     const entry = list[middle]
-    if (entry !== undefined && entry.place < place) low = middle + 1
+    if (entry !== undefined && entry.place < position) low = middle + 1
     else high = middle
   }
   return low

@@ -25,15 +25,15 @@ export class MemoryMatches implements MatchTable {
   }
 }
 
-export class MemoryVerdicts implements OverrideTable {
+export class MemoryMatchOverrides implements OverrideTable {
   readonly #verdicts = new Map<string, StoredOverride>()
 
   all(): Iterable<StoredOverride> {
     return [...this.#verdicts.keys()].sort().flatMap((key) => this.#verdicts.get(key) ?? [])
   }
 
-  async put(verdict: StoredOverride): Promise<void> {
-    this.#verdicts.set(`${verdict.on} ${verdict.a} ${verdict.b}`, verdict)
+  async put(result: StoredOverride): Promise<void> {
+    this.#verdicts.set(`${result.on} ${result.a} ${result.b}`, result)
   }
 
   async remove({ on, a, b }: OverrideKey): Promise<void> {

@@ -58,21 +58,21 @@ export class MemoryOutbox implements OutboxTable {
 
   due({
     webhook,
-    attemptKind: lane,
+    attemptKind: variant,
     after,
     limit,
   }: Parameters<OutboxTable['due']>[0]): ReturnType<OutboxTable['due']> {
-    const places: { dueAtMs: TimeMs; number: number }[] = []
+    const locations: { dueAtMs: TimeMs; number: number }[] = []
     for (const { status, attempts, dueAtMs, number } of this.#stored(webhook)) {
-      const isHere = status === 'pending' && attempts > 0 === (lane === 'retry')
-      if (isHere && dueAtMs !== null) places.push({ dueAtMs, number })
+      const isHere = status === 'pending' && attempts > 0 === (variant === 'retry')
+      if (isHere && dueAtMs !== null) locations.push({ dueAtMs, number })
     }
-    places.sort((one, other) => one.dueAtMs - other.dueAtMs || one.number - other.number)
+    locations.sort((one, other) => one.dueAtMs - other.dueAtMs || one.number - other.number)
     const isBehind = (one: { dueAtMs: number; number: number }) =>
       after === null ||
       one.dueAtMs > after.dueAtMs ||
       (one.dueAtMs === after.dueAtMs && one.number > after.number)
-    return places.filter(isBehind).slice(0, Math.max(limit, 0))
+    return locations.filter(isBehind).slice(0, Math.max(limit, 0))
   }
 
   list({
@@ -96,11 +96,11 @@ export class MemoryOutbox implements OutboxTable {
 
   state(webhook: WebhookNumber): OutboxState {
     const box = this.#boxes.get(webhook)
-    const gone = box?.gone ?? { delivered: 0, exhausted: 0, dropped: 0 }
+    const missing = box?.gone ?? { delivered: 0, exhausted: 0, dropped: 0 }
     const throttledCount = box?.throttledCount ?? 0
-    const dropped = gone.dropped + throttledCount
+    const dropped = missing.dropped + throttledCount
     const created = (box?.lastNumber ?? 0) + throttledCount
-    const counts = { created, ...gone, dropped, pending: 0 }
+    const counts = { created, ...missing, dropped, pending: 0 }
     let pendingBytes = 0
     for (const { status, body } of box?.deliveries ?? []) {
       counts[status] += 1
@@ -165,11 +165,11 @@ export class MemoryOutbox implements OutboxTable {
   }
 
   #box(webhook: WebhookNumber): Box {
-    const known = this.#boxes.get(webhook)
-    if (known !== undefined) return known
-    const gone = { delivered: 0, exhausted: 0, dropped: 0 }
+    const existing = this.#boxes.get(webhook)
+    if (existing !== undefined) return existing
+    const missing = { delivered: 0, exhausted: 0, dropped: 0 }
     const state = { throttledCount: 0, failingSinceMs: null }
-    const box = { deliveries: [], lastNumber: 0, gone, ...state, prices: new Map() }
+    const box = { deliveries: [], lastNumber: 0, gone: missing, ...state, prices: new Map() }
     this.#boxes.set(webhook, box)
     return box
   }

@@ -63,11 +63,11 @@ export class MemoryTrades implements TradeTable {
     nativeId: string,
     fields: { readonly maker: string | null } | { readonly taker: string },
   ): void {
-    const known = this.get(market, nativeId)
+    const existing = this.get(market, nativeId)
     const list = this.#byMarket.get(market)
-    if (known === null || list === undefined) return
-    const changed = { ...known, ...fields }
-    list[list.indexOf(known)] = changed
+    if (existing === null || list === undefined) return
+    const changed = { ...existing, ...fields }
+    list[list.indexOf(existing)] = changed
     this.#byId.set(`${market} ${nativeId}`, changed)
   }
 
@@ -173,8 +173,8 @@ export class MemoryTrades implements TradeTable {
 type Place = Pick<StoredTrade, 'timeMs' | 'ordinal'>
 
 function listOf<Key, Row>(lists: Map<Key, Row[]>, key: Key): Row[] {
-  const known = lists.get(key)
-  if (known !== undefined) return known
+  const existing = lists.get(key)
+  if (existing !== undefined) return existing
   const list: Row[] = []
   lists.set(key, list)
   return list
@@ -191,8 +191,8 @@ function rangeOf<Row extends Place>(list: readonly Row[], query: SliceQuery): re
   const rows = list.slice(lowerBound(list, query.fromMs), lowerBound(list, query.toMs + 1))
   if (query.order === 'desc') rows.reverse()
   const { after, order } = query
-  const kept = after === null ? rows : rows.filter((row) => follows(row, after, order))
-  return kept.slice(0, Math.max(query.limit, 0))
+  const retained = after === null ? rows : rows.filter((row) => follows(row, after, order))
+  return retained.slice(0, Math.max(query.limit, 0))
 }
 
 /** Index of the first row at or after `time`. */

@@ -34,12 +34,12 @@ export class MemoryWhales implements WhaleTable {
 
   replace(market: WhaleMarket, whale: StoredWhale): void {
     const id = `${market.number} ${whale.nativeId}`
-    const known = this.#byId.get(id)
+    const existing = this.#byId.get(id)
     const { timeMs, ordinal } = whale
-    const isSame = known?.whale.timeMs === timeMs && known.whale.ordinal === ordinal
-    if (known === undefined || !isSame) return
+    const isSame = existing?.whale.timeMs === timeMs && existing.whale.ordinal === ordinal
+    if (existing === undefined || !isSame) return
     const row = rowOf(market, whale)
-    this.#rows[this.#rows.indexOf(known)] = row
+    this.#rows[this.#rows.indexOf(existing)] = row
     this.#byId.set(id, row)
   }
 

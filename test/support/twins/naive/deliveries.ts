@@ -105,12 +105,12 @@ export class NaiveWebhook {
     this.#noteResult(isSuccess, status === 410, nowMs)
   }
 
-  #noteResult(isSuccess: boolean, isGone: boolean, nowMs: number): void {
+  #noteResult(isSuccess: boolean, isMissing: boolean, nowMs: number): void {
     const sinceMs = this.failingSinceMs
     if (isSuccess) this.failingSinceMs = null
     else this.failingSinceMs ??= nowMs
     if (isSuccess || !this.isActive) return
-    if (isGone) this.reason = 'gone'
+    if (isMissing) this.reason = 'gone'
     else if (sinceMs !== null && nowMs - sinceMs >= 5 * DAY) this.reason = 'failing'
     if (this.reason !== null) this.isActive = false
   }

@@ -88,13 +88,13 @@ interface NaiveEvent {
   readonly volumeTotal: number
 }
 
-const wordsOf = (text: string) =>
+const textOf = (text: string) =>
   text
     .normalize('NFKD')
     .replace(/\p{Mark}/gu, '')
     .toLowerCase()
     .split(/[^\p{Letter}\p{Number}]+/u)
-    .filter((word) => word !== '')
+    .filter((term) => term !== '')
 
 /** Events in order of volume; those of equal volume in any order. */
 export function naiveEvents(
@@ -117,13 +117,13 @@ export function naiveEvents(
         : 'closed'
     const volume24h = children.reduce((sum, one) => sum + one.volume24h, 0)
     const volumeTotal = children.reduce((sum, one) => sum + (one.volumeTotal ?? 0), 0)
-    const titleWords = wordsOf(event.title)
-    const asked = filter.search === null ? null : wordsOf(filter.search)
+    const titleWords = textOf(event.title)
+    const requested = filter.search === null ? null : textOf(filter.search)
     const isTitled =
-      asked === null ||
-      (asked.length > 0 &&
-        asked.every((word) =>
-          titleWords.some((other) => (word.length < 2 ? other === word : other.startsWith(word))),
+      requested === null ||
+      (requested.length > 0 &&
+        requested.every((term) =>
+          titleWords.some((other) => (term.length < 2 ? other === term : other.startsWith(term))),
         ))
     const passes =
       isTitled &&

@@ -25,7 +25,7 @@ interface NaivePosition {
   isCostKnown: boolean
 }
 
-interface Happening {
+interface NaiveWalletEvent {
   readonly atMs: number
   readonly realized: bigint
   readonly volume: bigint
@@ -45,7 +45,7 @@ const wholeSecond = (atMs: number): number => atMs - (atMs % 1_000)
 
 export class NaiveWallet {
   readonly positions = new Map<string, NaivePosition>()
-  readonly happenings: Happening[] = []
+  readonly happenings: NaiveWalletEvent[] = []
   readonly counts = { splits: 0, merges: 0, redemptions: 0, conversions: 0, trades: 0 }
   /** Contracts of combos by token; null: unknown. */
   readonly combos = new Map<string, bigint | null>()
@@ -84,8 +84,8 @@ export class NaiveWallet {
   }
 
   /** Seconds in which anything was left after adding up, ascending: what happened in each. */
-  seconds(): Happening[] {
-    const sums = new Map<number, Happening>()
+  seconds(): NaiveWalletEvent[] {
+    const sums = new Map<number, NaiveWalletEvent>()
     for (const one of this.happenings) {
       const before = sums.get(one.atMs) ?? NOTHING
       sums.set(one.atMs, {
@@ -124,8 +124,8 @@ export class NaiveWallet {
     this.counts.trades += 1
     this.firstTradeMs = Math.min(this.firstTradeMs ?? event.timeMs, event.timeMs)
     this.lastTradeMs = Math.max(this.lastTradeMs ?? event.timeMs, event.timeMs)
-    const [kept, isSure] = keptBack(event, this.#find(event.market)?.takerFee ?? null)
-    const worth = (kept * BigInt(event.price)) / DOLLAR
+    const [stored, isSure] = keptBack(event, this.#find(event.market)?.takerFee ?? null)
+    const worth = (stored * BigInt(event.price)) / DOLLAR
     const fees = BigInt(event.fee) + worth
     this.fees += fees
     this.happenings.push({ ...NOTHING, atMs, volume: usd, trades: 1, fees })
@@ -134,7 +134,7 @@ export class NaiveWallet {
     const position = this.#position(event.token, event.market, atMs)
     position.fees += fees
     if (!isSure) position.isCostKnown = false
-    if (event.kind === 'buy') buy(position, BigInt(event.size) - kept, usd - worth)
+    if (event.kind === 'buy') buy(position, BigInt(event.size) - stored, usd - worth)
     else this.#sell(position, BigInt(event.size), usd, atMs)
   }
 
@@ -160,11 +160,11 @@ export class NaiveWallet {
     const atMs = wholeSecond(event.timeMs)
     this.#lastMs.set(event.market, atMs)
     const tokens = this.#find(event.market)?.tokens ?? []
-    const known = this.#ofMarket(event.market).map(({ token }) => token)
-    const count = BigInt(tokens.length > 0 ? tokens.length : Math.max(2, known.length))
+    const existing = this.#ofMarket(event.market).map(({ token }) => token)
+    const count = BigInt(tokens.length > 0 ? tokens.length : Math.max(2, existing.length))
     const size = BigInt(event.size)
     let left = size
-    for (const [index, token] of (tokens.length > 0 ? tokens : known).entries()) {
+    for (const [index, token] of (tokens.length > 0 ? tokens : existing).entries()) {
       const part = BigInt(index) === count - 1n ? left : floorDiv(size, count)
       left -= part
       const position = this.#position(token, event.market, atMs)
@@ -315,20 +315,22 @@ export class NaiveWallet {
 
   /** Takes contracts away; returns what those that were known had cost. */
   #give(position: NaivePosition, size: bigint): bigint {
-    const known = size < position.amount ? size : position.amount
-    if (known < size) position.isCostKnown = false
+    const existing = size < position.amount ? size : position.amount
+    if (existing < size) position.isCostKnown = false
     const cost =
-      known === position.amount ? position.cost : floorDiv(position.cost * known, position.amount)
-    position.amount -= known
-    position.balance -= known
+      existing === position.amount
+        ? position.cost
+        : floorDiv(position.cost * existing, position.amount)
+    position.amount -= existing
+    position.balance -= existing
     position.cost -= cost
     position.sold += size
     return cost
   }
 
   #sell(position: NaivePosition, size: bigint, usd: bigint, atMs: number): void {
-    const known = size < position.amount ? size : position.amount
-    const counted = known === size ? usd : floorDiv(usd * known, size)
+    const existing = size < position.amount ? size : position.amount
+    const counted = existing === size ? usd : floorDiv(usd * existing, size)
     const cost = this.#give(position, size)
     position.soldUsd += usd
     this.#realize(position, counted - cost, atMs)

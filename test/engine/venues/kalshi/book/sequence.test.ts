@@ -24,9 +24,9 @@ describe('Kalshi sequence', () => {
 
   it('reports a gap once and late messages as late', () => {
     const check = new SequenceCheck()
-    const verdicts = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
+    const results = [1, 2, 5, 6, 3, 4, 6, 7].map((seq) => check.note(1, seq))
     const late = ['late', 'late', 'late']
-    assert.deepEqual(verdicts, ['inOrder', 'inOrder', 'gap', 'inOrder', ...late, 'inOrder'])
+    assert.deepEqual(results, ['inOrder', 'inOrder', 'gap', 'inOrder', ...late, 'inOrder'])
   })
 
   it('accepts a venue that restarts its numbers after a while', () => {

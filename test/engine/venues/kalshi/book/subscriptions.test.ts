@@ -149,9 +149,9 @@ describe('Kalshi subscriptions', () => {
     openWith(names(300))
     subscriptions.noteGap(2, 'test')
     subscriptions.flush()
-    const [asked] = take()
-    assert.deepEqual([suspects.length, asked?.sid, asked?.action], [50, 2, 'get_snapshot'])
-    assert.equal(asked?.tickers.length, 50)
+    const [requested] = take()
+    assert.deepEqual([suspects.length, requested?.sid, requested?.action], [50, 2, 'get_snapshot'])
+    assert.equal(requested?.tickers.length, 50)
   })
 
   it('requests snapshots at most once a second and loses no request', () => {
@@ -190,9 +190,9 @@ describe('Kalshi subscriptions', () => {
       subscriptions.flush()
       assert.ok(subscriptions.checkReplies())
     }
-    const asked = take()
-    assert.equal(asked.length, 5)
-    assert.deepEqual(asked[4]?.tickers, ['M0'])
+    const requested = take()
+    assert.equal(requested.length, 5)
+    assert.deepEqual(requested[4]?.tickers, ['M0'])
   })
 
   it('recreates a lost subscription (25, 10, 7)', () => {

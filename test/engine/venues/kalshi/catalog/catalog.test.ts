@@ -39,7 +39,7 @@ async function open(answers: Answers) {
   const clock = new ManualClock()
   const metrics = new Metrics()
   const drift = quietDrift()
-  const tally = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift })
+  const counts = new VenueCounters({ venue: 'b', log: silentLog, metrics, drift })
   const http = new HttpClient({
     baseUrl: `http://127.0.0.1:${address.port}`,
     clock,
@@ -57,20 +57,20 @@ async function open(answers: Answers) {
   const shards = new Shards({
     http,
     clock,
-    counters: tally,
+    counters: counts,
     onChange: (...change) => halts.push(change),
   })
   const catalog = new KalshiCatalog({
-    ...{ http, clock, counters: tally, fees: new KalshiFees({ http, clock, counters: tally }) },
+    ...{ http, clock, counters: counts, fees: new KalshiFees({ http, clock, counters: counts }) },
     ...{ combos, shards },
     onMarket: (listing, terms) => ends.set(listing.nativeId, terms.tradingEndsAtMs),
   })
-  const trades = new TradeReader({ http, counters: tally, combos, clock })
+  const trades = new TradeReader({ http, counters: counts, combos, clock })
   const troubles = (reason: string) =>
     metrics.count('venue_troubles_total', '', { venue: 'b', reason }).value
-  const doubted = (kind: string, reason: string) =>
+  const suspected = (kind: string, reason: string) =>
     metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'b', kind, reason }).value
-  return { drift, halts, combos, catalog, trades, clock, paths, ends, troubles, doubted }
+  return { drift, halts, combos, catalog, trades, clock, paths, ends, troubles, doubted: suspected }
 }
 
 const market = (ticker: string, status = 'active', more: object = {}) => ({
@@ -164,7 +164,11 @@ describe('Kalshi catalogue', () => {
 
   it('keeps tags when the list of series is empty', async () => {
     let series: object = SERIES
-    const { catalog, clock, doubted } = await open((path) => {
+    const {
+      catalog,
+      clock,
+      doubted: suspected,
+    } = await open((path) => {
       if (path === '/series') return series
       if (path === '/events') return { events: [event('S-1')] }
       return { markets: [market('S-1-A')], cursor: '' }
@@ -180,7 +184,7 @@ describe('Kalshi catalogue', () => {
     series = { series: [] }
     clock.advance(3_600_001)
     assert.deepEqual(await tags(), before)
-    assert.equal(doubted('series', 'empty'), 1)
+    assert.equal(suspected('series', 'empty'), 1)
   })
 
   it('refreshes updated markets with the required filter', async () => {
@@ -247,14 +251,14 @@ describe('Kalshi catalogue', () => {
   })
 
   it('names a field missing or mistyped on a complete page, and a row of unknown status or structure', async () => {
-    const whole = {
+    const complete = {
       ...{ yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4200', last_price_dollars: '0.4000' },
       ...{ volume_fp: '1.00', volume_24h_fp: '1.00', open_interest_fp: '1.00' },
       ...{ rules_primary: 'If …', updated_time: '2026-11-01T00:00:00Z' },
       price_ranges: [{ start: '0.0000', end: '1.0000', step: '0.0100' }],
       price_level_structure: 'center_deci_edge_centi_cent',
     }
-    const { yes_bid_dollars: _, ...bare } = whole
+    const { yes_bid_dollars: _, ...bare } = complete
     const found = async (rows: readonly object[]) => {
       const { catalog, drift } = await open((path) => {
         if (path === '/series') return SERIES
@@ -268,11 +272,11 @@ describe('Kalshi catalogue', () => {
       return { count: markets.length, named }
     }
     const one = await found([
-      market('S-1-A', 'active', whole),
+      market('S-1-A', 'active', complete),
       market('S-1-B', 'active', bare),
-      market('S-1-C', 'haunted', whole),
-      market('S-1-D', 'active', { ...whole, price_level_structure: 'round' }),
-      market('S-1-E', 'active', { ...whole, price_ranges: [{ start: '1' }] }),
+      market('S-1-C', 'haunted', complete),
+      market('S-1-D', 'active', { ...complete, price_level_structure: 'round' }),
+      market('S-1-E', 'active', { ...complete, price_ranges: [{ start: '1' }] }),
     ])
     assert.deepEqual(one, {
       count: 4,
@@ -434,7 +438,11 @@ describe('Kalshi trades over REST', () => {
     )
     let damage = (rows: readonly unknown[]) => rows
     let isWalkDamaged = false
-    const { trades, clock, doubted } = await open((_path, query) => {
+    const {
+      trades,
+      clock,
+      doubted: suspected,
+    } = await open((_path, query) => {
       const isWalk = !query.has('min_ts')
       return { trades: isWalk && !isWalkDamaged ? all : damage(all.slice(0, 4)), cursor: '' }
     })
@@ -450,7 +458,7 @@ describe('Kalshi trades over REST', () => {
       const answer = await read()
       assert.equal(answer.trades.length, 4, reason)
       assert.equal(answer.suspectReason, null)
-      assert.equal(doubted('trades', reason), 1)
+      assert.equal(suspected('trades', reason), 1)
       isWalkDamaged = true
       assert.equal((await read()).suspectReason, reason)
     }

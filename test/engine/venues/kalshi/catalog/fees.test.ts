@@ -41,12 +41,12 @@ class Venue {
   readonly asked: string[] = []
 
   constructor() {
-    const tally = new VenueCounters({
+    const counters = new VenueCounters({
       ...{ venue: 'b', log: silentLog },
       metrics: this.metrics,
       drift: quietDrift(),
     })
-    this.fees = new KalshiFees({ http: this, clock: this.clock, counters: tally })
+    this.fees = new KalshiFees({ http: this, clock: this.clock, counters: counters })
   }
 
   async getJson(path: string, query: Query = {}): Promise<unknown> {

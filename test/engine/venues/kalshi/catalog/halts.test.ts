@@ -9,9 +9,9 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 test('closes open markets of a halted part and reads them again when it resumes', () => {
   const clock = new ManualClock()
-  const told: string[] = []
+  const published: string[] = []
   const emit = (event: { kind: string; market?: string; status?: string }) =>
-    told.push(`${event.market} ${event.status ?? event.kind}`)
+    published.push(`${event.market} ${event.status ?? event.kind}`)
   const timers = new StatusTimers({ clock, emit })
   const terms = new MarketTerms()
   const halts = new ExchangeHalts({ clock, terms, timers, emit })
@@ -25,9 +25,9 @@ test('closes open markets of a halted part and reads them again when it resumes'
   }
   halts.note(2, false)
   halts.note(2, false)
-  assert.deepEqual(told, ['A closed'])
+  assert.deepEqual(published, ['A closed'])
   halts.note(2, true)
   clock.advance(10_000)
-  assert.deepEqual(told.slice(1).sort(), ['A marketSeen', 'B marketSeen'])
+  assert.deepEqual(published.slice(1).sort(), ['A marketSeen', 'B marketSeen'])
   timers.stop()
 })

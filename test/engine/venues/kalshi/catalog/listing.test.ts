@@ -85,10 +85,10 @@ describe('Kalshi listing', () => {
 
   it('builds the question from event and market without repeated words', () => {
     assert.equal(market().question, 'Cincinnati at Philadelphia: Cincinnati')
-    const asked = event({ title: 'Who will win?' })
-    assert.equal(market({}, asked).question, 'Who will win? Cincinnati')
-    assert.equal(market({ yes_sub_title: 'who will win?' }, asked).question, 'Who will win?')
-    assert.equal(market({ yes_sub_title: '' }, asked).question, 'Who will win?')
+    const requested = event({ title: 'Who will win?' })
+    assert.equal(market({}, requested).question, 'Who will win? Cincinnati')
+    assert.equal(market({ yes_sub_title: 'who will win?' }, requested).question, 'Who will win?')
+    assert.equal(market({ yes_sub_title: '' }, requested).question, 'Who will win?')
     const alone = event({ event_ticker: 'KXMARS-99', title: 'Will Musk visit Mars?' })
     const only = { ticker: 'KXMARS-99', event_ticker: 'KXMARS-99', yes_sub_title: 'Mars' }
     assert.equal(market(only, alone).question, 'Will Musk visit Mars?')
@@ -130,10 +130,10 @@ describe('Kalshi listing', () => {
   })
 
   it('reads statuses', () => {
-    const words = ['active', 'inactive', 'closed', 'determined', 'disputed', 'amended', 'finalized']
+    const terms = ['active', 'inactive', 'closed', 'determined', 'disputed', 'amended', 'finalized']
     const expected = ['open', 'closed', 'closed', 'closed', 'closed', 'closed', 'resolved']
     assert.deepEqual(
-      words.map((status) => market({ status }).status),
+      terms.map((status) => market({ status }).status),
       expected,
     )
     const unopened = market({ status: 'initialized' })

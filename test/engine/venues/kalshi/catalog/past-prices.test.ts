@@ -13,7 +13,7 @@ import { timeMs } from '../../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { record, records, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
-import { patientHttp } from '../../../../support/clients/patient-http.ts'
+import { retryingHttp } from '../../../../support/clients/patient-http.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 
@@ -24,7 +24,7 @@ const DATA = process.env.SHARED_DATA ?? '../shared/data'
 
 function openPastPrices(t: TestContext, baseUrl: string, clock = new ManualClock()) {
   const metrics = new Metrics()
-  const http = patientHttp(t, baseUrl, metrics)
+  const http = retryingHttp(t, baseUrl, metrics)
   const prices = new KalshiPastPrices({
     http,
     clock,
@@ -51,10 +51,10 @@ async function openStub(
   t: TestContext,
   answers: (path: string, query: URLSearchParams) => unknown,
 ) {
-  const asked: string[] = []
+  const requested: string[] = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://x')
-    asked.push(url.pathname)
+    requested.push(url.pathname)
     const answer = answers(url.pathname, url.searchParams)
     response.statusCode = answer === null ? 404 : 200
     response.end(JSON.stringify(answer ?? { error: { code: 'not_found' } }))
@@ -63,7 +63,7 @@ async function openStub(
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object')
   t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  return { asked, ...openPastPrices(t, `http://127.0.0.1:${address.port}`) }
+  return { asked: requested, ...openPastPrices(t, `http://127.0.0.1:${address.port}`) }
 }
 
 const range = (close: string) => ({ close_dollars: close })
@@ -75,9 +75,9 @@ test('reads a day by the minute in one request, as the venue returns it', async 
   const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
   const query = `start_ts=${DAY_S}&end_ts=${DAY_S + 86_399}&period_interval=1`
   const path = `/series/KXTEST/markets/${first.listing.nativeId}/candlesticks?${query}`
-  const told = records((await venue.get(path)).body.candlesticks)
-  assert.equal(told.length, 1_440)
-  const naive = told.map((candle) => {
+  const published = records((await venue.get(path)).body.candlesticks)
+  assert.equal(published.length, 1_440)
+  const naive = published.map((candle) => {
     const close = record(candle.price).close_dollars
     const bid = Number(record(candle.yes_bid).close_dollars)
     const ask = Number(record(candle.yes_ask).close_dollars)
@@ -123,9 +123,9 @@ test('takes a candle’s last trade, else the middle of a tight book, else the p
 test('puts the price before the first candle at its start', async (t) => {
   const price = { close_dollars: '0.40', previous_dollars: '0.20' }
   const candlesticks = [{ end_period_ts: DAY_S + 600, price }]
-  let asked = new URLSearchParams()
+  let requested = new URLSearchParams()
   const { read } = await openStub(t, (_, query) => {
-    asked = query
+    requested = query
     return { candlesticks }
   })
   const points = await read(DAY_START_MS, DAY_START_MS + DAY_MS - 1)
@@ -133,10 +133,10 @@ test('puts the price before the first candle at its start', async (t) => {
     { timeMs: DAY_START_MS + 540_000, price: 200_000 },
     { timeMs: DAY_START_MS + 600_000, price: 400_000 },
   ])
-  assert.equal(asked.get('include_latest_before_start'), 'true')
-  assert.equal(asked.get('period_interval'), '1')
+  assert.equal(requested.get('include_latest_before_start'), 'true')
+  assert.equal(requested.get('period_interval'), '1')
   await read(DAY_START_MS - 13 * DAY_MS, DAY_START_MS - 1)
-  assert.equal(asked.get('period_interval'), '60', 'two weeks are few candles')
+  assert.equal(requested.get('period_interval'), '60', 'two weeks are few candles')
   candlesticks[0] = { end_period_ts: DAY_S, price }
   assert.deepEqual(await read(DAY_START_MS, DAY_START_MS + 1), [
     { timeMs: DAY_START_MS - 60_000, price: 200_000 },
@@ -166,7 +166,11 @@ test('counts and skips unreadable candles', async (t) => {
 test('searches the archive for an old market missing from the live lists', async (t) => {
   const cutoff = new Date(DAY_START_MS + 10 * DAY_MS).toISOString()
   let archived: unknown = null
-  const { read, asked, clock } = await openStub(t, (path) => {
+  const {
+    read,
+    asked: requested,
+    clock,
+  } = await openStub(t, (path) => {
     if (path === '/historical/cutoff') return { market_settled_ts: cutoff }
     return path.startsWith('/historical/markets/') ? archived : null
   })
@@ -178,10 +182,14 @@ test('searches the archive for an old market missing from the live lists', async
   await read(DAY_START_MS + 11 * DAY_MS, DAY_START_MS + 12 * DAY_MS)
   const live = '/series/KXTEST/markets/KXTEST-26-A/candlesticks'
   const old = '/historical/markets/KXTEST-26-A/candlesticks'
-  assert.deepEqual(asked, [live, '/historical/cutoff', old, live, old, live])
+  assert.deepEqual(requested, [live, '/historical/cutoff', old, live, old, live])
   clock.advance(2 * 3_600_000)
   await read(DAY_START_MS, DAY_START_MS + 1, { series: 'KXOTHER' })
-  assert.deepEqual(asked.slice(-3), [live.replace('KXTEST', 'KXOTHER'), '/historical/cutoff', old])
+  assert.deepEqual(requested.slice(-3), [
+    live.replace('KXTEST', 'KXOTHER'),
+    '/historical/cutoff',
+    old,
+  ])
 })
 
 test('reads every recorded candle with its close price', async (t) => {
@@ -195,20 +203,20 @@ test('reads every recorded candle with its close price', async (t) => {
   }
   const answers: unknown[] = []
   for (const file of files) {
-    const whole = record(JSON.parse(readFileSync(file, 'utf8')))
-    const markets = Object.values(record(whole.markets))
-    answers.push(...(markets.length > 0 ? markets : [whole.response]))
+    const complete = record(JSON.parse(readFileSync(file, 'utf8')))
+    const markets = Object.values(record(complete.markets))
+    answers.push(...(markets.length > 0 ? markets : [complete.response]))
   }
   let answer: unknown = null
   const { read, rejections } = await openStub(t, () => answer)
   let candleCount = 0
   for (answer of answers) {
-    const told = records(record(answer).candlesticks)
-    candleCount += told.length
-    const ends = told.map((candle) => Number(candle.end_period_ts) * 1_000)
+    const published = records(record(answer).candlesticks)
+    candleCount += published.length
+    const ends = published.map((candle) => Number(candle.end_period_ts) * 1_000)
     const points = await read(Math.min(...ends), Math.max(...ends))
     const byTime = new Map(points.map((point) => [Number(point.timeMs), point.price]))
-    for (const candle of told) {
+    for (const candle of published) {
       const close = record(candle.price).close_dollars
       if (typeof close !== 'string') continue
       const atMs = Number(candle.end_period_ts) * 1_000

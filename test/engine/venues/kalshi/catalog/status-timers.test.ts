@@ -9,75 +9,75 @@ import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 
 function open() {
   const clock = new ManualClock()
-  const told: string[] = []
+  const published: string[] = []
   const startMs = clock.nowMs()
   const timers = new StatusTimers({
     clock,
     emit: (event) => {
       const atMs = clock.nowMs() - startMs
-      if (event.kind === 'marketStatus') told.push(`${atMs} ${event.market} ${event.status}`)
-      else if (event.kind === 'marketSeen') told.push(`${atMs} ${event.market} seen`)
+      if (event.kind === 'marketStatus') published.push(`${atMs} ${event.market} ${event.status}`)
+      else if (event.kind === 'marketSeen') published.push(`${atMs} ${event.market} seen`)
     },
   })
   const at = (ms: number): TimeMs => timeMs(startMs + ms)
-  return { clock, told, timers, at }
+  return { clock, told: published, timers, at }
 }
 
 describe('Kalshi status timers', () => {
   it('opens and closes a market on time and confirms each change afterwards', () => {
-    const { clock, told, timers, at } = open()
+    const { clock, told: published, timers, at } = open()
     timers.set('T', { status: 'closed', openAtMs: at(1_000), closeAtMs: at(60_000) })
     clock.advance(120_000)
-    assert.deepEqual(told, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
+    assert.deepEqual(published, ['1000 T open', '4000 T seen', '60000 T closed', '63000 T seen'])
   })
 
   it('does not fire for repeated times, but for new ones', () => {
-    const { clock, told, timers, at } = open()
+    const { clock, told: published, timers, at } = open()
     const times = { status: 'open' as const, openAtMs: null, closeAtMs: at(1_000) }
     timers.set('T', times)
     clock.advance(10_000)
     // REST still shows it open.
     timers.set('T', times)
     clock.advance(100_000)
-    assert.deepEqual(told, ['1000 T closed', '4000 T seen'])
+    assert.deepEqual(published, ['1000 T closed', '4000 T seen'])
     timers.set('T', { ...times, closeAtMs: at(200_000) })
     clock.advance(200_000)
-    assert.deepEqual(told.slice(2), ['200000 T closed', '203000 T seen'])
+    assert.deepEqual(published.slice(2), ['200000 T closed', '203000 T seen'])
   })
 
   it('replaces the old close with a moved one', () => {
-    const { clock, told, timers, at } = open()
+    const { clock, told: published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(10_000) })
     timers.correct('T', { closeAtMs: at(20_000) })
     timers.correct('unknown', { closeAtMs: at(5_000) })
     clock.advance(15_000)
-    assert.deepEqual(told, [])
+    assert.deepEqual(published, [])
     clock.advance(15_000)
-    assert.deepEqual(told, ['20000 T closed', '23000 T seen'])
+    assert.deepEqual(published, ['20000 T closed', '23000 T seen'])
   })
 
   it('only confirms a close long past, and repeats no status from the venue', () => {
-    const { clock, told, timers, at } = open()
+    const { clock, told: published, timers, at } = open()
     timers.set('OLD', { status: 'open', openAtMs: null, closeAtMs: at(-3_600_000) })
     timers.set('TOLD', { status: 'open', openAtMs: null, closeAtMs: at(5_000) })
     timers.noteStatus('TOLD', 'closed')
     clock.advance(60_000)
-    assert.deepEqual(told, ['3000 OLD seen', '8000 TOLD seen'])
+    assert.deepEqual(published, ['3000 OLD seen', '8000 TOLD seen'])
   })
 
   it('reports nothing and leaves no timer for removed markets and a stopped list', () => {
-    const { clock, told, timers, at } = open()
+    const { clock, told: published, timers, at } = open()
     timers.set('A', { status: 'open', openAtMs: null, closeAtMs: at(1_000) })
     timers.remove('A')
     timers.set('B', { status: 'open', openAtMs: null, closeAtMs: at(2_000) })
     clock.advance(1_500)
     timers.stop()
     clock.advance(100_000)
-    assert.deepEqual([told, clock.timerCount], [[], 0])
+    assert.deepEqual([published, clock.timerCount], [[], 0])
   })
 
   it('fires ten thousand closes in order with one timer', () => {
-    const { clock, told, timers, at } = open()
+    const { clock, told: published, timers, at } = open()
     const random = seededRandom('timers')
     const expected: string[] = []
     for (let number = 0; number < 10_000; number += 1) {
@@ -88,15 +88,15 @@ describe('Kalshi status timers', () => {
     }
     assert.ok(clock.timerCount <= 1)
     clock.advance(1_000_000)
-    const closes = told.filter((line) => line.endsWith('closed'))
+    const closes = published.filter((line) => line.endsWith('closed'))
     assert.deepEqual(closes.sort(), expected.sort())
   })
 
   it('detects a wall clock that jumps forward within half a minute', () => {
-    const { clock, told, timers, at } = open()
+    const { clock, told: published, timers, at } = open()
     timers.set('T', { status: 'open', openAtMs: null, closeAtMs: at(3_600_000) })
     clock.jumpCalendar(3_700_000)
     clock.advance(30_000)
-    assert.equal(told.length, 1)
+    assert.equal(published.length, 1)
   })
 })

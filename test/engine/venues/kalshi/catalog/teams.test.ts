@@ -17,11 +17,11 @@ function openTeams(restUrl: string) {
   const venue = openKalshi({ ...parts, emit: () => {} }, options)
   const count = (name: string, reason: string) =>
     metrics.count(name, 'x', { venue: 'b', reason }).value
-  const doubted = (reason: string) => {
+  const suspected = (reason: string) => {
     const labels = { venue: 'b', kind: 'teams', reason }
     return metrics.count('venue_answers_doubted_total', 'x', labels).value
   }
-  return { doubted, teams: () => venue.teams(new AbortController().signal), count }
+  return { doubted: suspected, teams: () => venue.teams(new AbortController().signal), count }
 }
 
 async function openStub(t: TestContext, answers: (query: URLSearchParams) => unknown) {
@@ -67,7 +67,7 @@ test('reads all pages and ends on a repeated cursor', async (t) => {
     y: { rows: [], cursor: 'z' },
     z: { rows: [4], cursor: '' },
   }
-  const { teams, doubted } = await openStub(t, (query) => {
+  const { teams, doubted: suspected } = await openStub(t, (query) => {
     const page = pages[query.get('cursor') ?? '']
     return { structured_targets: page?.rows.map(row), cursor: page?.cursor }
   })
@@ -77,7 +77,7 @@ test('reads all pages and ends on a repeated cursor', async (t) => {
   )
   pages.z = { rows: [4], cursor: 'y' }
   assert.equal((await teams()).length, 4)
-  assert.equal(doubted('cursor'), 1)
+  assert.equal(suspected('cursor'), 1)
 })
 
 test('keeps teams and single players, but not players of teams', async (t) => {
@@ -98,11 +98,11 @@ test('keeps teams and single players, but not players of teams', async (t) => {
   const { teams, count } = await openStub(t, () => ({ structured_targets: rows, cursor: '' }))
   const found = await teams()
   assert.deepEqual(
-    found.map(({ name, league, code, location: place, nickname }) => [
+    found.map(({ name, league, code, location: position, nickname }) => [
       name,
       league,
       code,
-      place,
+      position,
       nickname,
     ]),
     [

@@ -12,7 +12,8 @@ import {
 
 const figures = (bench: Bench) =>
   bench.events.flatMap((event) => (event.kind === 'figures' ? [event] : []))
-const asked = (bench: Bench) => bench.requests.filter((path) => path.includes('/markets?tickers='))
+const requested = (bench: Bench) =>
+  bench.requests.filter((path) => path.includes('/markets?tickers='))
 
 describe('Kalshi figures over REST', () => {
   afterEach(closeAll)
@@ -25,7 +26,7 @@ describe('Kalshi figures over REST', () => {
     bench.venue.feed.start()
     await until(bench, () => figures(bench).length === 2)
     assert.deepEqual(
-      asked(bench).map((path) => path.split('?')[1]),
+      requested(bench).map((path) => path.split('?')[1]),
       ['tickers=B%2CA&limit=100'],
     )
     const { lastPrice, previousPrice, volumeTotal, volume24h, openInterest, ...event } =
@@ -35,10 +36,10 @@ describe('Kalshi figures over REST', () => {
     assert.ok(event.tradesToMs >= event.venueTimeMs)
     const before = bench.requests.length
     await until(bench, () => bench.requests.length > before + 60)
-    assert.equal(asked(bench).length, 1)
+    assert.equal(requested(bench).length, 1)
     bench.trades = [{ ...row('4', bench.clock.nowMs()), ticker: 'A' }, ...bench.trades]
-    await until(bench, () => asked(bench).length === 2, 100)
-    assert.ok(asked(bench)[1]?.includes('tickers=A&'))
+    await until(bench, () => requested(bench).length === 2, 100)
+    assert.ok(requested(bench)[1]?.includes('tickers=A&'))
   })
 
   it('asks again when the venue does not answer', async () => {
@@ -47,7 +48,7 @@ describe('Kalshi figures over REST', () => {
     bench.marketRows = () => []
     bench.trades = [row('1', bench.clock.nowMs())]
     bench.venue.feed.start()
-    await until(bench, () => asked(bench).length === 1)
+    await until(bench, () => requested(bench).length === 1)
     bench.marketRows = null
     await until(bench, () => figures(bench).length === 1, 100)
     assert.equal(count(bench, 'trade'), 1)
@@ -68,6 +69,6 @@ describe('Kalshi figures over REST', () => {
       const wanted = bench.clock.nowMs() + 2_000
       await until(bench, () => bench.clock.nowMs() >= wanted, 250)
     }
-    assert.equal(asked(bench).length, 1)
+    assert.equal(requested(bench).length, 1)
   })
 })

@@ -62,7 +62,7 @@ describe('Kalshi tickers', () => {
     for (let second = 0; second < 65; second += 1) {
       ticker()
       for (const peer of bench.peers) peer.socket.ping()
-      for (let turns = 0; turns < 20; turns += 1) await nextTurn()
+      for (let ticks = 0; ticks < 20; ticks += 1) await nextTurn()
       bench.clock.advance(1_000)
     }
     await until(bench, () => figures(bench).length === 2)

@@ -11,7 +11,7 @@ import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catal
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
 import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
-import { patientHttp } from '../../../../support/clients/patient-http.ts'
+import { retryingHttp } from '../../../../support/clients/patient-http.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub, type StubRequest } from '../../../../support/fakes/polymarket-stub.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
@@ -158,8 +158,8 @@ test('rejects a list whose cursor repeats and keeps earlier rows', async (t) => 
   const { stub, catalog, onPage, signal, ids } = await openCatalog(t)
   stub.rest = ({ query }) =>
     query.get('closed') === 'true' ? { events: [] } : { events: [event(1)], next_cursor: 'same' }
-  const doubt = { name: 'SuspectAnswerError', reason: 'cursor' }
-  await assert.rejects(catalog.crawl(onPage, signal), doubt)
+  const staleReason = { name: 'SuspectAnswerError', reason: 'cursor' }
+  await assert.rejects(catalog.crawl(onPage, signal), staleReason)
   assert.deepEqual(ids(), ['0x1', '0x1'])
   for (const answer of [{ error: 'none' }, [], { events: {} }]) {
     stub.rest = () => answer
@@ -292,7 +292,7 @@ test('groups all neg-risk markets of an event, closed ones too, and none for unk
   const stub = new PolymarketStub()
   const { gamma: baseUrl } = await stub.start()
   const parts = { clock: noonClock, log: silentLog, metrics: new Metrics() }
-  const gamma = patientHttp(t, baseUrl, parts.metrics)
+  const gamma = retryingHttp(t, baseUrl, parts.metrics)
   t.after(() => stub.stop())
   const inGroup = (number: number, more: object = {}) =>
     market(number, { negRisk: true, negRiskMarketID: '0xgroup', ...more })

@@ -164,26 +164,26 @@ test('reads the same fees from an announcement, the CLOB and Gamma', () => {
     assert.equal(unreadable.kind, 'unknown')
     assert.notEqual(unreadable.source, null)
   }
-  for (const silent of [announced(null), announced(undefined, undefined), clob(null)]) {
-    assert.equal(silent.source, null, 'what says nothing has no source')
+  for (const unsubscribed of [announced(null), announced(undefined, undefined), clob(null)]) {
+    assert.equal(unsubscribed.source, null, 'what says nothing has no source')
   }
 })
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const ID = conditionId(`0x01${'7'.repeat(60)}`)
 
 /** Fees of markets of which Gamma says nothing, beside a CLOB whose answers the test writes. */
 function openFees() {
   const clock = new ManualClock()
   const world = { answer: (): unknown => ({ c: ID, fd: { r: 0.05, e: 1, to: true } }) }
-  const asked: string[] = []
+  const requested: string[] = []
   const seen: string[] = []
   const reasons: string[] = []
   const drift = quietDrift()
   const fees = new PolymarketFees({
     clob: {
       getJson: async (path) => {
-        asked.push(path)
+        requested.push(path)
         return world.answer()
       },
     },
@@ -197,17 +197,17 @@ function openFees() {
   })
   const pass = async (ms: number) => {
     for (let atMs = 0; atMs < ms; atMs += 500) {
-      await turn()
+      await tick()
       clock.advance(500)
     }
-    await turn()
+    await tick()
   }
   const rateOf = (more: object = {}, row: object = {}) => {
     const market = readMarket({ ...ROW, ...row })
     assert.ok(typeof market !== 'string')
     return fees.completed({ ...market, ...more }).fees.now.taker?.rateMicros ?? null
   }
-  return { fees, clock, world, asked, seen, reasons, pass, rateOf, drift }
+  return { fees, clock, world, asked: requested, seen, reasons, pass, rateOf, drift }
 }
 
 const ROW = {
@@ -216,22 +216,22 @@ const ROW = {
 }
 
 test('requests fees missing from Gamma at the CLOB once an hour for an open market', async () => {
-  const { fees, asked, seen, pass, rateOf } = openFees()
+  const { fees, asked: requested, seen, pass, rateOf } = openFees()
   fees.start()
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000)
   assert.equal(rateOf({ status: 'closed' }), null)
   await pass(2_000)
-  assert.deepEqual(asked, [], 'what Gamma says, and what is over, is not asked for')
-  for (let reading = 0; reading < 3; reading += 1) assert.equal(rateOf(), null)
+  assert.deepEqual(requested, [], 'what Gamma says, and what is over, is not asked for')
+  for (let sync = 0; sync < 3; sync += 1) assert.equal(rateOf(), null)
   await pass(2_000)
-  assert.deepEqual(asked, [`/clob-markets/${ID}`])
+  assert.deepEqual(requested, [`/clob-markets/${ID}`])
   assert.deepEqual(seen, [ID], 'the market is read again')
   assert.equal(rateOf(), 50_000)
   assert.equal(rateOf({}, { feeSchedule: SCHEDULE }), 70_000, 'Gamma stands above the CLOB')
   await pass(3_600_000)
   assert.equal(rateOf(), 50_000)
   await pass(1_000)
-  assert.equal(asked.length, 2)
+  assert.equal(requested.length, 2)
   assert.deepEqual(seen, [ID], 'the same said again is no news')
   await fees.stop()
 })
@@ -253,14 +253,14 @@ test('takes the minimum order from the CLOB where Gamma does not state it', asyn
 })
 
 test('keeps an unreadable Gamma schedule unknown, and names the same of other sources', async () => {
-  const { fees, asked, world, pass, rateOf, drift } = openFees()
+  const { fees, asked: requested, world, pass, rateOf, drift } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
   for (const rate of [4, '7%', null]) {
     assert.equal(rateOf({}, { feeSchedule: { ...SCHEDULE, rate } }), null)
   }
   await pass(3_600_000)
-  assert.deepEqual(asked, [])
+  assert.deepEqual(requested, [])
   world.answer = () => ({ c: ID, fd: { r: 4, e: 1, to: true } })
   assert.equal(rateOf(), 70_000)
   await pass(2_000)
@@ -273,41 +273,41 @@ test('keeps an unreadable Gamma schedule unknown, and names the same of other so
 })
 
 test('keeps an announcement and no longer requests it', async () => {
-  const { fees, world, asked, reasons, pass, rateOf } = openFees()
+  const { fees, world, asked: requested, reasons, pass, rateOf } = openFees()
   fees.start()
   fees.note(ID, readNewMarketFees({ fees_enabled: true, fee_schedule: TEXTS }))
   fees.note(ID, FEES_UNKNOWN)
   assert.equal(rateOf(), 70_000)
   await pass(3_600_000)
-  assert.deepEqual(asked, [])
-  const gone = new FetchError('status', 'status 404', { status: 404 })
+  assert.deepEqual(requested, [])
+  const removed = new FetchError('status', 'status 404', { status: 404 })
   for (const answer of [
     () => assert.fail('down'),
     () => ({ c: '0xother', fd: { r: 1, e: 1 } }),
     () => 'text',
     () => {
-      throw gone
+      throw removed
     },
   ]) {
     world.answer = answer
     assert.equal(rateOf(), 70_000)
     await pass(31_000)
   }
-  assert.equal(asked.length, 4)
+  assert.equal(requested.length, 4)
   assert.deepEqual(reasons, ['fees_not_read'])
   assert.equal(rateOf(), 70_000)
   await fees.stop()
 })
 
 test('queues a thousand markets and requests two a second', async () => {
-  const { fees, asked, world, pass, rateOf } = openFees()
+  const { fees, asked: requested, world, pass, rateOf } = openFees()
   for (let number = 0; number < 1_100; number += 1) {
     rateOf({ nativeId: conditionId(`0x${String(number).padStart(64, '0')}`) })
   }
-  world.answer = () => ({ c: asked.at(-1)?.slice('/clob-markets/'.length), fd: null })
+  world.answer = () => ({ c: requested.at(-1)?.slice('/clob-markets/'.length), fd: null })
   fees.start()
   await pass(600_000)
-  assert.equal(asked.length, 1_000)
+  assert.equal(requested.length, 1_000)
   await fees.stop()
 })
 

@@ -156,9 +156,9 @@ test('resolves a protocol v2 market by its own status alone, and names new statu
   assert.deepEqual(of({ ...won, resolutionStatus: 'active' }), ['closed', null])
   assert.deepEqual(of({ ...won, resolutionStatus: 'contested' }), ['closed', null])
   assert.deepEqual(of(won), ['resolved', 1_000_000])
-  const words = { version: 'v3', umaResolutionStatus: 'resolved', resolutionStatus: 'contested' }
+  const terms = { version: 'v3', umaResolutionStatus: 'resolved', resolutionStatus: 'contested' }
   assert.deepEqual(
-    [...unknownValues(words)],
+    [...unknownValues(terms)],
     [
       ['version', 'v3'],
       ['resolutionStatus', 'contested'],
@@ -217,8 +217,8 @@ test('reads a dispute that is only in the list of resolution steps', () => {
     null,
   ])
   assert.deepEqual(stateOf(listed('proposed', 'disputed')), ['open', 'disputed', null])
-  const states = (word: string | undefined, ...steps: string[]) =>
-    market({ umaResolutionStatus: word, ...listed(...steps) }).resolutionStatus
+  const states = (term: string | undefined, ...steps: string[]) =>
+    market({ umaResolutionStatus: term, ...listed(...steps) }).resolutionStatus
   assert.equal(states('proposed', 'proposed', 'disputed'), 'disputed', 'the list is newer')
   assert.equal(states('disputed', 'proposed'), 'disputed', 'the list is older')
   assert.equal(states('disputed', 'proposed', 'disputed', 'proposed'), 'proposed')

@@ -26,7 +26,7 @@ class World {
   readonly seen: number[] = []
   isDown = false
   readonly interest = new PolymarketOpenInterest({
-    data: { value: async (asked) => this.#answer(asked) },
+    data: { value: async (requested) => this.#answer(requested) },
     clock: this.clock,
     counters: new VenueCounters({
       ...{ venue: 'a', log: silentLog, metrics: new Metrics(), drift: quietDrift() },

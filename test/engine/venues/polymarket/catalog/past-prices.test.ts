@@ -8,7 +8,7 @@ import { Metrics } from '../../../../../engine/process/metrics.ts'
 import { complement, timeMs } from '../../../../../engine/units.ts'
 import { PolymarketPastPrices } from '../../../../../engine/venues/polymarket/catalog/past-prices.ts'
 import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
-import { patientHttp } from '../../../../support/clients/patient-http.ts'
+import { retryingHttp } from '../../../../support/clients/patient-http.ts'
 import { PolymarketStub, type StubRest } from '../../../../support/fakes/polymarket-stub.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
@@ -19,7 +19,7 @@ const DAY_START_MS = Date.UTC(2026, 10, 17)
 
 function openPastPrices(t: TestContext, baseUrl: string) {
   const metrics = new Metrics()
-  const clob = patientHttp(t, baseUrl, metrics)
+  const clob = retryingHttp(t, baseUrl, metrics)
   const prices = new PolymarketPastPrices({
     clob,
     counters: new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() }),
@@ -85,16 +85,16 @@ test('requests a longer range in the required steps, and empty ones by twelve ho
   assert.deepEqual(points, [{ timeMs: DAY_START_MS - DAY_MS / 2, price: 250_000 }])
   await read('1', DAY_START_MS - 14 * DAY_MS, DAY_START_MS - 1)
   await read('1', DAY_START_MS - 14 * DAY_MS, DAY_START_MS - 1, { stepMs: 3_600_000 })
-  const asked = stub.requests.map(({ query }) => ({
+  const requested = stub.requests.map(({ query }) => ({
     fidelity: query.get('fidelity'),
     days: (Number(query.get('endTs')) - Number(query.get('startTs'))) / 86_400,
   }))
   assert.deepEqual(
-    asked.map(({ fidelity }) => fidelity),
+    requested.map(({ fidelity }) => fidelity),
     ['1', '720', '720', '60'],
   )
   assert.ok(
-    asked.every(({ days }) => days <= 15),
+    requested.every(({ days }) => days <= 15),
     'the venue refuses more',
   )
 })

@@ -93,8 +93,8 @@ test('takes a team’s location as its name without the nickname, else unknown',
   const rows = names.map(([name, alias], id) => ({ id, name, alias, league: 'nfl' }))
   const { teams } = await openTeams(t, ({ query }) => (query.get('offset') === '0' ? rows : []))
   assert.deepEqual(
-    (await teams()).map(({ location: place }) => place),
-    names.map(([, , place]) => place),
+    (await teams()).map(({ location: position }) => position),
+    names.map(([, , position]) => position),
   )
 })
 

@@ -68,15 +68,15 @@ function open() {
     onGivenUp: () => assert.fail('no reading failed'),
   })
   const range = { fromMs: timeMs(FIRST_S * 1_000), toMs: timeMs((FIRST_S + SECONDS) * 1_000) }
-  const reading = { isOver: false }
+  const sync = { isOver: false }
   const fetch = async (): Promise<void> => {
     await backFill.fetch({ market: null, source: 'backfill', ...range })
-    reading.isOver = true
+    sync.isOver = true
   }
   /** Until the reading is over, with `between` in each turn. */
   const read = async (between: () => void): Promise<void> => {
     const fetching = fetch()
-    while (!reading.isOver) {
+    while (!sync.isOver) {
       await nextTurn()
       ofTurn = 0
       between()
@@ -88,19 +88,19 @@ function open() {
 
 test('emits trades in complete transactions, without repeats from the stream between', async () => {
   const { rows, ids, seen, ledger, read, clock } = open()
-  let turns = 0
+  let ticks = 0
   await read(() => {
-    turns += 1
+    ticks += 1
     // The stream's copy of a fill that the back-fill has not come to yet, and of one that it has given.
-    const later = rows[2 * turns + 20]
-    if (turns === 3 && later !== undefined) ledger.addMatched(later, clock.nowMs())
+    const later = rows[2 * ticks + 20]
+    if (ticks === 3 && later !== undefined) ledger.addMatched(later, clock.nowMs())
     const given = rows[0]
-    if (turns === 5 && given !== undefined) ledger.addMatched(given, clock.nowMs())
+    if (ticks === 5 && given !== undefined) ledger.addMatched(given, clock.nowMs())
   })
   const wanted = rows.map((row, index) => tradeId({ row, n: index % 2 }))
   assert.deepEqual([...new Set(ids)].sort(), wanted.sort())
   assert.equal(ids.length, wanted.length + 1, 'the fill that the stream gave first has the same id')
-  assert.ok(turns >= 2 * SECONDS, `${turns} turns`)
+  assert.ok(ticks >= 2 * SECONDS, `${ticks} turns`)
   assert.ok(seen.most <= 3, `${seen.most} in a turn`)
 })
 
@@ -125,7 +125,7 @@ test('emits rows of an outage as the fills that their makers show, and as one tr
   const sold = { side: 'SELL', size: 3, price: 0.5, proxyWallet: '0xbb' } as const
   const makers = [read(sold), read({ ...sold, size: 7, price: 0.51, proxyWallet: '0xcc' })]
   const rows = [read({}), read({ transactionHash: '0x2' })]
-  const asked: boolean[] = []
+  const requested: boolean[] = []
   const ids: string[] = []
   const emit = (event: { readonly kind: string; readonly nativeId?: string }): void =>
     void ids.push(event.nativeId ?? '')
@@ -134,7 +134,7 @@ test('emits rows of an outage as the fills that their makers show, and as one tr
     ...{ clock, ledger, emit, signal: new AbortController().signal },
     walk: {
       async read({ fromMs, isTakerOnly = true }, onRows) {
-        asked.push(isTakerOnly)
+        requested.push(isTakerOnly)
         await onRows(isTakerOnly ? rows : [...rows, ...makers])
         const ends = { newestMs: null, provenToMs: clock.nowMs() }
         return { completeFromMs: fromMs, suspectReason: null, ...ends }
@@ -155,5 +155,5 @@ test('emits rows of an outage as the fills that their makers show, and as one tr
   assert.deepEqual(ids, expected)
   await backFill.fetch(range)
   assert.deepEqual(ids.slice(3), expected, 'the same trades again')
-  assert.deepEqual(asked, [true, false, true], 'makers are asked for once')
+  assert.deepEqual(requested, [true, false, true], 'makers are asked for once')
 })

@@ -26,7 +26,7 @@ const START_S = 1_795_000_000
 /** A Data API holding these rows (oldest first) that gives at most `capRows` a page. */
 async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const clock = new ManualClock((START_S + 1_000) * 1_000)
-  const asked: { query: Query; cursor: string | undefined }[] = []
+  const requested: { query: Query; cursor: string | undefined }[] = []
   const rejections: string[] = []
   const cuts: number[] = []
   const metrics = new Metrics()
@@ -38,7 +38,7 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
   const drift = quietDrift()
   const data: Pick<DataApi, 'page'> = {
     async page({ query }, cursor) {
-      asked.push({ query, cursor })
+      requested.push({ query, cursor })
       assert.equal(query.taker_only, true)
       assert.equal('start' in query || 'end' in query || 'offset' in query, false)
       const limit = Math.min(Number(query.limit), capRows)
@@ -73,10 +73,10 @@ async function openWalk(rows: readonly WireTrade[], capRows = 1_000) {
     )
     return { got, ...walked }
   }
-  const doubted = (reason: string) =>
+  const suspected = (reason: string) =>
     metrics.count('venue_answers_doubted_total', 'Doubts.', { venue: 'a', kind: 'trades', reason })
       .value
-  return { clock, drift, source, asked, read, cuts, rejections, doubted }
+  return { clock, drift, source, asked: requested, read, cuts, rejections, doubted: suspected }
 }
 
 interface Source {
@@ -84,7 +84,7 @@ interface Source {
   /** What an unreliable host makes of a page. */
   page: (
     rows: readonly Readonly<Record<string, unknown>>[],
-    asked: { query: Query; cursor: string | undefined },
+    requested: { query: Query; cursor: string | undefined },
   ) => readonly unknown[]
   /** And of its cursor. */
   next: (after: string | null) => string | null
@@ -129,11 +129,11 @@ function naive(rows: readonly WireTrade[], fromS: number, toS: number, market: s
 test('reads every row of a range once from the newest row, oldest first', async () => {
   const random = seededRandom('history')
   const rows = makeRows((second) => (second % 50 < 5 ? 307 : random.below(8)), 300, random)
-  const { read, asked, cuts } = await openWalk(rows)
+  const { read, asked: requested, cuts } = await openWalk(rows)
   const {
     got,
     completeFromMs,
-    suspectReason: doubt,
+    suspectReason: staleReason,
     newestMs,
   } = await read(START_S + 1, START_S + 299)
   assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 1, START_S + 299, null).sort())
@@ -142,10 +142,12 @@ test('reads every row of a range once from the newest row, oldest first', async 
     times,
     [...times].sort((one, other) => one - other),
   )
-  assert.deepEqual([completeFromMs, doubt, cuts.length], [(START_S + 1) * 1_000, null, 0])
+  assert.deepEqual([completeFromMs, staleReason, cuts.length], [(START_S + 1) * 1_000, null, 0])
   assert.equal(newestMs, Number(rows.at(-1)?.timestamp) * 1_000)
   assert.ok(
-    asked.every(({ query }) => query.limit === asked[0]?.query.limit || query.limit === 999),
+    requested.every(
+      ({ query }) => query.limit === requested[0]?.query.limit || query.limit === 999,
+    ),
   )
   const part = await read(START_S + 40, START_S + 60, '0xb')
   const wanted = naive(rows, START_S + 40, START_S + 60, '0xb')
@@ -155,7 +157,7 @@ test('reads every row of a range once from the newest row, oldest first', async 
 test('repeats and loses no row while new ones arrive between pages', async () => {
   const random = seededRandom('moving')
   const rows = makeRows(() => 20, 300, random)
-  const { read, source, asked } = await openWalk(rows)
+  const { read, source, asked: requested } = await openWalk(rows)
   const later = makeRows(() => 400, 1, random).map((row) => ({ ...row, timestamp: START_S + 900 }))
   source.page = (page) => {
     source.newestFirst = [...later.map(dataRow), ...source.newestFirst]
@@ -163,7 +165,7 @@ test('repeats and loses no row while new ones arrive between pages', async () =>
   }
   const { got } = await read(START_S + 10, START_S + 290)
   assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 10, START_S + 290, null).sort())
-  assert.ok(asked.length > 5)
+  assert.ok(requested.length > 5)
 })
 
 test('loses nothing when a venue caps its pages below the requested size', async () => {
@@ -181,11 +183,11 @@ test('reports data older than the limit of a read and reads all newer data', asy
   const rows = makeRows(() => 1, 2_400, seededRandom('overflow'))
   const { read, cuts, clock } = await openWalk(rows, 1)
   clock.advance(1_400_000)
-  const { got, completeFromMs, suspectReason: doubt } = await read(START_S, START_S + 2_399)
+  const { got, completeFromMs, suspectReason: staleReason } = await read(START_S, START_S + 2_399)
   assert.equal(cuts.length, 1)
   assert.equal(completeFromMs, (START_S + 2_400 - 2_160 + 1) * 1_000)
   assert.equal(got.length, 2_159)
-  assert.equal(doubt, null)
+  assert.equal(staleReason, null)
 })
 
 test('counts non-trades, skips combinations by name, and ends on a page that goes back', async () => {
@@ -217,13 +219,13 @@ test('counts non-trades, skips combinations by name, and ends on a page that goe
 
 test('starts a read for an older time where an earlier one was', async () => {
   const rows = makeRows(() => 20, 600, seededRandom('places'))
-  const { read, asked } = await openWalk(rows)
+  const { read, asked: requested } = await openWalk(rows)
   for (let from = START_S + 1; from < START_S + 600; from += 60) {
     const to = Math.min(from + 59, START_S + 599)
     const { got } = await read(from, to)
     assert.deepEqual(idsOf(got).sort(), naive(rows, from, to, null).sort())
   }
-  assert.ok(asked.length <= 24 + 3 * 10, `${asked.length} pages of 12 in ten parts`)
+  assert.ok(requested.length <= 24 + 3 * 10, `${requested.length} pages of 12 in ten parts`)
 })
 
 test('proves absence up to the answer’s newest row, or by age', async () => {
@@ -247,12 +249,12 @@ const DAMAGES: Readonly<Record<string, (rows: readonly unknown[]) => readonly un
 for (const [reason, damage] of Object.entries(DAMAGES)) {
   test(`does not take a ${reason} page of the complete venue as complete`, async () => {
     const rows = makeRows(() => 2, 200, seededRandom(reason))
-    const { read, source, doubted } = await openWalk(rows)
+    const { read, source, doubted: suspected } = await openWalk(rows)
     source.page = (page, { query }) => (query.limit === 1_000 ? damage(page) : page)
-    const { got, suspectReason: doubt } = await read(START_S + 60, START_S + 199)
+    const { got, suspectReason: staleReason } = await read(START_S + 60, START_S + 199)
     assert.deepEqual(idsOf(got).sort(), naive(rows, START_S + 60, START_S + 199, null).sort())
-    assert.equal(doubt, null)
-    assert.ok(doubted(reason) > 0)
+    assert.equal(staleReason, null)
+    assert.ok(suspected(reason) > 0)
     // Also at another page size nothing older comes: it is said, and what came is taken.
     source.page = (page) => damage(page.filter((row) => Number(row.timestamp) >= START_S + 60))
     assert.notEqual((await read(START_S + 60, START_S + 199)).suspectReason, null)
@@ -268,10 +270,10 @@ test('accepts a quiet time by the trade before it', async () => {
     1_000,
     seededRandom(1),
   )
-  const { read, asked, doubted } = await openWalk(rows)
-  const { got, suspectReason: doubt } = await read(START_S + 300, START_S + 999)
+  const { read, asked: requested, doubted: suspected } = await openWalk(rows)
+  const { got, suspectReason: staleReason } = await read(START_S + 300, START_S + 999)
   assert.equal(got.length, 1)
-  assert.equal(doubt, null)
-  assert.equal(doubted('empty'), 0)
-  assert.ok(asked.length <= 2, `${asked.length} requests`)
+  assert.equal(staleReason, null)
+  assert.equal(suspected('empty'), 0)
+  assert.ok(requested.length <= 2, `${requested.length} requests`)
 })

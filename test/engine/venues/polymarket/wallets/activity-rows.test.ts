@@ -27,9 +27,9 @@ function recorded(name: string): readonly Wire[] {
 }
 
 function read(wire: Wire): ReadRow {
-  const placed = readTimedRow(wire, String(wire.proxy_wallet).toLowerCase())
-  assert.ok(placed !== null, JSON.stringify(wire))
-  return readActivity(placed)
+  const positioned = readTimedRow(wire, String(wire.proxy_wallet).toLowerCase())
+  assert.ok(positioned !== null, JSON.stringify(wire))
+  return readActivity(positioned)
 }
 
 function eventOf(wire: Wire): WalletEvent {
@@ -114,9 +114,9 @@ test('reads rows without a token, counts new kinds with dollars as income, and i
   assert.equal(eventOf(wire('MERGE')).kind, 'merge')
   assert.equal(eventOf(wire('REDEEM', { size: 0, usdc_size: 0 })).usd, 0, 'a loser redeemed')
   assert.deepEqual(eventOf(wire('CONVERSION')).converted, ['0xc1'])
-  const news = eventOf(wire('INVENTED_LATER', { condition_id: '', usdc_size: '2.5', size: 7 }))
+  const changes = eventOf(wire('INVENTED_LATER', { condition_id: '', usdc_size: '2.5', size: 7 }))
   assert.deepEqual(
-    [news.kind, news.market, news.usd, news.size],
+    [changes.kind, changes.market, changes.usd, changes.size],
     ['income', '', 2_500_000, 2_500_000],
   )
   assert.equal(read(wire('INVENTED_LATER', { usdc_size: 0 })).kind, 'ignored')
@@ -166,18 +166,18 @@ test('refuses an unreadable row with its reason and never throws', () => {
     const names = Object.keys(trade())
     const types = ['TRADE', 'SPLIT', 'CONVERSION', 'REWARD', 'REDEEM']
     const broken = { ...trade(), type: random.pick(types), [random.pick(names)]: random.pick(odd) }
-    const placed = readTimedRow({ ...broken, [random.pick(names)]: random.pick(odd) }, WALLET)
-    if (placed === null) continue
-    const became = readActivity(placed)
+    const positioned = readTimedRow({ ...broken, [random.pick(names)]: random.pick(odd) }, WALLET)
+    if (positioned === null) continue
+    const became = readActivity(positioned)
     if (became.kind !== 'event') continue
     for (const value of [became.event.size, became.event.usd, became.event.fee]) {
-      assert.ok(Number.isSafeInteger(value) && value >= 0, JSON.stringify(placed))
+      assert.ok(Number.isSafeInteger(value) && value >= 0, JSON.stringify(positioned))
     }
   }
 })
 
 test('orders events by time, transaction and arrival, and merges rows of one conversion', () => {
-  const told = [
+  const published = [
     wire('CONVERSION', { condition_id: '0xA', transaction_hash: '0xbb', usdc_size: 20 }),
     wire('SPLIT', { transaction_hash: '0xbb' }),
     wire('CONVERSION', { condition_id: '0xB', transaction_hash: '0xbb', usdc_size: 0 }),
@@ -189,7 +189,7 @@ test('orders events by time, transaction and arrival, and merges rows of one con
     trade({ transaction_hash: '0xaa', size: 1 }),
     wire('MERGE', { transaction_hash: '0xff', timestamp: PAST_START_S - 1 }),
   ].map((row) => ({ event: eventOf(row), key: null }))
-  const events = inOrder(told).map(({ event }) => event)
+  const events = inOrder(published).map(({ event }) => event)
   assert.deepEqual(
     events.map(({ kind, converted, usd, size }) => [kind, converted.join(''), usd, size / 1e6]),
     [

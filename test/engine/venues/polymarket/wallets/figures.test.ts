@@ -41,26 +41,26 @@ function market(id: NativeMarketId): WalletMarket {
 }
 
 function tallyOf(rows: readonly Row[]): PnlState {
-  const tally = PnlState.empty()
+  const counts = PnlState.empty()
   for (const wire of rows) {
-    const placed = readTimedRow(wire, WALLET)
-    const read = placed === null ? null : readActivity(placed)
+    const positioned = readTimedRow(wire, WALLET)
+    const read = positioned === null ? null : readActivity(positioned)
     assert.ok(read?.kind === 'event', JSON.stringify(read))
-    tally.apply(read.event, market)
+    counts.apply(read.event, market)
   }
-  return tally
+  return counts
 }
 
 const dollars = (micros: number | null): number | null => (micros === null ? null : micros / 1e6)
 
 test('counts a round trip that gains before fees and loses after them as lost', () => {
   const traded = { token_id: YES, size: 22.84 }
-  const tally = tallyOf([
+  const counts = tallyOf([
     row('TRADE', { ...traded, side: 'BUY', price: 0.52, usdc_size: 12.16184 }),
     row('TRADE', { ...traded, side: 'SELL', price: 0.53, usdc_size: 11.82073 }),
     row('TAKER_REBATE', { condition_id: '', size: 0.1, usdc_size: 0.1 }),
   ])
-  const totals = tally.totals()
+  const totals = counts.totals()
   assert.deepEqual(
     [totals.realized, totals.fees, totals.income, netRealized(totals)].map(dollars),
     [0.2284, 0.56951, 0.1, -0.24111],
@@ -73,10 +73,10 @@ test('keeps combos out of every other figure and says what they paid', () => {
   const bought = row('TRADE', { ...bet, side: 'BUY', price: 0.25, usdc_size: 19_843.93 })
   const open = tallyOf([bought]).totals()
   assert.deepEqual([open.comboEvents, open.comboRealized, open.trades], [1, null, 0])
-  const tally = tallyOf([bought, row('REDEEM', { ...bet, usdc_size: 79_375.723165 })])
-  const { comboEvents, comboRealized, realized, volume, markets } = tally.totals()
+  const counts = tallyOf([bought, row('REDEEM', { ...bet, usdc_size: 79_375.723165 })])
+  const { comboEvents, comboRealized, realized, volume, markets } = counts.totals()
   assert.deepEqual([comboEvents, dollars(comboRealized)], [2, 59_531.793165])
-  assert.deepEqual([realized, volume, markets, tally.positionCount], [0, 0, 0, 0])
+  assert.deepEqual([realized, volume, markets, counts.positionCount], [0, 0, 0, 0])
 })
 
 test('redeems as many contracts as a redemption without a token pays for, one outcome a row', () => {
@@ -84,14 +84,14 @@ test('redeems as many contracts as a redemption without a token pays for, one ou
     row('TRADE', {
       ...{ token_id: token, side: 'BUY', price, size, usdc_size: price * size },
     })
-  const tally = tallyOf([
+  const counts = tallyOf([
     bought(YES, 100, 0.4),
     bought(NO, 30, 0.5),
     row('REDEEM', { size: 25, usdc_size: 25 }),
     row('REDEEM', { size: 0, usdc_size: 0 }),
   ])
   const of = (token: string) => {
-    const { balance, cost, realized } = tally.position(tally.indexOf(outcomeId(token)))
+    const { balance, cost, realized } = counts.position(counts.indexOf(outcomeId(token)))
     return [balance, cost, realized].map(dollars)
   }
   assert.deepEqual(of(YES), [75, 30, 15])

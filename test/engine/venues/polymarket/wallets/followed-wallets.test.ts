@@ -37,7 +37,7 @@ async function open(t: TestContext) {
 
 /** Lets the loop turn until the condition holds. */
 async function until(isMet: () => boolean, what: string): Promise<void> {
-  for (let turn = 0; turn < 20_000; turn += 1) {
+  for (let tick = 0; tick < 20_000; tick += 1) {
     if (isMet()) return
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -69,7 +69,7 @@ test('emits each fill of a followed wallet once, from its own row, and none of o
   const send = (...messages: object[]) => {
     for (const message of messages) rtds()?.socket.send(JSON.stringify(message))
   }
-  const heard = (count: number) =>
+  const received = (count: number) =>
     until(() => events.filter(({ kind }) => kind === 'trade').length === count, `trade ${count}`)
   const last = (number: number) =>
     frame('orders_matched', { proxyWallet: '0xlast', transactionHash: `0x${number}` })
@@ -77,7 +77,7 @@ test('emits each fill of a followed wallet once, from its own row, and none of o
   wallets.follow(WALLET)
   send(frame('orders_matched'), frame('trades', { proxyWallet: WALLET.toUpperCase() }))
   send(frame('trades', { proxyWallet: `0x${'cd'.repeat(20)}`, side: 'SELL' }), last(1))
-  await heard(2)
+  await received(2)
   const { fill, wallet, venueTimeMs } = fills()[0] ?? assert.fail('no fill')
   assert.equal(fills().length, 1)
   assert.equal(wallet, WALLET)
@@ -99,12 +99,12 @@ test('emits each fill of a followed wallet once, from its own row, and none of o
   const maker = `0x${'cd'.repeat(20)}`
   wallets.follow(walletAddress(maker) ?? assert.fail())
   send(frame('trades', { proxyWallet: maker, side: 'SELL' }), last(9))
-  await heard(3)
+  await received(3)
   assert.equal(fills()[1]?.fill.role, 'maker')
   wallets.unfollow(walletAddress(maker) ?? assert.fail())
   wallets.unfollow(WALLET)
   send(frame('trades', { size: 3 }), last(2))
-  await heard(4)
+  await received(4)
   assert.equal(fills().length, 2)
 })
 
@@ -116,7 +116,8 @@ test('schedules the stream’s back-fill next, however many wallets are read', a
     return path.startsWith('/v2/') ? { data, pagination: { has_more: false } } : []
   }
   const waiting = Promise.allSettled([...askForMany(wallets, 400), ...readMany(wallets, 120)])
-  const count = (path: string) => stub.requests.filter((asked) => asked.path === path).length
+  const count = (path: string) =>
+    stub.requests.filter((requested) => requested.path === path).length
   const positions = () => count('/v2/positions')
   await until(() => positions() >= 5 && count('/v2/activity') >= 20, 'the bursts')
   await turns(200)
@@ -155,5 +156,5 @@ function readMany(wallets: VenueWallets, count: number) {
 }
 
 async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let tick = 0; tick < count; tick += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -15,7 +15,7 @@ import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import {
   randomPast,
-  type StubAsk,
+  type StubRequest,
   WALLET,
   WalletStub,
 } from '../../../../support/fakes/wallet-stub.ts'
@@ -45,8 +45,8 @@ async function read(open: readonly Row[], closed: readonly Row[], pageRows = 1_0
     return { data, pagination: { has_more: next !== null, next_cursor: next } }
   }
   const metrics = new Metrics()
-  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
-  const positions = await readPositions({ data: dataOf(stub), counters: tally }, WALLET, signal)
+  const counters = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const positions = await readPositions({ data: dataOf(stub), counters: counters }, WALLET, signal)
   let rejectedCount = 0
   for (const { value } of metrics.counts('venue_rejected_total').values()) rejectedCount += value
   return { positions, rejectedCount }
@@ -83,13 +83,13 @@ test('reads positions with the venue’s own figures, recorded rows included', {
   assert.equal(rejectedCount, 0)
   assert.equal(positions.length, open.length + closed.length)
   for (const [index, position] of positions.entries()) {
-    const told = [...open, ...closed][index]
-    assert.equal(position.token, told?.asset)
-    assert.equal(position.market, told?.conditionId)
+    const published = [...open, ...closed][index]
+    assert.equal(position.token, published?.asset)
+    assert.equal(position.market, published?.conditionId)
     assert.equal(position.isClosed, index >= open.length)
-    assert.equal(position.size, position.isClosed ? 0 : Math.round(Number(told?.size) * 1e6))
-    assert.equal(position.bought, Math.round(Number(told?.totalBought) * 1e6))
-    const average = Math.round(Number(told?.avgPrice) * 1e6)
+    assert.equal(position.size, position.isClosed ? 0 : Math.round(Number(published?.size) * 1e6))
+    assert.equal(position.bought, Math.round(Number(published?.totalBought) * 1e6))
+    const average = Math.round(Number(published?.avgPrice) * 1e6)
     const gain = (position.bought * (position.price - average)) / 1e6
     if (position.isClosed) {
       // The venue shows averages with four decimals.
@@ -109,20 +109,20 @@ test('reads all pages of positions, and closed ones up to a bound', async () => 
   const deaf = new WalletStub(randomPast('none', []))
   const pagination = { has_more: true, next_cursor: 'again' }
   deaf.others = () => ({ data: many(3), pagination })
-  const tally = new VenueCounters({
+  const counters = new VenueCounters({
     ...{ venue: 'a', log: silentLog, metrics: new Metrics() },
     drift: quietDrift(),
   } as const)
-  const asking = () => readPositions({ data: dataOf(deaf), counters: tally }, WALLET, signal)
-  await assert.rejects(asking(), SuspectAnswerError)
+  const requesting = () => readPositions({ data: dataOf(deaf), counters: counters }, WALLET, signal)
+  await assert.rejects(requesting(), SuspectAnswerError)
   assert.equal(deaf.asks.length, 2, 'a host whose cursor leads back is left')
   deaf.others = () => ({ error: 'no' })
-  await assert.rejects(asking(), SuspectAnswerError)
+  await assert.rejects(requesting(), SuspectAnswerError)
 })
 
 async function profile(
   address: typeof WALLET,
-  others: (ask: StubAsk) => unknown,
+  others: (ask: StubRequest) => unknown,
   past = randomPast('none', []),
 ) {
   const stub = new WalletStub(past)
@@ -131,22 +131,22 @@ async function profile(
 }
 
 test('reads the proxy of a profile and, when returned or requested, the owner', async () => {
-  const told = {
+  const published = {
     proxyWallet: WALLET.toUpperCase().replace('0X', '0x'),
     name: 'Someone',
     pseudonym: 'Quiet-Otter',
     profileImage: '',
   }
-  const known = { proxy: WALLET, handle: 'Someone', pseudonym: 'Quiet-Otter', image: null }
-  assert.deepEqual(await profile(WALLET, () => told), { ...known, eoa: null })
-  assert.deepEqual(await profile(OWNER, () => told), { ...known, eoa: OWNER })
-  const based = { ...told, baseAddress: OWNER }
-  assert.deepEqual(await profile(WALLET, () => based), { ...known, eoa: OWNER })
+  const existing = { proxy: WALLET, handle: 'Someone', pseudonym: 'Quiet-Otter', image: null }
+  assert.deepEqual(await profile(WALLET, () => published), { ...existing, eoa: null })
+  assert.deepEqual(await profile(OWNER, () => published), { ...existing, eoa: OWNER })
+  const based = { ...published, baseAddress: OWNER }
+  assert.deepEqual(await profile(WALLET, () => based), { ...existing, eoa: OWNER })
 })
 
 test('accepts a wallet without a profile only if it traded or was active', async () => {
   const bare = { proxy: WALLET, eoa: null, handle: null, pseudonym: null, image: null }
-  const traded = (count: number, answer: unknown) => (ask: StubAsk) =>
+  const traded = (count: number, answer: unknown) => (ask: StubRequest) =>
     ask.path === '/v2/user-stats' ? { data: count === 0 ? null : { trades: count } } : answer
   for (const answer of [404, null, {}, { proxyWallet: '' }, []]) {
     assert.deepEqual(await profile(WALLET, traded(3, answer)), bare)

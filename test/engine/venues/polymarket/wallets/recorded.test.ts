@@ -58,11 +58,11 @@ test('reads every recorded wallet answer of Data API v2', {
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
   for (const name of ['activity', 'combo_activity']) {
     for (const wire of rowsOf(name)) {
-      const placed = readTimedRow(wire, ownerOf(wire))
-      assert.ok(placed !== null && isRecord(wire))
+      const positioned = readTimedRow(wire, ownerOf(wire))
+      assert.ok(positioned !== null && isRecord(wire))
       // The combos' own list has other names for its ids.
-      const row = { ...placed.wire, condition_id: wire.condition_id ?? wire.combo_condition_id }
-      const read = readActivity({ ...placed, wire: row })
+      const row = { ...positioned.wire, condition_id: wire.condition_id ?? wire.combo_condition_id }
+      const read = readActivity({ ...positioned, wire: row })
       count(`${name} ${read.kind === 'event' ? read.event.kind : read.reason}`)
       if (name !== 'activity') continue
       assert.ok(read.kind === 'event')
@@ -73,12 +73,12 @@ test('reads every recorded wallet answer of Data API v2', {
     }
   }
   const metrics = new Metrics()
-  const tally = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
+  const counters = new VenueCounters({ venue: 'a', log: silentLog, metrics, drift: quietDrift() })
   const owner = ownerOf(rowsOf('positions')[0])
   const data = hostOf((_, status) =>
     recorded(status === 'CLOSED' ? 'positions_closed' : 'positions'),
   )
-  for (const { isClosed } of await readPositions({ data, counters: tally }, owner, signal)) {
+  for (const { isClosed } of await readPositions({ data, counters: counters }, owner, signal)) {
     count(isClosed ? 'positions_closed' : 'positions')
   }
   assert.equal(metrics.counts('venue_rejected_total').size, 0)
@@ -89,8 +89,8 @@ test('reads every recorded wallet answer of Data API v2', {
     path === '/v2/user-stats' ? { data: null } : { data: [], pagination: { has_more: false } },
   )
   assert.equal(await readProfile({ gamma, data: unknown }, owner, signal), null)
-  const asked = { path: '/v2/value', query: { user: owner }, kind: 'wallet' } as const
-  const value = await hostOf(() => recorded('value')).value(asked)
+  const requested = { path: '/v2/value', query: { user: owner }, kind: 'wallet' } as const
+  const value = await hostOf(() => recorded('value')).value(requested)
   assert.ok(isRecord(value) && Number(value.value) > 0)
   t.diagnostic([...counts].map(([what, times]) => `${times} ${what}`).join(', '))
   assert.equal(counts.get('positions'), rowsOf('positions').length)

@@ -17,10 +17,10 @@ import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 import {
   PAST_START_S,
   randomPast,
-  type StubAsk,
   type StubFault,
   type StubPage,
   type StubPast,
+  type StubRequest,
   WALLET,
   WalletStub,
 } from '../../../../support/fakes/wallet-stub.ts'
@@ -67,12 +67,12 @@ async function read(client: Pick<HttpClient, 'getJson'>, options: ReadOptions = 
       ...{ address: WALLET, fromMs: timeMs(fromS * 1_000) },
       lastMs: lastS === undefined ? null : timeMs(lastS * 1_000),
     },
-    (told) => {
-      for (const second of new Set(told.map((event) => event.timeMs))) {
+    (published) => {
+      for (const second of new Set(published.map((event) => event.timeMs))) {
         assert.ok(!secondsBegun.has(second), 'a second came in two pieces')
         secondsBegun.add(second)
       }
-      events.push(...told)
+      events.push(...published)
     },
     signal,
   )
@@ -114,8 +114,11 @@ test('returns the true events in order with complete seconds, for any page lengt
     const { events, isComplete } = await read(stub)
     assert.equal(isComplete, true, `round ${round}`)
     assertTrue(events, past.events, `round ${round}`)
-    const places = past.rows.length
-    assert.ok(stub.asks.length < 20 + places / 4, `${stub.asks.length} requests for ${places}`)
+    const locations = past.rows.length
+    assert.ok(
+      stub.asks.length < 20 + locations / 4,
+      `${stub.asks.length} requests for ${locations}`,
+    )
   }
 })
 
@@ -208,8 +211,8 @@ test('reports events under a minute old as unsettled, and completes them on the 
   assert.ok(first.events.some(({ timeMs }) => timeMs > first.settledToMs))
   stub.indexedToS = Number.MAX_SAFE_INTEGER
   const second = await read(stub, { fromS: first.settledToMs / 1_000 })
-  const kept = first.events.filter(({ timeMs }) => timeMs < first.settledToMs)
-  assertTrue([...kept, ...second.events], past.events)
+  const stored = first.events.filter(({ timeMs }) => timeMs < first.settledToMs)
+  assertTrue([...stored, ...second.events], past.events)
 })
 
 test('reads a second beyond a page by cursors, and reports where it ended when a cursor fails', async () => {
@@ -316,20 +319,20 @@ function randomFault(random: Random): StubFault {
 test('loses nothing on an empty answer in any position', async () => {
   for (const cap of [500, 100, 70]) {
     const past = randomPast(`empty ${cap}`, [...seededSeconds('empty', 70, 8), 150, 2, 90], () => 2)
-    for (let place = 0, asked = 1; place < asked; place += 1) {
+    for (let position = 0, requested = 1; position < requested; position += 1) {
       const stub = new WalletStub(past)
       stub.pageRows = (limit) => Math.min(limit, cap)
-      asked = 0
+      requested = 0
       stub.fault = ({ path }, rows, page) => {
         if (path !== '/v2/activity') return rows
-        asked += 1
+        requested += 1
         // With the cursor of the true page, and as if nothing followed.
-        if (asked !== place + 1) return rows
-        return place % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
+        if (requested !== position + 1) return rows
+        return position % 2 === 0 ? nothing : { ...page, data: page.data === null ? null : [] }
       }
       const { events, isComplete } = await read(stub)
       assert.equal(isComplete, true)
-      assertTrue(events, past.events, `pages of ${cap}, answer ${place}`)
+      assertTrue(events, past.events, `pages of ${cap}, answer ${position}`)
     }
   }
 })
@@ -358,20 +361,20 @@ test('skips an unreadable row and marks the sync as incomplete', async () => {
 })
 
 test('leaves a venue with endless pages after a bounded number', async () => {
-  let asked = 0
+  let requested = 0
   const [sample] = randomPast('endless', [1]).rows
   const client: Pick<HttpClient, 'getJson'> = {
     getJson: async (path) => {
       if (path !== '/v2/activity') return { data: [], pagination: { has_more: false } }
-      asked += 1
-      const data = [{ ...sample, timestamp: PAST_START_S + asked }]
-      return { data, pagination: { has_more: true, next_cursor: `${asked}` } }
+      requested += 1
+      const data = [{ ...sample, timestamp: PAST_START_S + requested }]
+      return { data, pagination: { has_more: true, next_cursor: `${requested}` } }
     },
   }
   const { isComplete, settledToMs } = await read(client)
   assert.equal(isComplete, false)
   assert.ok(settledToMs < NOW_MS - 60_000)
-  assert.ok(asked <= 10_010, `${asked}`)
+  assert.ok(requested <= 10_010, `${requested}`)
 })
 
 test('proves nothing by an answer without the last known event, or empty for an active wallet', async () => {
@@ -381,9 +384,9 @@ test('proves nothing by an answer without the last known event, or empty for an 
   const lastS = seconds[1] ?? assert.fail()
   const from = { fromS: lastS + 5, lastS }
   const later = past.events.filter((event) => event.timeMs >= from.fromS * 1_000)
-  const whole = await read(stub, from)
-  assert.deepEqual([whole.isComplete, whole.settledToMs], [true, NOW_MS - 60_000])
-  assertTrue(whole.events, later)
+  const full = await read(stub, from)
+  assert.deepEqual([full.isComplete, full.settledToMs], [true, NOW_MS - 60_000])
+  assertTrue(full.events, later)
   stub.fault = ({ path }, rows) => (path === '/v2/activity' ? nothing : rows)
   const empty = await read(stub, from)
   assert.deepEqual([empty.events, empty.isTailComplete, empty.isSettledWhole], [[], false, true])
@@ -413,8 +416,11 @@ test('separates uncertainty of the last minute from lasting incompleteness', asy
   ] as const) {
     const stub = new WalletStub(past)
     stub.fault = (_, rows) => rows.map((one) => (one === spoilt ? { ...spoilt, price: 7 } : one))
-    const told = await read(stub, { clock: hurried(timeMs(lastMs + ageMs)) })
-    assert.deepEqual([told.isSettledWhole, told.isTailComplete], [isSettledWhole, !isSettledWhole])
+    const published = await read(stub, { clock: hurried(timeMs(lastMs + ageMs)) })
+    assert.deepEqual(
+      [published.isSettledWhole, published.isTailComplete],
+      [isSettledWhole, !isSettledWhole],
+    )
   }
 })
 
@@ -475,7 +481,7 @@ test('skips refusals, failures and HTML pages, and rejects with FetchError when 
 const nothing: StubPage = { data: [], pagination: { has_more: false, next_cursor: null } }
 
 /** What the venue says of a wallet that it does not know. */
-function unknown({ path }: StubAsk): unknown {
+function unknown({ path }: StubRequest): unknown {
   return path === '/v2/user-stats' ? { data: null } : nothing
 }
 

@@ -186,8 +186,8 @@ test('builds a candle with the recorded fields and JSON types', async (t) => {
           )
         : typeof value,
     )
-  const known = new Set(theirs.map(shape))
-  for (const candle of ours) assert.ok(known.has(shape(candle)), shape(candle))
+  const existing = new Set(theirs.map(shape))
+  for (const candle of ours) assert.ok(existing.has(shape(candle)), shape(candle))
   assert.equal(new Set(ours.map(shape)).size, 2, 'with trades and without')
 })
 

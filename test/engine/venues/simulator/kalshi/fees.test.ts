@@ -24,7 +24,7 @@ async function openWorld(t: TestContext) {
   world.addEvent('KXNFLGAME-26')
   const venue = await startStub({ world, clock })
   t.after(() => venue.stop())
-  const tally = new VenueCounters({
+  const counts = new VenueCounters({
     venue: 'b',
     log: silentLog,
     metrics: new Metrics(),
@@ -39,7 +39,7 @@ async function openWorld(t: TestContext) {
       return (await venue.get(`${path}?${given}`)).body
     },
   }
-  return { clock, world, venue, fees: new KalshiFees({ http, clock, counters: tally }) }
+  return { clock, world, venue, fees: new KalshiFees({ http, clock, counters: counts }) }
 }
 
 type Opened = Awaited<ReturnType<typeof openWorld>>
@@ -118,18 +118,18 @@ test('streams changed fees of an event once, at their minute', async (t) => {
   const client = await venue.connect()
   client.send('subscribe', { channels: ['market_lifecycle_v2'] })
   await client.drain()
-  const heard: Record<string, unknown>[] = []
+  const received: Record<string, unknown>[] = []
   // Without pongs in between the venue would cut the socket.
   for (let second = 0; second < HOUR_MS / 1_000; second += 9) {
     clock.advance(9_000)
     for (const message of await client.drain()) {
-      if (message.type === 'event_fee_update') heard.push(record(message.msg))
+      if (message.type === 'event_fee_update') received.push(record(message.msg))
     }
   }
-  const tickers = heard.map(({ event_ticker }) => event_ticker)
+  const tickers = received.map(({ event_ticker }) => event_ticker)
   assert.deepEqual(new Set(tickers).size, EVENTS / 16)
-  assert.equal(heard.length, EVENTS / 16)
-  for (const { event_ticker, ...fees } of heard) {
+  assert.equal(received.length, EVENTS / 16)
+  for (const { event_ticker, ...fees } of received) {
     const row = record((await venue.get(`/events/${event_ticker}`)).body.event)
     const { fee_type_override, fee_multiplier_override } = row
     assert.deepEqual(fees, { fee_type_override, fee_multiplier_override })

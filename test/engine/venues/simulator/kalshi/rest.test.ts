@@ -60,8 +60,8 @@ test('selects statuses by query words, and events by any child', async (t) => {
   assert.equal((await venue.get('/markets?status=active')).status, 400)
   assert.deepEqual(await select('/events?status=open', 'events'), ['KXNFLGAME-26NOV22DETCIN'])
   assert.deepEqual(await select('/events?status=settled', 'events'), ['KXPRES-28'])
-  const words = records((await venue.get('/markets')).body.markets).map(({ status }) => status)
-  assert.deepEqual(words, ['active', 'active', 'closed', 'determined', 'initialized', 'finalized'])
+  const terms = records((await venue.get('/markets')).body.markets).map(({ status }) => status)
+  assert.deepEqual(terms, ['active', 'active', 'closed', 'determined', 'initialized', 'finalized'])
 })
 
 test('filters by event, series, tickers, combos and times', async (t) => {

@@ -159,13 +159,13 @@ test('changes some price structures every hour, on the stream and in rows', asyn
   client.send('subscribe', { channels: ['market_lifecycle_v2'] })
   await client.drain()
   clock.advance(2_000)
-  const told = (await client.drain()).map(({ msg }) => record(msg))
+  const published = (await client.drain()).map(({ msg }) => record(msg))
   assert.deepEqual(
-    told.map((each) => [each.market_ticker, each.event_type]),
+    published.map((each) => [each.market_ticker, each.event_type]),
     [[market.listing.nativeId, 'price_level_structure_updated']],
   )
   const now = await row()
-  assert.deepEqual(told[0]?.price_ranges, now.price_ranges)
+  assert.deepEqual(published[0]?.price_ranges, now.price_ranges)
   assert.notDeepEqual(now.price_ranges, before.price_ranges)
   assert.equal(Date.parse(String(now.updated_time)), turnMs)
   clock.advance(1_000)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { record, records, request } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt, price } from '../../../../support/worlds/stub-world.ts'
 
@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => venue.stop())
 
-const get = async (path: string) => ask(`${venue.clob}${path}`)
+const get = async (path: string) => request(`${venue.clob}${path}`)
 
 /** The client's recipe: SHA-1 of the book with an empty hash. */
 function recipe(book: Readonly<Record<string, unknown>>): string {
@@ -76,7 +76,7 @@ test('has no book without trading, with the venue’s message', async () => {
   }
   assert.equal((await get('/book')).status, 400)
   const closed = marketAt(venue.world, 2).listing.tokens[0]
-  const books = await ask(`${venue.clob}/books`, [{ token_id: yes }, { token_id: closed }])
+  const books = await request(`${venue.clob}/books`, [{ token_id: yes }, { token_id: closed }])
   assert.deepEqual(
     records(books.body).map((book) => book.asset_id),
     [yes],
@@ -97,24 +97,24 @@ test('agrees between the book and prices of one or many tokens', async () => {
   assert.deepEqual((await get(`/fee-rate?token_id=${yes}`)).body, { base_fee: '1000' })
   assert.equal((await get(`/price?token_id=${yes}&side=UP`)).status, 400)
   const both = [{ token_id: yes }, { token_id: no }]
-  const mids = await ask(`${venue.clob}/midpoints`, both)
+  const mids = await request(`${venue.clob}/midpoints`, both)
   assert.deepEqual(mids.body, { [yes]: '0.41', [no]: '0.59' })
-  const spreads = await ask(`${venue.clob}/spreads`, both)
+  const spreads = await request(`${venue.clob}/spreads`, both)
   assert.deepEqual(spreads.body, { [yes]: '0.02', [no]: '0.02' })
-  const prices = await ask(`${venue.clob}/prices`, [
+  const prices = await request(`${venue.clob}/prices`, [
     { token_id: yes, side: 'BUY' },
     { token_id: no },
   ])
   assert.deepEqual(prices.body, { [yes]: { BUY: '0.4' }, [no]: { BUY: '0.58', SELL: '0.6' } })
-  assert.equal((await ask(`${venue.clob}/books`, { token_id: yes })).status, 400)
+  assert.equal((await request(`${venue.clob}/books`, { token_id: yes })).status, 400)
 })
 
 test('omits never traded markets from a batch', async () => {
   const market = marketAt(venue.world, 0)
   const both = [{ token_id: yes }, { token_id: no }]
-  assert.deepEqual((await ask(`${venue.clob}/last-trades-prices`, both)).body, [])
+  assert.deepEqual((await request(`${venue.clob}/last-trades-prices`, both)).body, [])
   venue.world.trade(market)
-  assert.deepEqual((await ask(`${venue.clob}/last-trades-prices`, both)).body, [
+  assert.deepEqual((await request(`${venue.clob}/last-trades-prices`, both)).body, [
     { token_id: yes, price: '0.42', side: 'BUY' },
     { token_id: no, price: '0.42', side: 'BUY' },
   ])

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
-import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { record, records, request } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt, size } from '../../../../support/worlds/stub-world.ts'
 
@@ -24,7 +24,7 @@ test('pages by signed cursors that no other path accepts, with an old first page
     venue.clock.advance(1_000)
   }
   const of = async (path: string) => {
-    const answer = await ask(`${venue.data}/v2/${path}`)
+    const answer = await request(`${venue.data}/v2/${path}`)
     const body = record(answer.body)
     return { answer, body, pagination: record(body.pagination ?? {}) }
   }
@@ -70,10 +70,10 @@ test('pages by signed cursors that no other path accepts, with an old first page
 })
 
 test('answers 404 for Data API v1 paths, or as retired under v1_retired', async (t) => {
-  const asked = ['/trades?limit=1', '/v1/positions', '/oi', '/v1/leaderboard', '/v1/holders']
+  const requested = ['/trades?limit=1', '/v1/positions', '/oi', '/v1/leaderboard', '/v1/holders']
   const statuses = async (venue: StubVenue) => {
     const answers = await Promise.all(
-      asked.map((path) => fetch(`${venue.data}${path}`, { redirect: 'manual' })),
+      requested.map((path) => fetch(`${venue.data}${path}`, { redirect: 'manual' })),
     )
     return new Set(answers.map(({ status }) => status))
   }
@@ -98,8 +98,8 @@ test('answers 404 for Data API v1 paths, or as retired under v1_retired', async 
     const answer = await fetch(`${venue.data}/trades`, { redirect: 'manual' })
     assert.match(answer.headers.get('content-type') ?? '', type)
     assert.match(await answer.text(), body)
-    assert.equal((await ask(`${venue.data}/v2/trades`)).status, 200)
-    assert.equal((await ask(`${venue.data}/v1/accounting/snapshot`)).status, 404)
+    assert.equal((await request(`${venue.data}/v2/trades`)).status, 200)
+    assert.equal((await request(`${venue.data}/v1/accounting/snapshot`)).status, 404)
   }
 })
 
@@ -132,7 +132,7 @@ test('answers about wallets and markets by the venue’s document with cache tim
   t.after(() => venue.stop())
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(recordedOf('openapi'), 'document')
-  const judge = (path: string, status: number) => {
+  const validator = (path: string, status: number) => {
     const pointer = `/v2/${path}`.replaceAll('/', '~1')
     const schema = `document#/paths/${pointer}/get/responses/${status}/content/application~1json/schema`
     return ajv.getSchema(schema) ?? assert.fail(`no schema of ${path} ${status}`)
@@ -179,18 +179,18 @@ test('answers about wallets and markets by the venue’s document with cache tim
   ] as const) {
     const response = await fetch(`${venue.data}/v2/${path}?${query}`)
     assert.equal(response.status, status, `${path}?${query}`)
-    const isValid = judge(path, status)
+    const isValid = validator(path, status)
     const body = record(await response.json())
     assert.ok(isValid(body), `${path}?${query} ${ajv.errorsText(isValid.errors)}`)
-    const kept = age === null ? null : `public, max-age=${age}`
-    assert.equal(response.headers.get('cache-control'), kept)
+    const stored = age === null ? null : `public, max-age=${age}`
+    assert.equal(response.headers.get('cache-control'), stored)
     rows[path] = (rows[path] ?? 0) + (Array.isArray(body.data) ? body.data.length : 1)
   }
   assert.ok(Object.values(rows).every((count) => count > 0))
   t.diagnostic(`rows by path: ${JSON.stringify(rows)}`)
   // The document at hand leaves out the holders: their recorded answer stands for it.
   const [theirs] = records(recordedOf('holders').data)
-  const answer = await ask(`${venue.data}/v2/holders?condition=${open.nativeId}`)
+  const answer = await request(`${venue.data}/v2/holders?condition=${open.nativeId}`)
   for (const group of records(record(answer.body).data)) {
     assert.deepEqual(Object.keys(group), Object.keys(theirs ?? {}))
     const [holder] = records(group.holders)
@@ -206,7 +206,7 @@ test('returns one history point a step from the Data API, oldest first, ending w
   const nowS = Math.floor(venue.clock.nowMs() / 1_000)
   const history = async (index: number, query: string) => {
     const [token] = marketAt(venue.world, index).listing.tokens
-    const answer = await ask(`${venue.data}/v2/prices-history?token_id=${token}&${query}`)
+    const answer = await request(`${venue.data}/v2/prices-history?token_id=${token}&${query}`)
     assert.equal(answer.status, 200, answer.text)
     const body = record(answer.body)
     return { rows: records(body.data), next: record(body.pagination).next_cursor }
@@ -241,6 +241,6 @@ test('returns one history point a step from the Data API, oldest first, ending w
     'interval=1h&bucket_seconds=59',
   ]) {
     const url = `${venue.data}/v2/prices-history?token_id=${token}&${query}`
-    assert.equal((await ask(url)).status, 400, query)
+    assert.equal((await request(url)).status, 400, query)
   }
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { tagId } from '../../../../../engine/venues/simulator/polymarket/events.ts'
-import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { record, records, request } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt } from '../../../../support/worlds/stub-world.ts'
 
@@ -23,7 +23,7 @@ before(async () => {
 after(() => venue.stop())
 
 async function rows(path: string) {
-  const answer = await ask(`${venue.gamma}${path}`)
+  const answer = await request(`${venue.gamma}${path}`)
   assert.equal(answer.status, 200, answer.text)
   return records(answer.body)
 }
@@ -34,7 +34,7 @@ async function crawl(path: string, key: 'markets' | 'events') {
   let cursor = ''
   for (let page = 0; page < 100; page += 1) {
     const query = cursor === '' ? '' : `&after_cursor=${encodeURIComponent(cursor)}`
-    const body = record((await ask(`${venue.gamma}${path}${query}`)).body)
+    const body = record((await request(`${venue.gamma}${path}${query}`)).body)
     found.push(...records(body[key]).map((row) => row.id))
     if (!('next_cursor' in body)) return found
     cursor = String(body.next_cursor)
@@ -45,7 +45,7 @@ async function crawl(path: string, key: 'markets' | 'events') {
 test('accepts the close as an order of events, whose closed ones state it', async () => {
   const path = '/events/keyset?order=closedTime&ascending=false'
   assert.equal((await crawl(path, 'events')).length, 7)
-  const { body } = await ask(`${venue.gamma}${path}&closed=true`)
+  const { body } = await request(`${venue.gamma}${path}&closed=true`)
   for (const event of records(record(body).events)) assert.match(String(event.closedTime), /Z$/)
 })
 
@@ -67,11 +67,11 @@ test('returns every row once over keyset pages and ends without a cursor', async
 })
 
 test('neither skips nor repeats a new market between two pages', async () => {
-  const first = record((await ask(`${venue.gamma}/events/keyset?limit=6`)).body)
+  const first = record((await request(`${venue.gamma}/events/keyset?limit=6`)).body)
   const added = venue.world.addEvent(1)
   const cursor = String(first.next_cursor)
   const second = record(
-    (await ask(`${venue.gamma}/events/keyset?limit=6&after_cursor=${cursor}`)).body,
+    (await request(`${venue.gamma}/events/keyset?limit=6&after_cursor=${cursor}`)).body,
   )
   assert.deepEqual(
     records(second.events)
@@ -83,13 +83,13 @@ test('neither skips nor repeats a new market between two pages', async () => {
 })
 
 test('ignores `cursor`, refuses `offset` on keysets, and caps limits', async () => {
-  const plain = await ask(`${venue.gamma}/markets/keyset?limit=3`)
+  const plain = await request(`${venue.gamma}/markets/keyset?limit=3`)
   const next = String(record(plain.body).next_cursor)
-  const same = await ask(`${venue.gamma}/markets/keyset?limit=3&cursor=${next}`)
+  const same = await request(`${venue.gamma}/markets/keyset?limit=3&cursor=${next}`)
   assert.equal(same.text, plain.text)
-  assert.equal((await ask(`${venue.gamma}/markets/keyset?offset=3`)).status, 422)
-  assert.equal((await ask(`${venue.gamma}/markets/keyset?after_cursor=nonsense`)).status, 422)
-  assert.equal((await ask(`${venue.gamma}/markets?limit=-1`)).status, 422)
+  assert.equal((await request(`${venue.gamma}/markets/keyset?offset=3`)).status, 422)
+  assert.equal((await request(`${venue.gamma}/markets/keyset?after_cursor=nonsense`)).status, 422)
+  assert.equal((await request(`${venue.gamma}/markets?limit=-1`)).status, 422)
   assert.equal((await rows('/markets?limit=5000')).length, 29)
   assert.equal((await rows('/markets')).length, 20)
   const tail = await rows('/markets?limit=10&offset=25')
@@ -125,13 +125,13 @@ test('selects lists by id, words, state, tag, size and time', async () => {
   const times = changed.map(({ updatedAt }) => String(updatedAt))
   assert.ok(times.length > 5)
   assert.deepEqual(times, times.toSorted().toReversed())
-  assert.equal((await ask(`${venue.gamma}/markets?clob_token_ids=yes`)).status, 422)
-  assert.equal((await ask(`${venue.gamma}/markets?order=nonsense`)).status, 422)
-  assert.equal((await ask(`${venue.gamma}/markets?closed=perhaps`)).status, 422)
+  assert.equal((await request(`${venue.gamma}/markets?clob_token_ids=yes`)).status, 422)
+  assert.equal((await request(`${venue.gamma}/markets?order=nonsense`)).status, 422)
+  assert.equal((await request(`${venue.gamma}/markets?closed=perhaps`)).status, 422)
 })
 
 test('returns one market or event by id and slug, else 404 or 422', async () => {
-  const get = async (path: string) => ask(`${venue.gamma}${path}`)
+  const get = async (path: string) => request(`${venue.gamma}${path}`)
   assert.equal(record((await get('/markets/9007')).body).slug, 'market-7')
   const bySlug = record((await get('/markets/slug/market-7?include_tag=true')).body)
   assert.equal(records(bySlug.tags).length, 1)
@@ -151,8 +151,8 @@ test('returns one market or event by id and slug, else 404 or 422', async () => 
 test('answers tags, sports, teams, search, status and the simulator state', async () => {
   const tags = await rows('/tags')
   assert.ok(tags.some((tag) => tag.slug === 'bitcoin' && tag.id === '235'))
-  const tag = record((await ask(`${venue.gamma}/tags/slug/politics`)).body)
-  assert.equal(record((await ask(`${venue.gamma}/tags/${tag.id}`)).body).label, 'Politics')
+  const tag = record((await request(`${venue.gamma}/tags/slug/politics`)).body)
+  assert.equal(record((await request(`${venue.gamma}/tags/${tag.id}`)).body).label, 'Politics')
   const [nfl] = await rows('/sports')
   assert.equal(nfl?.sport, 'nfl')
   assert.match(String(nfl?.tags), /^1,450,100639$/)
@@ -161,17 +161,17 @@ test('answers tags, sports, teams, search, status and the simulator state', asyn
     (await rows('/teams?abbreviation=DET')).map((team) => team.alias),
     ['Lions'],
   )
-  const found = record((await ask(`${venue.gamma}/public-search?q=event%20503`)).body)
+  const found = record((await request(`${venue.gamma}/public-search?q=event%20503`)).body)
   assert.deepEqual(
     records(found.events).map((row) => row.slug),
     ['event-503'],
   )
   assert.deepEqual(found.pagination, { hasMore: false, totalResults: 1 })
   const paged = record(
-    (await ask(`${venue.gamma}/public-search?q=event&limit_per_type=3&page=2`)).body,
+    (await request(`${venue.gamma}/public-search?q=event&limit_per_type=3&page=2`)).body,
   )
   assert.equal(records(paged.events).length, 3)
-  assert.equal((await ask(`${venue.gamma}/public-search`)).status, 422)
-  assert.equal((await ask(`${venue.gamma}/status`)).status, 200)
-  assert.deepEqual((await ask(`${venue.gamma}/sim/state?view=x`)).body, { asked: 'x' })
+  assert.equal((await request(`${venue.gamma}/public-search`)).status, 422)
+  assert.equal((await request(`${venue.gamma}/status`)).status, 200)
+  assert.deepEqual((await request(`${venue.gamma}/sim/state?view=x`)).body, { asked: 'x' })
 })

@@ -6,7 +6,12 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { seededRandom } from '../../../../../engine/random.ts'
 import { PRICE_HALF } from '../../../../../engine/units.ts'
-import { ask, type FrameReader, record, records } from '../../../../support/clients/venue-client.ts'
+import {
+  type FrameReader,
+  record,
+  records,
+  request,
+} from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt, price, type StubMarket } from '../../../../support/worlds/stub-world.ts'
 
@@ -53,7 +58,7 @@ describe('market channel', () => {
         ['book', no],
       ],
     )
-    const rest = record((await ask(`${venue.clob}/book?token_id=${yes}`)).body)
+    const rest = record((await request(`${venue.clob}/book?token_id=${yes}`)).body)
     assert.deepEqual({ ...rest, event_type: 'book' }, books[0])
   })
 
@@ -222,11 +227,11 @@ describe('market channel', () => {
     reader.close()
     await reader.closed
     while (venue.server.connectionCounts().market > 0) await new Promise(setImmediate)
-    let looks = 0
-    Object.defineProperty(market, 'book', { get: () => (looks += 1) })
+    let checks = 0
+    Object.defineProperty(market, 'book', { get: () => (checks += 1) })
     venue.world.changeTick(market, 0.001)
     venue.world.setStatus(market, 'closed', 'closed')
-    assert.equal(looks, 0)
+    assert.equal(checks, 0)
   })
 
   test('skips a change on lost_delta and repeats a message on duplicate', async () => {
@@ -256,7 +261,7 @@ describe('market channel', () => {
     assert.deepEqual(await reader.nextJson(), [])
     venue.world.setStatus(market, 'open', 'opened')
     assert.equal(record(await reader.nextJson()).event_type, 'new_market')
-    const rest = record((await ask(`${venue.clob}/book?token_id=${no}`)).body)
+    const rest = record((await request(`${venue.clob}/book?token_id=${no}`)).body)
     assert.deepEqual(await reader.nextJson(), { event_type: 'book', ...rest })
     assert.deepEqual(await reader.drain(), [])
   })
@@ -265,16 +270,16 @@ describe('market channel', () => {
     const unknown = `7${'4'.padStart(76, '0')}`
     const reader = await follow([unknown, yes])
     venue.world.addEvent(1)
-    const known = marketAt(venue.world, 2)
-    assert.equal(known.listing.tokens[0], unknown)
-    venue.world.setStatus(known, 'open', 'opened')
+    const existing = marketAt(venue.world, 2)
+    assert.equal(existing.listing.tokens[0], unknown)
+    venue.world.setStatus(existing, 'open', 'opened')
     const [book] = records([await reader.nextJson()])
     assert.deepEqual([book?.event_type, book?.asset_id], ['book', unknown])
-    venue.world.setLevels(known, ['bid', 0.41, 5])
+    venue.world.setLevels(existing, ['bid', 0.41, 5])
     assert.equal(record(await reader.nextJson()).event_type, 'price_change')
     reader.send({ assets_ids: [unknown], operation: 'unsubscribe' })
     await reader.drain()
-    venue.world.setLevels(known, ['bid', 0.41, 6])
+    venue.world.setLevels(existing, ['bid', 0.41, 6])
     assert.deepEqual(await reader.drain(), [])
   })
 
@@ -335,7 +340,7 @@ describe('market channel', () => {
     }
     for (const frame of await reader.drain()) apply(frame)
     for (const token of [yes, no]) {
-      const rest = record((await ask(`${venue.clob}/book?token_id=${token}`)).body)
+      const rest = record((await request(`${venue.clob}/book?token_id=${token}`)).body)
       const levels = [
         ...records(rest.bids).map((level) => [`BUY ${level.price}`, String(level.size)] as const),
         ...records(rest.asks).map((level) => [`SELL ${level.price}`, String(level.size)] as const),

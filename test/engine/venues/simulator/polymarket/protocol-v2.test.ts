@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { record, records, request } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt, type StubMarket } from '../../../../support/worlds/stub-world.ts'
 
@@ -25,9 +25,9 @@ before(async () => {
 })
 after(() => venue.stop())
 
-const body = async (url: string) => record((await ask(url)).body)
+const body = async (url: string) => record((await request(url)).body)
 const listed = async (id: string) =>
-  records((await ask(`${venue.gamma}/markets?condition_ids=${id}`)).body)
+  records((await request(`${venue.gamma}/markets?condition_ids=${id}`)).body)
 
 test('lists each market in Gamma in its protocol’s terms', async () => {
   const [one] = await listed(old.listing.nativeId)
@@ -39,15 +39,15 @@ test('lists each market in Gamma in its protocol’s terms', async () => {
   assert.deepEqual([two?.clobTokenIds, two?.positionIds], [null, POSITIONS])
   assert.deepEqual(await listed(PADDED), [])
   assert.ok(two !== undefined && !('umaResolutionStatuses' in two))
-  const words: unknown[] = []
+  const texts: unknown[] = []
   for (const status of ['unopened', 'open', 'closed', 'determined', 'resolved'] as const) {
     fresh.status = status
     const [row] = await listed(SHORT)
-    words.push(row?.resolutionStatus)
+    texts.push(row?.resolutionStatus)
     assert.ok(row !== undefined && !('umaResolutionStatus' in row))
   }
   fresh.status = 'open'
-  assert.deepEqual(words, ['inactive', 'active', 'active', 'active', 'resolved'])
+  assert.deepEqual(texts, ['inactive', 'active', 'active', 'active', 'resolved'])
 })
 
 test('finds a protocol v2 market at the CLOB by its padded id only', async () => {
@@ -59,13 +59,13 @@ test('finds a protocol v2 market at the CLOB by its padded id only', async () =>
   ])
   assert.deepEqual(terms.fd, { r: 0.07, e: 1, to: true })
   assert.equal((await body(`${venue.clob}/clob-markets/${old.listing.nativeId}`)).v, 'v1')
-  const refused = await ask(`${venue.clob}/clob-markets/${SHORT}`)
+  const refused = await request(`${venue.clob}/clob-markets/${SHORT}`)
   assert.deepEqual([refused.status, refused.body], [404, { error: 'market not found' }])
   const book = await body(`${venue.clob}/book?token_id=${POSITIONS[1]}`)
   assert.deepEqual([book.market, book.asset_id, book.version], [PADDED, POSITIONS[1], 'v2'])
   assert.ok(!('version' in (await body(`${venue.clob}/book?token_id=${old.listing.tokens[0]}`))))
-  const asked = [{ token_id: POSITIONS[0] }, { token_id: old.listing.tokens[0] }]
-  const books = records((await ask(`${venue.clob}/books`, asked)).body)
+  const requested = [{ token_id: POSITIONS[0] }, { token_id: old.listing.tokens[0] }]
+  const books = records((await request(`${venue.clob}/books`, requested)).body)
   assert.deepEqual(
     books.map(({ version }) => version),
     ['v2', undefined],

@@ -139,7 +139,7 @@ test('states disputes of a few open markets, in half of them in the list of step
   const world = new StubWorld(clock)
   world.addEvent(200)
   const nowMs = clock.nowMs()
-  const words = (halfHour: number) =>
+  const terms = (halfHour: number) =>
     world.markets('a').flatMap((market) => {
       const at = timeMs(nowMs + halfHour * 1_800_000)
       const row = gammaMarket(market, { nowMs: at, hasEvent: false, hasTags: false })
@@ -147,13 +147,13 @@ test('states disputes of a few open markets, in half of them in the list of step
       if (row.umaResolutionStatuses === '[]') return []
       return [`${row.umaResolutionStatus ?? 'list'} ${row.umaResolutionStatuses}`]
     })
-  const seen = new Set([...words(0), ...words(1)])
-  assert.ok(words(0).length < 40)
-  for (const [word, steps] of [
+  const seen = new Set([...terms(0), ...terms(1)])
+  assert.ok(terms(0).length < 40)
+  for (const [term, steps] of [
     ['proposed', '["proposed"]'],
     ['disputed', '["proposed", "disputed"]'],
   ] as const) {
-    assert.ok(seen.has(`${word} ${steps}`) && seen.has(`list ${steps}`), word)
+    assert.ok(seen.has(`${term} ${steps}`) && seen.has(`list ${steps}`), term)
   }
 })
 

@@ -180,12 +180,12 @@ describe('real-time data stream', () => {
     await reader.drain()
     const fill = venue.world.trade(market, { contracts: 2 })
     venue.world.trade(market, { contracts: 4, txHash: fill.txHash })
-    const told = (await payloads(reader)).map((row) => [row.type, record(row).size])
+    const published = (await payloads(reader)).map((row) => [row.type, record(row).size])
     assert.deepEqual(
-      told.filter(([type]) => type === 'orders_matched'),
+      published.filter(([type]) => type === 'orders_matched'),
       [['orders_matched', 6]],
     )
-    assert.equal(told.filter(([type]) => type === 'trades').length, 6)
+    assert.equal(published.filter(([type]) => type === 'trades').length, 6)
     venue.chance.value = 0
     venue.clock.advance(1_000)
     venue.chance.value = 1

@@ -16,7 +16,7 @@ import {
 } from '../../../../../engine/venues/simulator/polymarket/sim-socket.ts'
 import { RestServer } from '../../../../../engine/venues/simulator/rest.ts'
 import { SimulatedWorld } from '../../../../../engine/venues/simulator/world/world.ts'
-import { ask, FrameReader, record, records } from '../../../../support/clients/venue-client.ts'
+import { FrameReader, record, records, request } from '../../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { SetChance, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 
@@ -57,15 +57,15 @@ test('refuses requests beyond the venue’s rate until time has passed', async (
   try {
     const statuses = async (count: number) => {
       const all = await Promise.all(
-        Array.from({ length: count }, () => ask(`${venue.data}/v2/trades?limit=1`)),
+        Array.from({ length: count }, () => request(`${venue.data}/v2/trades?limit=1`)),
       )
       return all.filter((answer) => answer.status === 200).length
     }
     assert.equal(await statuses(310), 300)
     venue.clock.advance(1_000)
     assert.equal(await statuses(40), 30)
-    assert.equal((await ask(`${venue.data}/v2/oi`)).status, 200)
-    const answer = await ask(`${venue.data}/v2/trades`)
+    assert.equal((await request(`${venue.data}/v2/oi`)).status, 200)
+    const answer = await request(`${venue.data}/v2/trades`)
     assert.equal(answer.status, 429)
   } finally {
     await venue.stop()
@@ -125,7 +125,7 @@ test('lists the real world completely and keeps a client’s books correct', asy
     const listed = new Set<unknown>()
     for (let cursor: unknown = ''; cursor !== undefined; ) {
       const path = `/markets/keyset?limit=50${cursor === '' ? '' : `&after_cursor=${cursor}`}`
-      const body = record((await ask(`${at(server.ports.gamma)}${path}`)).body)
+      const body = record((await request(`${at(server.ports.gamma)}${path}`)).body)
       for (const row of records(body.markets)) listed.add(row.conditionId)
       cursor = body.next_cursor
     }
@@ -177,8 +177,10 @@ test('lists the real world completely and keeps a client’s books correct', asy
       .filter(({ status }) => status === 'open')
       .map(({ listing }) => listing.tokens[0])
     for (let from = 0; from < tokens.length; from += 100) {
-      const asked = tokens.slice(from, from + 100).map((token_id) => ({ token_id }))
-      for (const book of records((await ask(`${at(server.ports.clob)}/books`, asked)).body)) {
+      const requested = tokens.slice(from, from + 100).map((token_id) => ({ token_id }))
+      for (const book of records(
+        (await request(`${at(server.ports.clob)}/books`, requested)).body,
+      )) {
         const ours = [...levels.keys()].filter((key) => key.startsWith(`${book.asset_id} `)).length
         let theirs = 0
         for (const [side, list] of [
@@ -193,7 +195,7 @@ test('lists the real world completely and keeps a client’s books correct', asy
         assert.equal(ours, theirs)
       }
     }
-    const answer = await ask(`${at(server.ports.data)}/v2/trades?limit=1000`)
+    const answer = await request(`${at(server.ports.data)}/v2/trades?limit=1000`)
     const hashes = records(record(answer.body).data).map((row) => row.transaction_hash)
     assert.deepEqual(new Set(hashes), new Set(world.trades('a').map(({ txHash }) => txHash)))
     assert.ok(hashes.length > 0)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SimTrade } from '../../../../../engine/venues/simulator/model.ts'
-import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { record, records, request } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { TRADE_ROW_KEYS } from '../../../../support/worlds/data-api-rows.ts'
 import { marketAt, price } from '../../../../support/worlds/stub-world.ts'
@@ -27,7 +27,7 @@ before(async () => {
 after(() => venue.stop())
 
 async function of(path: string) {
-  const answer = await ask(`${venue.data}/v2/${path}`)
+  const answer = await request(`${venue.data}/v2/${path}`)
   assert.equal(answer.status, 200, answer.text)
   return record(answer.body)
 }
@@ -110,20 +110,20 @@ test('refuses parameters out of bounds with an error text', async () => {
     'cursor=cows': 'cursor',
   }
   for (const [query, parameter] of Object.entries(bad)) {
-    const answer = await ask(`${venue.data}/v2/trades?${query}`)
+    const answer = await request(`${venue.data}/v2/trades?${query}`)
     assert.equal(answer.status, 400, query)
     const body = record(answer.body)
     assert.deepEqual([body.code, body.parameter], ['invalid_request', parameter])
   }
-  const unknown = await ask(`${venue.data}/v2/cows`)
+  const unknown = await request(`${venue.data}/v2/cows`)
   assert.deepEqual([unknown.status, record(unknown.body).code], [404, 'not_found'])
-  const posted = await ask(`${venue.data}/v2/trades`, {})
+  const posted = await request(`${venue.data}/v2/trades`, {})
   assert.deepEqual([posted.status, record(posted.body).code], [405, 'method_not_allowed'])
 })
 
 test('pages each row of a list once while new trades arrive', async () => {
   for (const takerOnly of ['true', 'false']) {
-    const whole = await rows(`taker_only=${takerOnly}&limit=1000`)
+    const complete = await rows(`taker_only=${takerOnly}&limit=1000`)
     const pages: unknown[] = []
     for (let next: unknown = ''; next !== null; ) {
       const cursor = next === '' ? '' : `&cursor=${next}`
@@ -136,7 +136,7 @@ test('pages each row of a list once while new trades arrive', async () => {
         venue.clock.advance(1_000)
       }
     }
-    assert.deepEqual(pages, whole)
+    assert.deepEqual(pages, complete)
   }
 })
 
@@ -146,10 +146,14 @@ test('merges an order’s fills to one row at the average price', async (t) => {
   alone.world.addEvent(1)
   const market = marketAt(alone.world, 0)
   alone.world.setLevels(market, ['ask', 0.42, 1_000])
-  const whole = alone.world.trade(market, { contracts: 10 })
-  const more = alone.world.trade(market, { contracts: 5, txHash: whole.txHash, price: price(0.44) })
-  assert.equal(more.txHash, whole.txHash)
-  const answer = await ask(`${alone.data}/v2/trades`)
+  const complete = alone.world.trade(market, { contracts: 10 })
+  const more = alone.world.trade(market, {
+    contracts: 5,
+    txHash: complete.txHash,
+    price: price(0.44),
+  })
+  assert.equal(more.txHash, complete.txHash)
+  const answer = await request(`${alone.data}/v2/trades`)
   const [row, ...others] = records(record(answer.body).data)
   assert.equal(others.length, 0)
   assert.equal(row?.size, 15)
@@ -165,7 +169,7 @@ test('returns open interest in dollars for given or all markets', async () => {
   assert.equal(one?.value, market.openInterest / 1e6, 'dollars of both, which are pairs')
   const [all] = records((await of('oi')).data)
   assert.equal(all?.condition_id, 'GLOBAL')
-  assert.equal((await ask(`${venue.data}/v2/oi?condition=cows`)).status, 400)
+  assert.equal((await request(`${venue.data}/v2/oi?condition=cows`)).status, 400)
 })
 
 test('returns volume, holders, results and freshness like the venue', async () => {
@@ -177,7 +181,8 @@ test('returns volume, holders, results and freshness like the venue', async () =
   const [row] = records((await of(`resolutions?condition=${nativeId}`)).data)
   assert.equal(row?.status, 'active')
   const bad = ['resolutions', 'resolutions?condition=0x12', 'holders', 'live-volume']
-  for (const path of bad) assert.equal((await ask(`${venue.data}/v2/${path}`)).status, 400, path)
+  for (const path of bad)
+    assert.equal((await request(`${venue.data}/v2/${path}`)).status, 400, path)
   const status = record((await of('status')).data)
   assert.ok(Number(status.age_seconds) < 60)
 })

@@ -10,7 +10,7 @@ import {
 import type { SimWallet } from '../../../../../engine/venues/simulator/model.ts'
 import { WalletLedgers } from '../../../../../engine/venues/simulator/world/wallet-ledgers.ts'
 import { isComboKind } from '../../../../../engine/wallet.ts'
-import { ask, record, records } from '../../../../support/clients/venue-client.ts'
+import { record, records, request } from '../../../../support/clients/venue-client.ts'
 import { type StubVenue, startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt, price, size } from '../../../../support/worlds/stub-world.ts'
 
@@ -29,7 +29,7 @@ let venue: StubVenue
 type Row = Readonly<Record<string, unknown>>
 
 async function page(path: string) {
-  const answer = await ask(`${venue.data}/v2/${path}`)
+  const answer = await request(`${venue.data}/v2/${path}`)
   assert.equal(answer.status, 200, `${path} ${answer.text}`)
   const body = record(answer.body)
   const pagination = record(body.pagination)
@@ -41,7 +41,7 @@ const rows = async (path: string): Promise<readonly Row[]> => (await page(path))
 
 /** What stands under `data` where no pages are. */
 async function one(path: string): Promise<Row> {
-  return record(record((await ask(`${venue.data}/v2/${path}`)).body).data)
+  return record(record((await request(`${venue.data}/v2/${path}`)).body).data)
 }
 
 async function pages(path: string, limit: number): Promise<readonly Row[]> {
@@ -62,11 +62,11 @@ function part(row: Row | undefined, keys: readonly string[]) {
 }
 
 async function assertRefused(path: string, parameter: string): Promise<void> {
-  const answer = await ask(`${venue.data}/v2/${path}`)
+  const answer = await request(`${venue.data}/v2/${path}`)
   assert.equal(answer.status, 400, path)
   const body = record(answer.body)
-  const told = [body.code, body.retryable, body.parameter]
-  assert.deepEqual(told, ['invalid_request', false, parameter], path)
+  const published = [body.code, body.retryable, body.parameter]
+  assert.deepEqual(published, ['invalid_request', false, parameter], path)
   assert.equal(answer.headers.get('x-trace-id'), body.trace_id)
 }
 
@@ -276,9 +276,9 @@ describe('a few wallets', () => {
       { path: 'leaderboard?time_period=all', limit: 2 },
     ]
     for (const { path, limit } of lists) {
-      const whole = await rows(`${path}&limit=1000`)
-      assert.ok(whole.length > limit, path)
-      assert.deepEqual(await pages(path, limit), whole)
+      const complete = await rows(`${path}&limit=1000`)
+      assert.ok(complete.length > limit, path)
+      assert.deepEqual(await pages(path, limit), complete)
     }
     // A match of one fill is told once for its taker, so that all rows together are those of each wallet.
     const everyone = await rows('trades?taker_only=false&limit=1000')
@@ -313,12 +313,12 @@ describe('a few wallets', () => {
     const sporty = await one(`leaderboard?time_period=all&category=sports&user=${ANN.address}`)
     assert.equal(sporty.volume, 40)
     assert.deepEqual(await rows('leaderboard?category=TECH'), [])
-    const unranked = await ask(`${venue.data}/v2/leaderboard?user=${NOBODY}`)
+    const unranked = await request(`${venue.data}/v2/leaderboard?user=${NOBODY}`)
     assert.deepEqual(unranked.body, { data: null })
   })
 
   test('answers a profile by wallet and owner, the Data API by wallet only, and 404 for unknown ones', async () => {
-    const of = (address: string) => ask(`${venue.gamma}/public-profile?address=${address}`)
+    const of = (address: string) => request(`${venue.gamma}/public-profile?address=${address}`)
     const answer = await of(ANN.address.toUpperCase().replace('0X', '0x'))
     assert.equal(answer.status, 200)
     assert.deepEqual(part(record(answer.body), ['proxyWallet', 'name', 'pseudonym']), [
@@ -377,12 +377,12 @@ describe('sixty markets', () => {
 
   test('moves no row on new rows between two pages of v2', async () => {
     const first = await page(`activity?user=${ANN.address}&limit=20`)
-    const whole = await pages(`activity?user=${ANN.address}`, 1_000)
+    const complete = await pages(`activity?user=${ANN.address}`, 1_000)
     deal({ market: 59, contracts: 3, at: 0.4 })
     venue.clock.advance(1_000)
     deal({ market: 59, contracts: 3, at: 0.4, side: 'sell' })
     const second = await page(`activity?user=${ANN.address}&limit=20&cursor=${first.next}`)
-    assert.deepEqual([...first.rows, ...second.rows], whole.slice(0, 40))
+    assert.deepEqual([...first.rows, ...second.rows], complete.slice(0, 40))
   })
 
   test('writes v2 positions with a status and sums that add up', async () => {
@@ -453,9 +453,9 @@ test('lists combos beside trades, in pages only, when that fault is on', async (
     const market = marketAt(other.world, 0)
     for (let number = 0; number < 3; number += 1) other.world.trade(market, { taker: ANN })
     const base = `${other.data}/v2/activity?user=${ANN.address}&sort_direction=ASC`
-    const got = record((await ask(`${base}&limit=5`)).body)
+    const got = record((await request(`${base}&limit=5`)).body)
     const rest = record(
-      (await ask(`${base}&limit=5&cursor=${record(got.pagination).next_cursor}`)).body,
+      (await request(`${base}&limit=5&cursor=${record(got.pagination).next_cursor}`)).body,
     )
     const all = [...records(got.data), ...records(rest.data)]
     assert.deepEqual(
@@ -463,12 +463,12 @@ test('lists combos beside trades, in pages only, when that fault is on', async (
       [1, 2, 3].flatMap(() => ['TRADE false', 'TRADE true', 'REDEEM true']),
     )
     for (const wire of all) {
-      const placed = readTimedRow(wire, ANN.address)
-      const read = placed === null ? null : readActivity(placed)
+      const positioned = readTimedRow(wire, ANN.address)
+      const read = positioned === null ? null : readActivity(positioned)
       assert.ok(read?.kind === 'event')
       assert.equal(isComboKind(read.event.kind), wire.is_combo === true)
     }
-    const trades = record((await ask(`${base}&type=TRADE`)).body)
+    const trades = record((await request(`${base}&type=TRADE`)).body)
     assert.equal(records(trades.data).length, 3)
   } finally {
     await other.stop()

@@ -15,7 +15,7 @@ import {
   stampMonth,
 } from '../../../../../engine/venues/simulator/questions/eastern.ts'
 
-const judge = new Intl.DateTimeFormat('en-CA', {
+const validator = new Intl.DateTimeFormat('en-CA', {
   timeZone: 'America/New_York',
   hourCycle: 'h23',
   year: 'numeric',
@@ -28,15 +28,15 @@ const judge = new Intl.DateTimeFormat('en-CA', {
 test('agrees with Node’s New York time, daylight saving changes included', () => {
   const random = seededRandom('eastern')
   const times = Array.from({ length: 2000 }, () => Date.UTC(2008, 0, 1) + random.below(1e9) * 1000)
-  for (const turn of ['2026-03-08T07:00:00Z', '2026-11-01T06:00:00Z', '2027-03-14T07:00:00Z']) {
-    const turnMs = Date.parse(turn)
+  for (const tick of ['2026-03-08T07:00:00Z', '2026-11-01T06:00:00Z', '2027-03-14T07:00:00Z']) {
+    const turnMs = Date.parse(tick)
     for (let minutes = -90; minutes <= 90; minutes += 15) times.push(turnMs + minutes * 60_000)
   }
   for (const time of times) {
     const at = easternTime(time)
     const hour = String(at.hour).padStart(2, '0')
     const minute = String(at.minute).padStart(2, '0')
-    assert.equal(`${isoDate(at)}, ${hour}:${minute}`, judge.format(time))
+    assert.equal(`${isoDate(at)}, ${hour}:${minute}`, validator.format(time))
     const minuteOfDay = at.hour * 60 + at.minute
     const back = easternMs({ dayNumber: at.dayNumber, minuteOfDay })
     // In the repeated hour the clock alone cannot tell; the first of the two is meant.

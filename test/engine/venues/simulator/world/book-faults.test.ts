@@ -25,9 +25,9 @@ function makeFaulty(fault: SimFault, index = 0) {
   const [market] = world.markets('a')
   assert.ok(market !== undefined)
   const before = { bids: market.book.bids, asks: market.book.asks }
-  const told: WorldChange[] = []
+  const published: WorldChange[] = []
   world.onChange((change) => {
-    if (change.kind !== 'trade') told.push(change)
+    if (change.kind !== 'trade') published.push(change)
   })
   const run = (seconds: number): void => {
     for (let second = 0; second < seconds; second += 1) {
@@ -36,27 +36,27 @@ function makeFaulty(fault: SimFault, index = 0) {
     }
   }
   const strike = (): void => {
-    for (let second = 0; second < 61 && told.length === 0; second += 1) run(1)
-    assert.ok(told.length > 0, 'each open market is asked once a minute')
+    for (let second = 0; second < 61 && published.length === 0; second += 1) run(1)
+    assert.ok(published.length > 0, 'each open market is asked once a minute')
   }
-  return { market, before, told, run, strike }
+  return { market, before, told: published, run, strike }
 }
 
 test('empties a book level by level and restores it after ten seconds', () => {
-  const { market, before, told, run, strike } = makeFaulty('empty_book')
+  const { market, before, told: published, run, strike } = makeFaulty('empty_book')
   strike()
   assert.deepEqual([market.book.bids, market.book.asks], [[], []])
-  const [away] = told
+  const [away] = published
   assert.ok(away?.kind === 'levels')
   assert.equal(away.changes.length, before.bids.length + before.asks.length)
   assert.ok(away.changes.every(({ size }) => size === 0))
   run(9)
-  assert.equal(told.length, 1)
+  assert.equal(published.length, 1)
   run(1)
   assert.deepEqual(market.book.bids, before.bids)
   assert.deepEqual(market.book.asks, before.asks)
   assert.deepEqual(
-    told.map(({ kind }) => kind),
+    published.map(({ kind }) => kind),
     ['levels', 'levels'],
   )
 })
@@ -73,11 +73,11 @@ test('empties one side of a book only and restores it', () => {
 })
 
 test('reports a tick change before the quotes that move to it', () => {
-  const { market, told, strike } = makeFaulty('tick_size')
+  const { market, told: published, strike } = makeFaulty('tick_size')
   const oldTick = market.tickMicros
   strike()
   assert.notEqual(market.tickMicros, oldTick)
-  assert.equal(told[0]?.kind, 'tick')
+  assert.equal(published[0]?.kind, 'tick')
   for (const { price } of [...market.book.bids, ...market.book.asks]) {
     assert.equal(price % market.tickMicros, 0)
   }
@@ -86,18 +86,19 @@ test('reports a tick change before the quotes that move to it', () => {
 test('merges quotes outwards on a coarser tick, and reports exactly that', () => {
   let merged = 0
   for (let index = 0; index < 60; index += 2) {
-    const { market, before, told, strike } = makeFaulty('tick_size', index)
+    const { market, before, told: published, strike } = makeFaulty('tick_size', index)
     if (market.tickMicros !== 1_000) continue
     strike()
     if (market.tickMicros === 1_000) continue
-    const twin = new Map(before.bids.map(({ price, size }) => [price, size]))
-    for (const change of told) {
+    const matchedMarket = new Map(before.bids.map(({ price, size }) => [price, size]))
+    for (const change of published) {
       if (change.kind !== 'levels') continue
-      for (const { side, price, size } of change.changes) if (side === 'bid') twin.set(price, size)
+      for (const { side, price, size } of change.changes)
+        if (side === 'bid') matchedMarket.set(price, size)
     }
     const { bids, asks, bestBid, bestAsk } = market.book
-    for (const { price, size } of bids) assert.equal(twin.get(price), size)
-    assert.equal([...twin.values()].filter((size) => size > 0).length, bids.length)
+    for (const { price, size } of bids) assert.equal(matchedMarket.get(price), size)
+    assert.equal([...matchedMarket.values()].filter((size) => size > 0).length, bids.length)
     const total = (levels: typeof bids) => levels.reduce((sum, { size }) => sum + size, 0)
     assert.equal(total(bids), total(before.bids))
     assert.equal(total(asks), total(before.asks))

@@ -57,10 +57,10 @@ test('moves prices a little by the minute, more over days, with occasional jumps
 
 test('moves markets of one driver together, and an inverted one oppositely', () => {
   const yes = fairOf({ prior: 0.4, moverKey: 'x' })
-  const twin = fairOf({ venue: 'b', prior: 0.4, moverKey: 'x' })
+  const matchedMarket = fairOf({ venue: 'b', prior: 0.4, moverKey: 'x' })
   const no = fairOf({ venue: 'b', prior: 0.6, moverKey: 'x', isInverted: true })
   for (const time of moments(500, 300_000)) {
-    assert.equal(yes.at(time), twin.at(time), 'whichever venue lists it')
+    assert.equal(yes.at(time), matchedMarket.at(time), 'whichever venue lists it')
     assert.ok(Math.abs(yes.at(time) - (MICROS - no.at(time))) <= 1)
   }
 })

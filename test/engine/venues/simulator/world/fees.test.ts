@@ -6,7 +6,7 @@ import { readFees } from '../../../../../engine/venues/polymarket/catalog/fees.t
 import type { SimMarket, SimTopic } from '../../../../../engine/venues/simulator/model.ts'
 import { newMarketFrame } from '../../../../../engine/venues/simulator/polymarket/frames.ts'
 import { gammaMarket } from '../../../../../engine/venues/simulator/polymarket/render.ts'
-import { ask, record } from '../../../../support/clients/venue-client.ts'
+import { record, request } from '../../../../support/clients/venue-client.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { startStubVenue } from '../../../../support/fakes/stub-venue.ts'
 import { marketAt, StubWorld } from '../../../../support/worlds/stub-world.ts'
@@ -61,7 +61,7 @@ test('returns the same fees from the CLOB, the announcement and Gamma', async ()
     }
     const short = async (index: number) => {
       const { nativeId } = marketAt(venue.world, index).listing
-      return record((await ask(`${venue.clob}/clob-markets/${nativeId}`)).body).fd
+      return record((await request(`${venue.clob}/clob-markets/${nativeId}`)).body).fd
     }
     const texts = { exponent: '1', rate: '0.04', taker_only: true, rebate_rate: '0.25' }
     assert.deepEqual(announced(0), { fees_enabled: true, fee_schedule: texts })

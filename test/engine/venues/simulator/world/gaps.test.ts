@@ -24,11 +24,11 @@ function makeWorld(gapsPerMinute: number, seed = 2) {
     faults: new Faults([], seededRandom('faults')),
     random: seededRandom('world'),
   })
-  const run = (ms: number, look: () => void = () => undefined): void => {
+  const run = (ms: number, check: () => void = () => undefined): void => {
     for (let elapsed = 0; elapsed < ms; elapsed += STEP_MS) {
       clock.advance(STEP_MS)
       world.step()
-      look()
+      check()
     }
   }
   return { world, run }

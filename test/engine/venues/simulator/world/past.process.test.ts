@@ -37,9 +37,9 @@ function added(ledger: SimWalletLedger): {
   let cash = 0
   const of = (market: SimMarket): [Figures, Figures] => {
     const fresh = () => ({ amount: 0, average: 0, realized: 0 })
-    const known = positions.get(market) ?? [fresh(), fresh()]
-    positions.set(market, known)
-    return known
+    const existing = positions.get(market) ?? [fresh(), fresh()]
+    positions.set(market, existing)
+    return existing
   }
   const buy = (at: Figures, size: number, price: number): void => {
     at.average = (at.average * at.amount + price * size) / (at.amount + size)

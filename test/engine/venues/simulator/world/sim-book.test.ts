@@ -10,28 +10,28 @@ import { LiveBook } from '../../../../../engine/venues/simulator/world/sim-book.
 test('lists both sides of a book best first and answers for each level like a map', () => {
   const random = seededRandom('sim-book')
   const book = new LiveBook()
-  const twin = { bid: new Map<number, number>(), ask: new Map<number, number>() }
+  const matchedMarket = { bid: new Map<number, number>(), ask: new Map<number, number>() }
   for (let change = 0; change < 5_000; change += 1) {
     const side = random.next() < 0.5 ? 'bid' : 'ask'
     const price = priceMicros((side === 'bid' ? 1 : 51) * 10_000 + random.below(49) * 10_000)
     const size = random.next() < 0.4 ? SIZE_ZERO : sizeMicros(1 + random.below(1_000))
-    assert.equal(book.set(side, price, size), twin[side].get(price) ?? 0)
-    if (size === 0) twin[side].delete(price)
-    else twin[side].set(price, size)
+    assert.equal(book.set(side, price, size), matchedMarket[side].get(price) ?? 0)
+    if (size === 0) matchedMarket[side].delete(price)
+    else matchedMarket[side].set(price, size)
     assert.equal(book.sizeAt(side, price), size)
-    assert.equal(book.count(side), twin[side].size)
+    assert.equal(book.count(side), matchedMarket[side].size)
   }
   const pairs = (levels: LiveBook['bids']) => levels.map(({ price, size }) => [price, size])
   assert.deepEqual(
     pairs(book.bids),
-    [...twin.bid].sort(([left], [right]) => right - left),
+    [...matchedMarket.bid].sort(([left], [right]) => right - left),
   )
   assert.deepEqual(
     pairs(book.asks),
-    [...twin.ask].sort(([left], [right]) => left - right),
+    [...matchedMarket.ask].sort(([left], [right]) => left - right),
   )
-  assert.equal(book.bestBid, Math.max(...twin.bid.keys()))
-  assert.equal(book.bestAsk, Math.min(...twin.ask.keys()))
+  assert.equal(book.bestBid, Math.max(...matchedMarket.bid.keys()))
+  assert.equal(book.bestAsk, Math.min(...matchedMarket.ask.keys()))
   assert.equal(book.priceAt('bid', 1), book.bids[1]?.price)
 })
 

@@ -25,17 +25,17 @@ test('drops the oldest tenth of a full tape and reports the number per market', 
   }
   const trades = world.trades('a')
   assert.ok(trades.length > 60)
-  const forgotten = new Map<string, number>()
+  const removed = new Map<string, number>()
   const tape = new TradeTape({
     countMax: 50,
     onDrop: ({ listing }, count) => {
-      forgotten.set(listing.nativeId, (forgotten.get(listing.nativeId) ?? 0) + count)
+      removed.set(listing.nativeId, (removed.get(listing.nativeId) ?? 0) + count)
     },
   })
   for (const trade of trades) tape.add(trade)
   assert.ok(tape.trades.length <= 50)
   assert.equal(tape.droppedCount + tape.trades.length, trades.length)
   assert.deepEqual(tape.trades, trades.slice(tape.droppedCount))
-  const sum = [...forgotten.values()].reduce((total, count) => total + count, 0)
+  const sum = [...removed.values()].reduce((total, count) => total + count, 0)
   assert.equal(sum, tape.droppedCount)
 })

@@ -140,9 +140,9 @@ function balances(
 ): Map<SimMarket, [number, number]> {
   const held = new Map<SimMarket, [number, number]>()
   const of = (market: SimMarket): [number, number] => {
-    const known = held.get(market) ?? [0, 0]
-    held.set(market, known)
-    return known
+    const existing = held.get(market) ?? [0, 0]
+    held.set(market, existing)
+    return existing
   }
   const move = (market: SimMarket, yes: number, no: number): void => {
     const balance = of(market)
@@ -175,11 +175,11 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 test('keeps every balance equal to the sum of events and never negative', () => {
   assert.ok(ledgers.all().length > 500)
   for (const ledger of ledgers.all()) {
-    const twin = balances(ledger)
+    const matchedMarket = balances(ledger)
     for (const [market, { positions }] of ledger.holdings) {
       assert.deepEqual(
         positions.map(({ amount }) => amount as number),
-        twin.get(market) ?? [0, 0],
+        matchedMarket.get(market) ?? [0, 0],
       )
     }
     const times = ledger.events.map(({ atMs }) => atMs as number)
@@ -203,8 +203,9 @@ test('keeps balances non-negative in any order of a second’s transactions', ()
       })
       const sorted = keyed.map(({ event }) => event)
       moved += sorted.filter((event, index) => event !== ledger.events[index]).length
-      const twin = balances(ledger, sorted)
-      for (const [market, held] of balances(ledger)) assert.deepEqual(twin.get(market), held)
+      const matchedMarket = balances(ledger, sorted)
+      for (const [market, held] of balances(ledger))
+        assert.deepEqual(matchedMarket.get(market), held)
     }
   }
   assert.ok(moved > 1_000, `${moved}`)
@@ -302,7 +303,7 @@ test('averages like the venue: sales leave it unchanged, splits count a half', (
       ({ kind }) => kind === 'CONVERSION' || kind === 'MIGRATION',
     )
     if (isConverter) continue
-    const twin = { amount: 0, average: 0, realized: 0, bought: 0 }
+    const matchedMarket = { amount: 0, average: 0, realized: 0, bought: 0 }
     const market = world.markets('a').at(-1)
     if (market === undefined || !ledger.holdings.has(market)) continue
     for (const { kind, size, usd, fill, market: of } of ledger.events) {
@@ -313,18 +314,21 @@ test('averages like the venue: sales leave it unchanged, splits count a half', (
         (fill !== null && (fill.trade.side === 'buy') === (fill.participant === 0))
       const price = fill === null ? 0.5 : usd / size
       if (isBuy) {
-        twin.average = (twin.average * twin.amount + price * size) / (twin.amount + size)
-        twin.amount += size
-        twin.bought += size
+        matchedMarket.average =
+          (matchedMarket.average * matchedMarket.amount + price * size) /
+          (matchedMarket.amount + size)
+        matchedMarket.amount += size
+        matchedMarket.bought += size
       } else {
-        twin.realized += size * (price - twin.average)
-        twin.amount -= size
+        matchedMarket.realized += size * (price - matchedMarket.average)
+        matchedMarket.amount -= size
       }
     }
     const position = ledger.holdings.get(market)?.positions[0]
-    assert.equal(position?.bought, twin.bought)
-    if (twin.amount > 0) assert.ok(Math.abs(twin.average - (position?.averagePrice ?? 0)) < 1e-9)
-    assert.ok(Math.abs(twin.realized - (position?.realized ?? 0)) < 1)
+    assert.equal(position?.bought, matchedMarket.bought)
+    if (matchedMarket.amount > 0)
+      assert.ok(Math.abs(matchedMarket.average - (position?.averagePrice ?? 0)) < 1e-9)
+    assert.ok(Math.abs(matchedMarket.realized - (position?.realized ?? 0)) < 1)
     compared += 1
   }
   assert.ok(compared > 300, `${compared}`)
@@ -369,8 +373,8 @@ test('lets most winners redeem at the payout, some losers for nothing, some neve
       else if (yes + no > 0) count.losers += 1
     }
   }
-  const kept = count.winners / (count.winners + paid.length)
-  assert.ok(kept > 0.05 && kept < 0.3, `${kept}`)
+  const stored = count.winners / (count.winners + paid.length)
+  assert.ok(stored > 0.05 && stored < 0.3, `${stored}`)
   assert.ok(count.losers > redeems.length - paid.length)
   const halves = redeems.filter(([, { market }]) => market?.listing.payout === PRICE_HALF)
   assert.ok(halves.length > 0 && halves.every(([, { usd }]) => usd > 0))
@@ -398,18 +402,18 @@ test('writes a row for each converted No with one hash and the dollars on the fi
 test('drops the oldest events beyond the bound and counts them by wallet', () => {
   const small = runWorld({ ...SHORT, countMax: 3_000 }).ledgers
   const large = runWorld(SHORT).ledgers
-  const kept = sum(small.all().map(({ events }) => events.length))
-  assert.ok(kept <= 3_000 && kept > 2_500, `${kept}`)
+  const stored = sum(small.all().map(({ events }) => events.length))
+  assert.ok(stored <= 3_000 && stored > 2_500, `${stored}`)
   for (const ledger of small.all()) {
-    const whole = large.wallet(ledger.wallet.address)
-    assert.ok(whole !== null)
-    assert.equal(ledger.droppedEventCount + ledger.events.length, whole.events.length)
+    const complete = large.wallet(ledger.wallet.address)
+    assert.ok(complete !== null)
+    assert.equal(ledger.droppedEventCount + ledger.events.length, complete.events.length)
     const seen = ({ kind, usd, txHash }: SimWalletEvent) => [kind, usd, txHash]
     assert.deepEqual(
       ledger.events.map(seen),
-      whole.events.slice(ledger.droppedEventCount).map(seen),
+      complete.events.slice(ledger.droppedEventCount).map(seen),
     )
-    assert.equal(ledger.cash, whole.cash)
+    assert.equal(ledger.cash, complete.cash)
   }
 })
 

@@ -174,18 +174,18 @@ test('stores a change before it is published, and loses nothing before a partial
   const folder = tempFolder(t)
   const clock = new ManualClock(NOON)
   const first = await start(clock, folder)
-  const told: string[] = []
+  const published: string[] = []
   first.world.onChange((change) => {
-    if (change.kind === 'trade') told.push(change.trade.id)
+    if (change.kind === 'trade') published.push(change.trade.id)
   })
   run(clock, 5)
-  assert.ok(told.length > 50)
+  assert.ok(published.length > 50)
   const [chapter] = filesOf(folder)
   assert.ok(chapter !== undefined)
   appendFileSync(chapter, '[1,0,17640000')
   const second = await start(clock, folder)
-  const kept = [...second.world.trades('a'), ...second.world.trades('b')].map(({ id }) => id)
-  assert.deepEqual(new Set(kept), new Set(told))
+  const stored = [...second.world.trades('a'), ...second.world.trades('b')].map(({ id }) => id)
+  assert.deepEqual(new Set(stored), new Set(published))
   run(clock, 1)
   const third = await start(clock, folder)
   t.after(() => Promise.all([first, second, third].map((each) => each.stop())))
@@ -308,11 +308,11 @@ test('restores wallet activity in unlisted markets too, after days without a run
   const second = open()
   assert.deepEqual(ledgersOf(second.wallets), before)
   const traded = new Set(second.world.trades('a').map(({ market }) => market))
-  const gone = [...traded].filter(
+  const removed = [...traded].filter(
     ({ listing }) => second.world.market('a', listing.nativeId) === null,
   )
-  assert.ok(gone.length > 0, 'some of the markets are listed no more')
-  for (const market of gone) {
+  assert.ok(removed.length > 0, 'some of the markets are listed no more')
+  for (const market of removed) {
     const planned = calendar.eventNumbered('a', market.event.number)
     assert.deepEqual(
       planned?.markets.map(({ listing }) => listing),
@@ -320,9 +320,9 @@ test('restores wallet activity in unlisted markets too, after days without a run
     )
     assert.equal(market.status, 'resolved')
   }
-  const known = new Map(calendar.eventsAt(NOON).map((each) => [each.event.nativeId, each]))
-  for (const { event } of gone) {
-    assert.deepEqual(calendar.eventNumbered('a', event.number), known.get(event.nativeId))
+  const existing = new Map(calendar.eventsAt(NOON).map((each) => [each.event.nativeId, each]))
+  for (const { event } of removed) {
+    assert.deepEqual(calendar.eventNumbered('a', event.number), existing.get(event.nativeId))
   }
 })
 

@@ -79,14 +79,14 @@ class TwinBook {
 }
 
 function watchTwins(world: SimulatedWorld): Map<SimMarket, TwinBook> {
-  const twins = new Map<SimMarket, TwinBook>()
+  const references = new Map<SimMarket, TwinBook>()
   for (const market of [...world.markets('a'), ...world.markets('b')]) {
-    if (market.status === 'open') twins.set(market, new TwinBook(market.book))
+    if (market.status === 'open') references.set(market, new TwinBook(market.book))
   }
   world.onChange((change) => {
-    if (change.kind === 'opened') twins.set(change.market, new TwinBook(change.market.book))
+    if (change.kind === 'opened') references.set(change.market, new TwinBook(change.market.book))
     if (change.kind !== 'levels' && change.kind !== 'trade') return
-    twins.get(change.market)?.apply(change)
+    references.get(change.market)?.apply(change)
     const { bestBid, bestAsk } = change.market.book
     assert.ok(bestBid === null || bestAsk === null || bestBid < bestAsk, 'not crossed')
     assert.ok((bestBid ?? 1) > 0 && (bestAsk ?? 1) < MICROS, 'no bid at 0, no ask at 1')
@@ -94,19 +94,19 @@ function watchTwins(world: SimulatedWorld): Map<SimMarket, TwinBook> {
       if (change.kind === 'levels') assert.equal(price % 1_000, 0)
     }
   })
-  return twins
+  return references
 }
 
 test('equals a naive reference built from the changes over ten thousand actions', () => {
   const { world, run } = makeWorld({ rate: 5_000 })
-  const twins = watchTwins(world)
+  const references = watchTwins(world)
   let changes = 0
   world.onChange(() => {
     changes += 1
   })
   run(8_000)
   assert.ok(changes > 10_000, `${changes} changes`)
-  for (const [market, twin] of twins) twin.assertEquals(market.book)
+  for (const [market, reference] of references) reference.assertEquals(market.book)
 })
 
 test('keeps quotes on the market’s tick and near the fair price', () => {
@@ -231,7 +231,7 @@ test('shares no trades, transactions or wallets between two runs', () => {
 })
 
 test('publishes the same changes for the same seed, start and clock', () => {
-  const told = (seed: number): string[] => {
+  const published = (seed: number): string[] => {
     const { world, run } = makeWorld({ seed, faults: ['empty_book', 'tick_size', 'one_sided'] })
     const lines: string[] = []
     world.onChange((change) => {
@@ -242,10 +242,10 @@ test('publishes the same changes for the same seed, start and clock', () => {
     run(5_000)
     return lines
   }
-  const first = told(1)
+  const first = published(1)
   assert.ok(first.length > 500)
-  assert.deepEqual(told(1), first)
-  assert.notDeepEqual(told(2), first)
+  assert.deepEqual(published(1), first)
+  assert.notDeepEqual(published(2), first)
 })
 
 test('builds a book independent of its first read', () => {
@@ -268,18 +268,18 @@ test('creates, opens, closes, determines and resolves a market in order', () => 
     },
   })
   const { world, run, clock } = makeWorld({ plan: planOf(planMany(4), [young]), rate: 200 })
-  const twins = watchTwins(world)
-  const told: (readonly [string, number])[] = []
+  const references = watchTwins(world)
+  const published: (readonly [string, number])[] = []
   world.onChange(({ kind, market, atMs }) => {
     if (market.listing.index === 100 && kind !== 'levels' && kind !== 'trade') {
-      told.push([kind, Math.round((atMs - NOON) / MINUTE_MS)])
+      published.push([kind, Math.round((atMs - NOON) / MINUTE_MS)])
     }
   })
   run(2.5 * MINUTE_MS)
   const market = world.market('a', young.listing.nativeId)
   assert.ok(market !== null && market.book.bids.length > 0)
   run(3 * MINUTE_MS)
-  assert.deepEqual(told, [
+  assert.deepEqual(published, [
     ['created', 1],
     ['opened', 2],
     ['closed', 3],
@@ -287,7 +287,7 @@ test('creates, opens, closes, determines and resolves a market in order', () => 
     ['resolved', 5],
   ])
   assert.equal(market.book.bids.length, 0)
-  assert.equal(twins.get(market)?.bid.size, 0, 'the close took every level back')
+  assert.equal(references.get(market)?.bid.size, 0, 'the close took every level back')
   assert.equal(market.fairPrice(world.nowMs()), market.listing.payout)
   clock.advance(2 * 86_400_000)
   world.step()
@@ -297,11 +297,11 @@ test('creates, opens, closes, determines and resolves a market in order', () => 
 
 test('reports every step when the clock jumps over several', () => {
   const { world, clock } = makeWorld({ plan: planOf([planMarket(0)]), rate: 10 })
-  const told: string[] = []
-  world.onChange(({ kind }) => told.push(kind))
+  const published: string[] = []
+  world.onChange(({ kind }) => published.push(kind))
   clock.advance(6 * 86_400_000)
   world.step()
-  assert.deepEqual(told, ['closed', 'determined', 'resolved'])
+  assert.deepEqual(published, ['closed', 'determined', 'resolved'])
 })
 
 test('reports nothing while paused and continues without catching up', () => {
@@ -337,7 +337,7 @@ test('never offers more than their joint value in books of one question or exclu
   const calendar = new Calendar({ seed: 3, marketsPerVenue: 200 })
   const { world, run } = makeWorld({ plan: calendar, rate: 50, seed: 3 })
   let [pairs, events] = [0, 0]
-  for (let look = 0; look < 30; look += 1) {
+  for (let check = 0; check < 30; check += 1) {
     run(MINUTE_MS)
     const asks = ({ book }: SimMarket) => book.bestAsk ?? MICROS
     const bids = ({ book }: SimMarket) => book.bestBid ?? 0
