@@ -27,8 +27,8 @@ import { Publisher } from '../engine/publisher.ts'
 import type { SimMarket, SimVenue } from '../engine/venues/simulator/model.ts'
 import { arbitrageMessage } from '../http/ws/channels/arbitrage.ts'
 import { JsonEncoder } from '../http/ws/encode/json.ts'
-import { openMemoryStorage } from '../test/support/twins/memory.ts'
-import { pairScore } from '../test/support/twins/word-judge.ts'
+import { openMemoryStorage } from '../test/support/reference/memory.ts'
+import { pairScore } from '../test/support/reference/word-scorer.ts'
 import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import { planMarket, planOf } from '../test/support/worlds/sim-plan.ts'
 import {
@@ -44,9 +44,9 @@ import {
   record,
   timesRow,
 } from './harness.ts'
+import { median } from './latency-recorder.ts'
 import { processorWaitMs } from './loop-delay.ts'
 import { bookLine, listingOf, type SimLoad, simLoad } from './sim-load.ts'
-import { median } from './times.ts'
 import { type VenuePath, venuePath } from './venue-path.ts'
 
 const SEED = 19

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { systemClock } from '../engine/clock.ts'
-import { newTimes, record } from './times.ts'
+import { newTimes, record } from './latency-recorder.ts'
 
 interface Update {
   readonly seq: number

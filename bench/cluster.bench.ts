@@ -52,10 +52,10 @@ import {
   record,
   timesRow,
 } from './harness.ts'
+import { median } from './latency-recorder.ts'
 import { processorSecondsOf } from './live-service.ts'
 import { SECRET } from './quiet-engine.ts'
 import { fillFolder } from './scale/fill.ts'
-import { median } from './times.ts'
 
 /** The aims of the issue. */
 const AIMS = {

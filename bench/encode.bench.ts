@@ -32,7 +32,7 @@ import { FakeAccounts, FakeTradeLog } from '../test/support/fakes/engine.ts'
 import { ManualClock } from '../test/support/fakes/manual-clock.ts'
 import { FakeWallets } from '../test/support/fakes/wallets.ts'
 import { FakeWebhooks } from '../test/support/fakes/webhooks.ts'
-import { openMemoryStorage } from '../test/support/twins/memory.ts'
+import { openMemoryStorage } from '../test/support/reference/memory.ts'
 import { marketParts, NAMES } from '../test/support/worlds/builders.ts'
 import {
   type Bench,

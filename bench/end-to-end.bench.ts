@@ -39,7 +39,7 @@ import {
   type Row,
   timesRow,
 } from './harness.ts'
-import { median } from './times.ts'
+import { median } from './latency-recorder.ts'
 
 const SUBSCRIBERS = 10
 const RUNS = 5

@@ -34,7 +34,7 @@ import {
   type Row,
   timesRow,
 } from './harness.ts'
-import { median } from './times.ts'
+import { median } from './latency-recorder.ts'
 
 /** Socket writes a second that leave the machine's other half to the subscribers. */
 const WRITES_PER_SECOND = 16_000

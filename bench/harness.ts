@@ -15,9 +15,9 @@ import { silentLog } from '../engine/process/log.ts'
 import { Metrics } from '../engine/process/metrics.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { openLmdbStorage } from '../storage/lmdb/lmdb.ts'
-import { record } from './times.ts'
+import { record } from './latency-recorder.ts'
 
-export { nanosText, newTimes, record } from './times.ts'
+export { nanosText, newTimes, record } from './latency-recorder.ts'
 
 /** One bench; each `.bench.ts` file exports one. */
 export interface Bench {

@@ -22,8 +22,8 @@ import {
 } from './harness.ts'
 import { type IngestLoad, ingestLoad, messagesOf } from './ingest/load.ts'
 import { Limit, Ours, type Side } from './ingest/sides.ts'
+import { median } from './latency-recorder.ts'
 import { listingOf } from './sim-load.ts'
-import { median } from './times.ts'
 
 const FRAMES_PER_ROUND = 64
 /** The subscriber is looked after once so many messages more were sent. */

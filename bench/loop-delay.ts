@@ -30,8 +30,8 @@ import {
   record,
   timesRow,
 } from './harness.ts'
+import { median } from './latency-recorder.ts'
 import { listingOf, type SimFrame, simLoad } from './sim-load.ts'
-import { median } from './times.ts'
 import { RECEIVED_AT, type VenuePath, venuePath } from './venue-path.ts'
 
 const SEED = 12

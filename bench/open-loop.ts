@@ -7,7 +7,7 @@ import { Agent as HttpsAgent, get as httpsGet } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../engine/clock.ts'
-import { newTimes, record } from './times.ts'
+import { newTimes, record } from './latency-recorder.ts'
 
 /** Beyond it an answer has not come. */
 const ANSWER_MS_MAX = 10_000

@@ -1,7 +1,7 @@
 // How fast is the order book, against a sorted array, against a Map, and against the package `sorted-btree`?
 // Each operation sets one level of a book, asks whether that changed it, and then reads both best prices, as every change
 // of a market does. The blind tree is not asked whether; the naive array cannot say.
-// The array is sorted anew at each look (test/support/twins/naive/book.ts, the judge as well), the Map is searched
+// The array is sorted anew at each look (test/support/reference/naive/book.ts, the judge as well), the Map is searched
 // through at each look, the tree is asked for its first and last key. Each has a loop of its own, so that the
 // compiler sees one kind of book in each.
 // Loads: what the simulated world does to its own books (about ten levels a side), and books of 1,000
@@ -12,7 +12,7 @@ import type { LevelChange } from '../engine/events.ts'
 import { OrderBook } from '../engine/market/order-book.ts'
 import { seededRandom } from '../engine/random.ts'
 import { priceMicros, sizeMicros } from '../engine/units.ts'
-import { NaiveBook } from '../test/support/twins/naive/book.ts'
+import { NaiveBook } from '../test/support/reference/naive/book.ts'
 import {
   aimedRow,
   type Bench,

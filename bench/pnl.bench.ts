@@ -17,8 +17,8 @@ import { LEDGER_BLOCK_EVENTS_MAX, packBlock } from '../engine/wallets/ledger-blo
 import { PnlState } from '../engine/wallets/pnl-state.ts'
 import { runWalletTask } from '../engine/wallets/wallet-task.ts'
 import { openWalletThread, type WalletPort } from '../engine/wallets/wallet-thread.ts'
-import { NaiveWallet } from '../test/support/twins/naive/wallet.ts'
-import { accountFigures, naiveFigures } from '../test/support/twins/wallet-figures.ts'
+import { NaiveWallet } from '../test/support/reference/naive/wallet.ts'
+import { accountFigures, naiveFigures } from '../test/support/reference/wallet-figures.ts'
 import {
   type Bench,
   type BenchSetting,
@@ -32,7 +32,7 @@ import {
   timesRow,
 } from './harness.ts'
 import { fill, START_MS, type WalletLoad, walletLoad } from './pnl/load.ts'
-import { timeWalletsActor } from './pnl/owner.ts'
+import { timeWalletsActor } from './pnl/wallets-actor.ts'
 
 const SEED = 9
 

@@ -26,9 +26,9 @@ import {
   type Row,
   timesRow,
 } from './harness.ts'
+import { median } from './latency-recorder.ts'
 import { type FieldSize, type RequestedRoute, RestField, type Usage } from './rest/field.ts'
 import { CONTESTANTS, type Contestant } from './rest/messages.ts'
-import { median } from './times.ts'
 
 const SHARE_OF_LIMIT_MIN = 0.75
 const TIMES_FASTIFY_MIN = 1.5

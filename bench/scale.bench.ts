@@ -23,10 +23,10 @@ import {
   type Row,
   timesRow,
 } from './harness.ts'
+import { median } from './latency-recorder.ts'
 import { fillFolder } from './scale/fill.ts'
 import type { ScaleCommand, ScaleReport } from './scale/messages.ts'
 import { ask, QUESTIONS, type Question, untilSearchable } from './scale/requests.ts'
-import { median } from './times.ts'
 
 /** What a quiet market may hold in memory. */
 const MARKET_KB_MAX = 6

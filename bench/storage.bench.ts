@@ -30,7 +30,7 @@ import {
 } from '../engine/units.ts'
 import type { SimMarket, SimTrade } from '../engine/venues/simulator/model.ts'
 import type { Storage, StoredTrade } from '../storage/contract/storage.ts'
-import { openMemoryStorage } from '../test/support/twins/memory.ts'
+import { openMemoryStorage } from '../test/support/reference/memory.ts'
 import {
   aimedRow,
   type Bench,
@@ -46,6 +46,7 @@ import {
   timesRow,
   withLmdb,
 } from './harness.ts'
+import { median } from './latency-recorder.ts'
 import { listingOf, simLoad } from './sim-load.ts'
 import {
   BareLmdb,
@@ -58,7 +59,6 @@ import {
   unpackedRows,
   type WrittenRow,
 } from './storage/peers.ts'
-import { median } from './times.ts'
 
 const SEED = 4
 const PUT_BATCH = 10

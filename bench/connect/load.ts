@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
 import { Reports, takeCommands } from '../in-child.ts'
+import { newTimes, record } from '../latency-recorder.ts'
 import { openFrames, textFrame } from '../raw-frames.ts'
-import { newTimes, record } from '../times.ts'
 import {
   CHANNELS,
   type Channel,

@@ -7,8 +7,8 @@ import { encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import { sharedMs } from '../fan-out/messages.ts'
 import { FollowedBooks } from '../followed-books.ts'
 import { processorMicros, Reports, takeCommands } from '../in-child.ts'
+import { newTimes, record } from '../latency-recorder.ts'
 import { openFrames, textFrame } from '../raw-frames.ts'
-import { newTimes, record } from '../times.ts'
 import { frameIndex, type LoadCommand, type LoadReport, type SendPlan } from './messages.ts'
 
 const CHANNELS = ['orderbook', 'trades'] as const

@@ -7,8 +7,8 @@ import type { Socket } from 'node:net'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { decodeMessagePack, decodeMessagePackSequence } from '../../http/client/msgpack.ts'
 import { Reports, takeCommands } from '../in-child.ts'
+import { newTimes, record } from '../latency-recorder.ts'
 import { openFrames, textFrame } from '../raw-frames.ts'
-import { newTimes, record } from '../times.ts'
 import {
   type Encoding,
   type LoadCommand,

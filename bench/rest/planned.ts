@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Histogram } from 'hdr-histogram-js'
 import { systemClock } from '../../engine/clock.ts'
-import { newTimes, record } from '../times.ts'
+import { newTimes, record } from '../latency-recorder.ts'
 import type { RequestedPath } from './messages.ts'
 
 /** Beyond it an answer has not come. */

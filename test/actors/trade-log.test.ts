@@ -8,7 +8,7 @@ import { Metrics } from '../../engine/process/metrics.ts'
 import { Publisher } from '../../engine/publisher.ts'
 import { timeMs } from '../../engine/units.ts'
 import type { Storage } from '../../storage/contract/storage.ts'
-import { openMemoryStorage } from '../support/twins/memory.ts'
+import { openMemoryStorage } from '../support/reference/memory.ts'
 import { NOON_MS, trade, traded } from '../support/worlds/stored.ts'
 
 /** A run of the engine that tells some trades, of which the disk keeps those up to `written`. */

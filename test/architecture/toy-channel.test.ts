@@ -11,10 +11,10 @@ import { CHANNEL_NAMES, CHANNELS } from '../../http/ws/channels/channels.ts'
 import { type Message, StreamClient } from '../support/clients/stream-client.ts'
 import type { FakeMarket } from '../support/fakes/engine.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../support/rigs/face.ts'
-import { AsyncapiValidator, objectOf } from '../support/twins/asyncapi-judge.ts'
+import { AsyncapiValidator, objectOf } from '../support/reference/asyncapi-validator.ts'
+import { type ApiServer, openApiServer } from '../support/rigs/api-server.ts'
 import { NAMES } from '../support/worlds/builders.ts'
-import { settled } from '../support/worlds/stirring.ts'
+import { settled } from '../support/worlds/market-activity.ts'
 import { flow } from './toy-channel.ts'
 
 const channels = [...CHANNELS, flow]

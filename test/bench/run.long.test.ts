@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
-import { type ApiServer, openApiServer } from '../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../support/rigs/api-server.ts'
 
 interface Ended {
   readonly code: number

@@ -8,10 +8,10 @@ import { type TestContext, test } from 'node:test'
 import { type Random, seededRandom } from '../../engine/random.ts'
 import { priceMicros, sizeMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import { DAMAGES, HONEST, UnreliableWire } from '../support/fakes/unreliable-wire.ts'
+import { NaiveBook } from '../support/reference/naive/book.ts'
+import { bookFrame, changeV1 } from '../support/reference/protocol-v1.ts'
 import { type Fates, KalshiPath, PolymarketPath } from '../support/rigs/book-paths.ts'
 import { isCrossed } from '../support/rigs/capture-replay.ts'
-import { NaiveBook } from '../support/twins/naive/book.ts'
-import { bookFrame, changeV1 } from '../support/twins/todays-shape.ts'
 import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {
   type Capture,

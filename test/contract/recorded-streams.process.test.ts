@@ -4,6 +4,9 @@
 
 import assert from 'node:assert/strict'
 import type { LevelChange } from '../../engine/events.ts'
+import { EXPLANATIONS } from '../support/reference/book-differences.ts'
+import { NaiveBook } from '../support/reference/naive/book.ts'
+import { changeV1 } from '../support/reference/protocol-v1.ts'
 import { KalshiPath, PolymarketPath } from '../support/rigs/book-paths.ts'
 import {
   type CaptureReplay,
@@ -12,9 +15,6 @@ import {
   replayCapture,
   totals,
 } from '../support/rigs/capture-replay.ts'
-import { EXPLANATIONS } from '../support/twins/book-differences.ts'
-import { NaiveBook } from '../support/twins/naive/book.ts'
-import { changeV1 } from '../support/twins/todays-shape.ts'
 import { KalshiBooks } from '../support/worlds/kalshi-books.ts'
 import {
   KALSHI_STREAM,

@@ -15,8 +15,8 @@ import { connectCluster } from '../../engine/leader.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { openData } from '../support/rigs/data-folder.ts'
+import { beforeAgain } from '../support/rigs/full-service.ts'
 import { startProcess, type TestProcess } from '../support/rigs/processes.ts'
-import { beforeAgain } from '../support/rigs/whole-service.ts'
 
 const SETTINGS = {
   ...{ PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '200' },

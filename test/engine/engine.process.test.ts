@@ -12,7 +12,7 @@ import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { quietVenue } from '../support/fakes/quiet-venue.ts'
-import { openMemoryStorage } from '../support/twins/memory.ts'
+import { openMemoryStorage } from '../support/reference/memory.ts'
 import { eventListing, listing, NOON } from '../support/worlds/builders.ts'
 
 const SETTINGS = {

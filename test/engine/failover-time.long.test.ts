@@ -8,7 +8,7 @@ import { WebSocket } from 'ws'
 import { GET_NATS, hasNats } from '../../engine/cluster/nats-server.ts'
 import { connect, type StreamClient } from '../../http/client/connect.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
-import { beforeAgain } from '../support/rigs/whole-service.ts'
+import { beforeAgain } from '../support/rigs/full-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const FAILOVERS = Number(process.env.FAILOVERS ?? (isLong ? 12 : 2))

@@ -16,7 +16,7 @@ import { FetchError, HttpClient, type HttpClientOptions } from '../../engine/fet
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
 import { seededRandom } from '../../engine/random.ts'
-import { countTicks } from '../support/fakes/loop-turns.ts'
+import { countTicks } from '../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void

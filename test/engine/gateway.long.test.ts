@@ -14,9 +14,9 @@ import type { Storage } from '../../storage/contract/storage.ts'
 import { StreamClient } from '../support/clients/stream-client.ts'
 import { type FaultyLog, FaultyLogServer } from '../support/fakes/faulty-log.ts'
 import { until } from '../support/fakes/receivers.ts'
-import { RecordedEngine, SETTINGS } from '../support/rigs/scribed-engine.ts'
-import { beforeAgain } from '../support/rigs/whole-service.ts'
-import { openMemoryStorage } from '../support/twins/memory.ts'
+import { openMemoryStorage } from '../support/reference/memory.ts'
+import { beforeAgain } from '../support/rigs/full-service.ts'
+import { RecordedEngine, SETTINGS } from '../support/rigs/recorded-engine.ts'
 import { manyMarkets, VenueEvents } from '../support/worlds/venue-events.ts'
 
 const MARKETS = manyMarkets(4)

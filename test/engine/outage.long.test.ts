@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GET_NATS, hasNats } from '../../engine/cluster/nats-server.ts'
-import { SimulatedUsers, unannounced } from '../support/clients/crowd.ts'
+import { SimulatedUsers, unannounced } from '../support/clients/simulated-users.ts'
 import { ClusterRig } from '../support/rigs/cluster.ts'
-import { reportText, settled } from '../support/rigs/crowd-judge.ts'
-import { allMarketIds, compareTrades } from '../support/rigs/whole-service.ts'
+import { allMarketIds, compareTrades } from '../support/rigs/full-service.ts'
+import { reportText, settled } from '../support/rigs/settled-users.ts'
 
 const AWAY_SECONDS = process.env.TEST_LONG === '1' ? 60 : 8
 const CLIENTS = 20

@@ -14,9 +14,9 @@ import { DAY_MS, timeMs } from '../../engine/units.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
 import { type Message, StreamClient } from '../support/clients/stream-client.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { waitOneTick } from '../support/fakes/own-time.ts'
 import { quietVenue } from '../support/fakes/quiet-venue.ts'
-import { openMemoryStorage } from '../support/twins/memory.ts'
+import { waitOneTick } from '../support/fakes/real-time-step.ts'
+import { openMemoryStorage } from '../support/reference/memory.ts'
 import { eventListing, level, listing, NOON, snapshot, trade } from '../support/worlds/builders.ts'
 
 const SETTINGS = {

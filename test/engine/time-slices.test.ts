@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInSlices, runSlice, runToEnd, type SlicedWork } from '../../engine/time-slices.ts'
-import { countTicks } from '../support/fakes/loop-turns.ts'
+import { countTicks } from '../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 
 test('ends a time slice on time, continues in the next tick, and loses nothing', async () => {

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Records } from '../support/clients/recording-client.ts'
+import { assertGoldenLines, goldenFile, isRecordingGolden } from '../support/reference/golden.ts'
 import { testFolder } from '../support/rigs/data-folder.ts'
 import { GoldenRun } from '../support/rigs/golden-run.ts'
 import { playGoldenStory } from '../support/rigs/golden-story.ts'
 import { readRecording } from '../support/rigs/replayed-service.ts'
-import { assertGoldenLines, goldenFile, isRecordingGolden } from '../support/twins/golden.ts'
 
 const REQUESTS_MIN = 500
 

@@ -7,9 +7,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Records } from '../support/clients/recording-client.ts'
+import { goldenFile } from '../support/reference/golden.ts'
 import { GoldenRun } from '../support/rigs/golden-run.ts'
 import { readRecording } from '../support/rigs/replayed-service.ts'
-import { goldenFile } from '../support/twins/golden.ts'
 
 const recording = readRecording(goldenFile('recording.jsonl.gz'))
 

@@ -15,8 +15,8 @@ import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import type { Venue } from '../../engine/venues/venue.ts'
 import { openVenues } from '../../engine/venues/venues.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { waitOneTick } from '../support/fakes/own-time.ts'
-import { goldenFile } from '../support/twins/golden.ts'
+import { waitOneTick } from '../support/fakes/real-time-step.ts'
+import { goldenFile } from '../support/reference/golden.ts'
 
 const MINUTES = 10
 

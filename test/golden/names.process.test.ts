@@ -22,11 +22,11 @@ import {
   TABLES,
 } from '../../storage/tables.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { NatsRecorder } from '../support/fakes/nats-scribe.ts'
+import { NatsRecorder } from '../support/fakes/nats-recorder.ts'
+import { documentNames } from '../support/reference/document-names.ts'
+import { assertGoldenLines } from '../support/reference/golden.ts'
 import { sideOf, testFolder } from '../support/rigs/data-folder.ts'
 import { NO_RECORDING, ReplayClock, ReplayedService } from '../support/rigs/replayed-service.ts'
-import { documentNames } from '../support/twins/document-names.ts'
-import { assertGoldenLines } from '../support/twins/golden.ts'
 
 describe('public names', () => {
   const folder = testFolder('golden-names')

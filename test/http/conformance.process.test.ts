@@ -5,13 +5,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { RawConnection } from '../support/clients/raw-http.ts'
 import { RouteClient } from '../support/clients/route-client.ts'
+import { OpenapiValidator } from '../support/reference/openapi-validator.ts'
 import { conform } from '../support/rigs/conformance.ts'
 import {
   ACCOUNT,
   type DocumentedServer,
   openDocumentedServer,
-} from '../support/rigs/described-face.ts'
-import { OpenapiValidator } from '../support/twins/document-judge.ts'
+} from '../support/rigs/documented-server.ts'
 
 let server: DocumentedServer
 before(async () => {

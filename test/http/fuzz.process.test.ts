@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { RawConnection } from '../support/clients/raw-http.ts'
-import { type DocumentedServer, openDocumentedServer } from '../support/rigs/described-face.ts'
-import { FuzzChecker } from '../support/twins/fuzz-judge.ts'
+import { FuzzChecker } from '../support/reference/fuzz-checker.ts'
+import { type DocumentedServer, openDocumentedServer } from '../support/rigs/documented-server.ts'
 import { FuzzRequests } from '../support/worlds/fuzz-requests.ts'
 
 const COUNT = process.env.TEST_LONG === '1' ? 100_000 : 1_000

@@ -11,7 +11,7 @@ import { parseQuery } from '../../http/request/query.ts'
 import { SECONDS_MAX } from '../../http/schemas.ts'
 import { compileQuery } from '../../http/validation/validate.ts'
 import { queryText, RouteClient } from '../support/clients/route-client.ts'
-import { type DocumentedServer, openDocumentedServer } from '../support/rigs/described-face.ts'
+import { type DocumentedServer, openDocumentedServer } from '../support/rigs/documented-server.ts'
 
 const ORACLE = join(process.env.SHARED_REFERENCE ?? '../shared/reference', 'pydantic-oracle.json')
 

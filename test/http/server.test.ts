@@ -9,7 +9,7 @@ import { silentLog } from '../../engine/process/log.ts'
 import { createServer } from '../../http/server.ts'
 import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
 import { FakeEngine } from '../support/fakes/engine.ts'
-import { type ApiServer, openApiServer, PUBLIC_ONLY } from '../support/rigs/face.ts'
+import { type ApiServer, openApiServer, PUBLIC_ONLY } from '../support/rigs/api-server.ts'
 
 let apiServer: ApiServer
 before(async () => {

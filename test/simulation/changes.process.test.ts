@@ -14,9 +14,9 @@ import { silentLog } from '../../engine/process/log.ts'
 import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { waitOneTick } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/real-time-step.ts'
+import { compareBooks, compareTrades, read } from '../support/rigs/full-service.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
-import { compareBooks, compareTrades, read } from '../support/rigs/whole-service.ts'
 
 /** What names each change in the drift table: kind and name. */
 const NAMED_BY: Readonly<Record<ChangeName, string>> = {

@@ -7,9 +7,13 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { SimulatedUsers, type SimulatedUsersReport, unannounced } from '../support/clients/crowd.ts'
+import {
+  SimulatedUsers,
+  type SimulatedUsersReport,
+  unannounced,
+} from '../support/clients/simulated-users.ts'
+import { allMarketIds, Rig } from '../support/rigs/full-service.ts'
 import { startWatchedEngine, type WatchedEngine } from '../support/rigs/watched-engine.ts'
-import { allMarketIds, Rig } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

@@ -7,15 +7,15 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
 import { MixedLoad } from '../support/clients/mixed-load.ts'
-import { TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import { TRIAL_ENV } from '../support/clients/outbox-checker.ts'
 import { EventReceiver } from '../support/fakes/event-receivers.ts'
-import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
 import {
   checkCandles,
   checkPeople,
   checkTrades,
   damagedRecords,
-} from '../support/twins/ledger-judge.ts'
+} from '../support/reference/storage-checks.ts'
+import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/full-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.CRASH_ROUNDS ?? (isLong ? 100 : 1))

@@ -15,7 +15,7 @@ import { KEY_ID, startStub } from '../support/clients/kalshi-client.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
 import { quietVenue } from '../support/fakes/quiet-venue.ts'
 import { privateKey } from '../support/fakes/rsa-pair.ts'
-import { openMemoryStorage } from '../support/twins/memory.ts'
+import { openMemoryStorage } from '../support/reference/memory.ts'
 import { StubWorld } from '../support/worlds/kalshi-world.ts'
 
 const SECRET = 'x'.repeat(32)

@@ -15,9 +15,9 @@ import type { Opportunity } from '../../engine/opportunity.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { waitOneTick } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/real-time-step.ts'
+import { read } from '../support/rigs/full-service.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
-import { read } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const FLOW_MS = isLong ? 300_000 : 30_000

@@ -7,10 +7,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
-import { SimulatedUsers, unannounced } from '../support/clients/crowd.ts'
-import { reportText, settled } from '../support/rigs/crowd-judge.ts'
+import { SimulatedUsers, unannounced } from '../support/clients/simulated-users.ts'
+import { allMarketIds, Rig } from '../support/rigs/full-service.ts'
 import { freePorts } from '../support/rigs/processes.ts'
-import { allMarketIds, Rig } from '../support/rigs/whole-service.ts'
+import { reportText, settled } from '../support/rigs/settled-users.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

@@ -13,9 +13,9 @@ import { timeMs } from '../../engine/units.ts'
 import { type StreamClient as Client, connect } from '../../http/client/connect.ts'
 import { openLmdbStorage } from '../../storage/lmdb/lmdb.ts'
 import { StreamClient } from '../support/clients/stream-client.ts'
+import { ClientLedger, type TrueTrade } from '../support/reference/client-ledger.ts'
+import { Rig, type ServiceLocations, truthOfTrades } from '../support/rigs/full-service.ts'
 import { freePorts } from '../support/rigs/processes.ts'
-import { Rig, type ServiceLocations, truthOfTrades } from '../support/rigs/whole-service.ts'
-import { ClientLedger, type TrueTrade } from '../support/twins/client-ledger.ts'
 import { trade } from '../support/worlds/stored.ts'
 
 const MISSED = 25_000

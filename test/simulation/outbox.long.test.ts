@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { seededRandom } from '../../engine/random.ts'
-import { OutboxChecker, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import { OutboxChecker, TRIAL_ENV } from '../support/clients/outbox-checker.ts'
 import type { ReceiverBehaviour } from '../support/fakes/event-receivers.ts'
-import { Rig } from '../support/rigs/whole-service.ts'
+import { Rig } from '../support/rigs/full-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.OUTBOX_ROUNDS ?? (isLong ? 200 : 1))

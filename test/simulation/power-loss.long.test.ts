@@ -9,18 +9,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../engine/random.ts'
 import { MixedLoad } from '../support/clients/mixed-load.ts'
-import { OutboxChecker, TRIAL_ENV } from '../support/clients/outbox-witness.ts'
+import { OutboxChecker, TRIAL_ENV } from '../support/clients/outbox-checker.ts'
+import { type DiskImage, readDiskImage } from '../support/fakes/disk-image.ts'
 import { EventReceiver, type ReceiverBehaviour } from '../support/fakes/event-receivers.ts'
-import { type DiskImage, readDiskImage } from '../support/fakes/platter.ts'
 import { noShimReason, PowerSupply } from '../support/fakes/power-loss.ts'
-import type { TestProcess } from '../support/rigs/processes.ts'
-import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
 import {
   checkCandles,
   checkPeople,
   checkTrades,
   damagedRecords,
-} from '../support/twins/ledger-judge.ts'
+} from '../support/reference/storage-checks.ts'
+import { allMarketIds, Rig, type ServiceLocations } from '../support/rigs/full-service.ts'
+import type { TestProcess } from '../support/rigs/processes.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = Number(process.env.POWER_ROUNDS ?? 30)

@@ -8,8 +8,8 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
+import { beforeAgain, read } from '../support/rigs/full-service.ts'
 import { freePorts, startProcess } from '../support/rigs/processes.ts'
-import { beforeAgain, read } from '../support/rigs/whole-service.ts'
 
 /** The code blocks below a heading of the README, in order. */
 function blocksBelow(heading: string): readonly string[] {

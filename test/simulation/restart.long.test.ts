@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { allMarketIds, Rig, read, settle } from '../support/rigs/full-service.ts'
 import { startProcess } from '../support/rigs/processes.ts'
-import { allMarketIds, Rig, read, settle } from '../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const rounds = isLong ? 20 : 2

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
-import { Rig, settle } from '../support/rigs/whole-service.ts'
+import { Rig, settle } from '../support/rigs/full-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

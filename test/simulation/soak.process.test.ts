@@ -13,9 +13,9 @@ import type { SimFault } from '../../engine/venues/simulator/model.ts'
 import { startSimulator } from '../../engine/venues/simulator/simulator.ts'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { waitOneTick } from '../support/fakes/own-time.ts'
+import { waitOneTick } from '../support/fakes/real-time-step.ts'
+import { compareBooks, compareTrades, read } from '../support/rigs/full-service.ts'
 import { openWatchedEngine } from '../support/rigs/watched-engine.ts'
-import { compareBooks, compareTrades, read } from '../support/rigs/whole-service.ts'
 
 const FLOW_MS = 10_000
 const LOOK_AGAIN_MS = 3_000

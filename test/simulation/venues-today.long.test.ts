@@ -6,15 +6,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StreamFollower } from '../support/clients/stream-follower.ts'
-import { firstDifference, WalletChecks } from '../support/rigs/known-wallets.ts'
+import { chosen, startTruthWorld, type TruthWorld } from '../support/reference/wallet-truth.ts'
 import {
   allMarketIds,
   Rig,
   read,
   type ServiceLocations,
   settle,
-} from '../support/rigs/whole-service.ts'
-import { chosen, startTruthWorld, type TruthWorld } from '../support/twins/wallet-truth.ts'
+} from '../support/rigs/full-service.ts'
+import { firstDifference, WalletChecks } from '../support/rigs/wallet-checks.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const SECONDS = Number(process.env.TODAY_SECONDS ?? (isLong ? 300 : 30))

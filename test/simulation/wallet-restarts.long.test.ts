@@ -9,7 +9,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS, MINUTE_MS } from '../../engine/units.ts'
 import type { SimWalletLedger } from '../../engine/venues/simulator/model.ts'
 import { ask, differences, servedSheet } from '../support/clients/served-wallet.ts'
-import { Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
 import {
   chosen,
   expectedSheet,
@@ -17,8 +16,9 @@ import {
   startTruthWorld,
   type TruthWorld,
   truthOfWallet,
-} from '../support/twins/wallet-truth.ts'
-import { LossyVenue, type Memory } from '../support/worlds/forgetful-venue.ts'
+} from '../support/reference/wallet-truth.ts'
+import { Rig, type ServiceLocations } from '../support/rigs/full-service.ts'
+import { LossyVenue, type Memory } from '../support/worlds/lossy-venue.ts'
 import {
   assertComplete,
   fillAt,

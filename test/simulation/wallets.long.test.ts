@@ -4,9 +4,13 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type CheckedService, checkWallets } from '../support/rigs/known-wallets.ts'
-import { Rig, type ServiceLocations } from '../support/rigs/whole-service.ts'
-import { ACTIVITY_KINDS, startTruthWorld, type TruthWorld } from '../support/twins/wallet-truth.ts'
+import {
+  ACTIVITY_KINDS,
+  startTruthWorld,
+  type TruthWorld,
+} from '../support/reference/wallet-truth.ts'
+import { Rig, type ServiceLocations } from '../support/rigs/full-service.ts'
+import { type CheckedService, checkWallets } from '../support/rigs/wallet-checks.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

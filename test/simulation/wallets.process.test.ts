@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkWallets } from '../support/rigs/known-wallets.ts'
+import { ACTIVITY_KINDS, startTruthWorld } from '../support/reference/wallet-truth.ts'
+import { checkWallets } from '../support/rigs/wallet-checks.ts'
 import { openWatchedEngine, type WatchedEngine } from '../support/rigs/watched-engine.ts'
-import { ACTIVITY_KINDS, startTruthWorld } from '../support/twins/wallet-truth.ts'
 
 const EARLY = 6
 const LATE = 12

@@ -17,7 +17,7 @@ import type {
 } from '../../storage/contract/storage.ts'
 import { FaultyLogServer } from '../support/fakes/faulty-log.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../support/twins/memory.ts'
+import { openMemoryStorage } from '../support/reference/memory.ts'
 import { NOON } from '../support/worlds/builders.ts'
 
 const account = (name: string): AccountRecord => ({

@@ -7,7 +7,7 @@ import { ClusterWebhooks } from '../../storage/cluster-webhooks.ts'
 import type { WebhookTable } from '../../storage/contract/webhooks.ts'
 import { FaultyLogServer } from '../support/fakes/faulty-log.ts'
 import { ManualClock } from '../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../support/twins/memory.ts'
+import { openMemoryStorage } from '../support/reference/memory.ts'
 import { webhook } from '../support/worlds/stored-webhooks.ts'
 
 const own = (): WebhookTable => openMemoryStorage().webhooks

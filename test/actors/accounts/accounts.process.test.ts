@@ -14,7 +14,7 @@ import { keyId } from '../../../engine/ids.ts'
 import type { PasswordPool } from '../../../engine/passwords/passwords.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 
 const SECRET = 'a secret of at least thirty-two bytes'
 

@@ -11,7 +11,7 @@ import { EngineError } from '../../../engine/errors.ts'
 import type { AccountTable } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 
 const ann = { email: 'ann@example.com', password: 'correct horse', address: '10.0.0.1' }
 const hasCode = (code: string) => (error: unknown) =>

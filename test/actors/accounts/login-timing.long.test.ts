@@ -10,7 +10,7 @@ import { openPasswordPool } from '../../../engine/passwords/passwords.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 

@@ -26,8 +26,8 @@ import { seededRandom } from '../../../engine/random.ts'
 import { DAY_MS, MICROS, sizeMicros, timeMs } from '../../../engine/units.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { pairScore } from '../../support/twins/word-judge.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
+import { pairScore } from '../../support/reference/word-scorer.ts'
 import {
   ask,
   bid,

@@ -17,7 +17,7 @@ import type { MarketListing } from '../../../engine/market/market.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { DAY_MS, priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import { eventListing, listing, NAMES, NOON, trade } from '../../support/worlds/builders.ts'
 import { ANY_MARKET as ANY, emptyCatalog } from '../../support/worlds/random-catalog.ts'
 

@@ -12,7 +12,7 @@ import type {
 import { EngineError } from '../../../engine/errors.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
-import { naiveEvents, naiveList } from '../../support/twins/naive/lists.ts'
+import { naiveEvents, naiveList } from '../../support/reference/naive/lists.ts'
 import { eventListing, listing, NOON } from '../../support/worlds/builders.ts'
 import {
   ANY_EVENT,

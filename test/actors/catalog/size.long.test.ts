@@ -11,7 +11,7 @@ import { nativeEventId, nativeMarketId } from '../../../engine/ids.ts'
 import type { MarketListing } from '../../../engine/market/market.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
-import { naiveList } from '../../support/twins/naive/lists.ts'
+import { naiveList } from '../../support/reference/naive/lists.ts'
 import { eventListing, listing, NOON, trade } from '../../support/worlds/builders.ts'
 import { ANY_EVENT, ANY_MARKET, emptyCatalog } from '../../support/worlds/random-catalog.ts'
 

@@ -15,7 +15,7 @@ import { Publisher } from '../../../engine/publisher.ts'
 import type { TeamListing } from '../../../engine/team-listing.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import { bid, level, listing, marketRef, NOON } from '../../support/worlds/builders.ts'
 import { eventListing, eventSummary } from '../../support/worlds/stored.ts'
 

@@ -6,7 +6,7 @@ import { CachedBlocks, inBlocks, takeBlocks } from '../../../actors/cluster/pack
 import { isItem, type RawItem, unpackAll } from '../../../engine/cluster/batch.ts'
 import { encoded } from '../../../engine/msgpack-writer.ts'
 import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
-import { countTicks } from '../../support/fakes/loop-turns.ts'
+import { countTicks } from '../../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { marketRef } from '../../support/worlds/builders.ts'
 

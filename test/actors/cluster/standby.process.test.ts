@@ -10,9 +10,9 @@ import { TIME_END, TIME_ZERO } from '../../../engine/units.ts'
 import { ClusterWebhooks } from '../../../storage/cluster-webhooks.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
-import { bytesOf, RecordedEngine } from '../../support/rigs/scribed-engine.ts'
-import { openRecordedWorld, type RecordedWorld } from '../../support/rigs/scribed-world.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
+import { bytesOf, RecordedEngine } from '../../support/rigs/recorded-engine.ts'
+import { openRecordedWorld, type RecordedWorld } from '../../support/rigs/recorded-world.ts'
 import { NAMES, trade } from '../../support/worlds/builders.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 40 : 3

@@ -21,8 +21,8 @@ import {
 } from '../../../engine/units.ts'
 import { mapMessage } from '../../../engine/venues/kalshi/map.ts'
 import { parseFrame } from '../../../engine/venues/kalshi/parse.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { NaiveBook } from '../../support/twins/naive/book.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
+import { NaiveBook } from '../../support/reference/naive/book.ts'
 import {
   ask,
   bid,

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { bookSnapshotEveryMs } from '../../../engine/limits.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, TIME_ZERO, timeMs } from '../../../engine/units.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import {
   ask,
   bid,

@@ -22,9 +22,9 @@ import {
 } from '../../../engine/units.ts'
 import { tradedCandles } from '../../../http/pages/candles.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
+import { naiveCandles } from '../../support/reference/naive/candles.ts'
 import { openData } from '../../support/rigs/data-folder.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { naiveCandles } from '../../support/twins/naive/candles.ts'
 import { NOON, recordingPublisher, storedMarket, trade } from '../../support/worlds/builders.ts'
 
 function openActor(storage: Storage): MarketActor {

@@ -15,8 +15,8 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import type { FakeMarket } from '../../support/fakes/market.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
-import { pairScore, subject, wordScorer } from '../../support/twins/word-judge.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
+import { pairScore, subject, wordScorer } from '../../support/reference/word-scorer.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 class Bench {

@@ -6,7 +6,7 @@ import { Matches } from '../../../actors/matches/matches.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { pairScore } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/reference/word-scorer.ts'
 
 function markets(countPerVenue: number) {
   const engine = new FakeEngine(new ManualClock())

@@ -6,7 +6,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { Publisher } from '../../../engine/publisher.ts'
 import { usdMicros } from '../../../engine/units.ts'
 import { bookChecksum } from '../../support/fakes/market.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import {
   bid,
   level,

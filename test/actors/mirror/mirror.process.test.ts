@@ -13,7 +13,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { NO_FAULTS } from '../../support/fakes/faulty-log.ts'
-import { openRecordedWorld, type RecordedWorld } from '../../support/rigs/scribed-world.ts'
+import { openRecordedWorld, type RecordedWorld } from '../../support/rigs/recorded-world.ts'
 import { NAMES, NOON } from '../../support/worlds/builders.ts'
 
 const NO_INDEX = {

@@ -30,7 +30,7 @@ import { priceMicros, type TimeMs, timeMs } from '../../../engine/units.ts'
 import type { CatalogPage, TradesRead, Venue, VenueFeed } from '../../../engine/venues/venue.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import {
   bid,
   change,

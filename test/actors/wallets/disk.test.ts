@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWalletThread } from '../../../engine/wallets/wallet-thread.ts'
+import { naiveFigures } from '../../support/reference/wallet-figures.ts'
 import { openData, testFolder } from '../../support/rigs/data-folder.ts'
-import { naiveFigures } from '../../support/twins/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 

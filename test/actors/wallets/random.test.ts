@@ -8,7 +8,7 @@ import type { WalletView } from '../../../actors/wallets/views.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
-import { naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
+import { naiveFigures, type Range } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 import { settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'
 

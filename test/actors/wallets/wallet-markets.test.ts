@@ -17,7 +17,7 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 import type { WalletEvent, WalletMarket } from '../../../engine/wallet.ts'
-import { naiveFigures } from '../../support/twins/wallet-figures.ts'
+import { naiveFigures } from '../../support/reference/wallet-figures.ts'
 import { listing } from '../../support/worlds/builders.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 import { assertComplete, fillAt, settled, WalletWorld } from '../../support/worlds/wallet-venue.ts'

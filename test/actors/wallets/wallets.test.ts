@@ -1,5 +1,5 @@
 // The owner of wallets over an invented venue: what is read, shown live, kept, made anew, resolved and valued. When the
-// venue is asked is asking.test.ts; figures are judged in random.test.ts.
+// venue is asked is wallet-requests.test.ts; figures are judged in random.test.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

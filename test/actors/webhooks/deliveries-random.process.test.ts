@@ -1,4 +1,4 @@
-// The dispatcher against its naive twin (test/support/twins/naive/deliveries.ts): random events, outcomes,
+// The dispatcher against its naive twin (test/support/reference/naive/deliveries.ts): random events, outcomes,
 // requests of owners, crashes with and without the last writes, and jumps of the calendar.
 
 import assert from 'node:assert/strict'
@@ -7,7 +7,7 @@ import type { WebhookView } from '../../../actors/webhooks/views.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import type { PostOutcome, PostRequest } from '../../../engine/webhooks/post.ts'
 import { type Answer, answered } from '../../support/fakes/caller.ts'
-import { NaiveWebhook } from '../../support/twins/naive/deliveries.ts'
+import { NaiveWebhook } from '../../support/reference/naive/deliveries.ts'
 import { ALICE, settle, WebhookWorld } from '../../support/worlds/webhook-world.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 200 : 4

@@ -15,7 +15,7 @@ import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { CrashingStorage } from '../../support/fakes/crashing-storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 import {
   foundRows,

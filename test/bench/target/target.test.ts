@@ -11,8 +11,8 @@ import { loadTarget, TargetError } from '../../../bench/target/target.ts'
 import type { StopTimer } from '../../../engine/clock.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { waitOneTick } from '../../support/fakes/own-time.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { waitOneTick } from '../../support/fakes/real-time-step.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 const unsubscribed = (): void => undefined
 

@@ -13,8 +13,8 @@ import { WebSocket } from 'ws'
 import { GET_NATS, hasNats } from '../../../engine/cluster/nats-server.ts'
 import { ResumingClient } from '../../support/clients/resuming-client.ts'
 import { StreamClient } from '../../support/clients/stream-client.ts'
+import { beforeAgain } from '../../support/rigs/full-service.ts'
 import { startProcess, type TestProcess } from '../../support/rigs/processes.ts'
-import { beforeAgain } from '../../support/rigs/whole-service.ts'
 
 const SETTINGS = {
   ...{ PORT: '0', VENUES: 'sim', SIM_MARKETS: '20', SIM_RATE: '100', SIM_FAULTS: 'off' },

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 const ENTRY = 'engine/commands/watch.ts'

@@ -24,7 +24,7 @@ import {
   timeMs,
   usdMicros,
 } from '../../../engine/units.ts'
-import { naiveCandles } from '../../support/twins/naive/candles.ts'
+import { naiveCandles } from '../../support/reference/naive/candles.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 function traded(price: number, size: number, atMs: number, ordinal = 0) {

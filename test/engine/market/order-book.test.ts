@@ -6,7 +6,7 @@ import type { BookSide, Level } from '../../../engine/events.ts'
 import { OrderBook } from '../../../engine/market/order-book.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros } from '../../../engine/units.ts'
-import { NaiveBook } from '../../support/twins/naive/book.ts'
+import { NaiveBook } from '../../support/reference/naive/book.ts'
 
 const SEEDS = process.env.TEST_LONG === '1' ? 10_000 : 200
 

@@ -18,7 +18,7 @@ import { PnlState } from '../../../engine/wallets/pnl-state.ts'
 import { partsOf, shareOf } from '../../../engine/wallets/ratio.ts'
 import { openSections } from '../../../engine/wallets/sections.ts'
 import { netRealized } from '../../../engine/wallets/wallet-figures.ts'
-import { accountFigures, naiveFigures, type Range } from '../../support/twins/wallet-figures.ts'
+import { accountFigures, naiveFigures, type Range } from '../../support/reference/wallet-figures.ts'
 import { randomHistory, type WalletHistory } from '../../support/worlds/wallet-histories.ts'
 
 const HISTORIES = process.env.TEST_LONG === '1' ? 5_000 : 150

@@ -9,7 +9,7 @@ import type { VenuePosition } from '../../../engine/wallet.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
 import type { PnlPosition } from '../../../engine/wallets/wallet-figures.ts'
-import { accountFigures } from '../../support/twins/wallet-figures.ts'
+import { accountFigures } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
 test('reports no difference for the same history in the venue’s own terms', () => {

@@ -22,7 +22,7 @@ import type {
 } from '../../../engine/wallet.ts'
 import { PnlState } from '../../../engine/wallets/pnl-state.ts'
 import { reconcile } from '../../../engine/wallets/reconcile.ts'
-import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
+import { accountFigures, naiveFigures } from '../../support/reference/wallet-figures.ts'
 
 const WALLETS = join(process.env.SHARED_DATA ?? '../shared/data', 'wallets')
 const ALL = [[0, Number.MAX_SAFE_INTEGER]] as const

@@ -12,7 +12,7 @@ import {
   type WalletPort,
   walletsInline,
 } from '../../../engine/wallets/wallet-thread.ts'
-import { accountFigures, naiveFigures } from '../../support/twins/wallet-figures.ts'
+import { accountFigures, naiveFigures } from '../../support/reference/wallet-figures.ts'
 import { randomHistory } from '../../support/worlds/wallet-histories.ts'
 
 const ALL = [[0, Number.MAX_SAFE_INTEGER]] as const

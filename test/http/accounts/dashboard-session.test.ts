@@ -10,7 +10,7 @@ import { loadConfig } from '../../../engine/config.ts'
 import { dashboardRequestsPerMinute } from '../../../engine/limits.ts'
 import { DashboardSessionSchema } from '../../../http/schemas.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 const { accounts, clock } = openQuickAccounts()
 let apiServer: ApiServer

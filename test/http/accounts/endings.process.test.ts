@@ -7,7 +7,11 @@ import { after, before, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { StreamClient } from '../../support/clients/stream-client.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
-import { type ApiServer, openApiServer, type ReceivedResponse } from '../../support/rigs/face.ts'
+import {
+  type ApiServer,
+  openApiServer,
+  type ReceivedResponse,
+} from '../../support/rigs/api-server.ts'
 
 const { accounts, clock, passwords } = openQuickAccounts()
 let server: ApiServer

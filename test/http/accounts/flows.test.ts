@@ -5,7 +5,11 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openQuickAccounts, QUICK_SECRET } from '../../support/fakes/quick-accounts.ts'
-import { type ApiServer, openApiServer, type ReceivedResponse } from '../../support/rigs/face.ts'
+import {
+  type ApiServer,
+  openApiServer,
+  type ReceivedResponse,
+} from '../../support/rigs/api-server.ts'
 
 const opened = openQuickAccounts()
 const { accounts, clock } = opened

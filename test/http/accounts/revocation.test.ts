@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { StreamClient } from '../../support/clients/stream-client.ts'
 import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const CLIENTS = isLong ? 100 : 20

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { connect, type StreamEvent } from '../../../http/client/connect.ts'
-import { openApiServer } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/api-server.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 import { openRig, type Rig } from './rig.ts'
 

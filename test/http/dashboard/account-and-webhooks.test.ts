@@ -45,7 +45,7 @@ import {
   textRefusal,
 } from '../../../http/validation/refusals.ts'
 import { createBody } from '../../../http/webhooks/schemas.ts'
-import { openApiServer } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/api-server.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 const refused = (status: number, detail: string, waitSeconds: number | null = null) =>

@@ -7,7 +7,7 @@ import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
-import { pairScore } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/reference/word-scorer.ts'
 import { level, NOON } from '../../support/worlds/builders.ts'
 import { opportunity } from '../../support/worlds/opportunities.ts'
 

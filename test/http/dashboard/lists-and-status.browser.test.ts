@@ -11,8 +11,8 @@ import { sessionCookie } from '../../support/browser/chromium.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
-import { beforeAgain } from '../../support/rigs/whole-service.ts'
-import { pairScore } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/reference/word-scorer.ts'
+import { beforeAgain } from '../../support/rigs/full-service.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const PAIRS = 25

@@ -11,7 +11,7 @@ import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { until } from '../../support/fakes/receivers.ts'
-import { openApiServer } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/api-server.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 let dashboard: FakeDashboard

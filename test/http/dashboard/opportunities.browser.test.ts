@@ -16,7 +16,7 @@ import { after, before, test } from '../../support/browser/browser-test.ts'
 import { focusOn } from '../../support/browser/chromium.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { pairScore } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/reference/word-scorer.ts'
 import { ask, level, NOON } from '../../support/worlds/builders.ts'
 import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
 

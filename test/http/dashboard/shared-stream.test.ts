@@ -11,7 +11,7 @@ import {
   type ToStream,
 } from '../../../http/dashboard/shared-stream.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
 
 let server: ApiServer

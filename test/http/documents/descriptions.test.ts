@@ -5,7 +5,10 @@ import { asyncapi } from '../../../http/documents/asyncapi.ts'
 import { fieldMeanings, MEANINGS } from '../../../http/documents/field-meanings.ts'
 import { PARAMETER_MEANINGS } from '../../../http/documents/names.ts'
 import { isObject, type Json, type JsonObject } from '../../../http/documents/schemas-of.ts'
-import { type DocumentedServer, openDocumentedServer } from '../../support/rigs/described-face.ts'
+import {
+  type DocumentedServer,
+  openDocumentedServer,
+} from '../../support/rigs/documented-server.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 let server: DocumentedServer

@@ -11,7 +11,10 @@ import { recordId } from '../../../http/documents/page/shapes.ts'
 import { isObject, type JsonObject } from '../../../http/documents/schemas-of.ts'
 import { EVENTS } from '../../../http/webhooks/types/event-types.ts'
 import { assertNotServed } from '../../support/clients/raw-http.ts'
-import { type DocumentedServer, openDocumentedServer } from '../../support/rigs/described-face.ts'
+import {
+  type DocumentedServer,
+  openDocumentedServer,
+} from '../../support/rigs/documented-server.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 let apiServer: DocumentedServer

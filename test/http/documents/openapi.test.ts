@@ -19,7 +19,10 @@ import {
 } from '../../../http/documents/schemas-of.ts'
 import { MarketSchema, nullable } from '../../../http/schemas.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
-import { type DocumentedServer, openDocumentedServer } from '../../support/rigs/described-face.ts'
+import {
+  type DocumentedServer,
+  openDocumentedServer,
+} from '../../support/rigs/documented-server.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 const FACTS = { version: '0.0.0-test', names: NAMES }

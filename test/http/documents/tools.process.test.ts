@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { asyncapi } from '../../../http/documents/asyncapi.ts'
+import { CLIENT_FOLDER, runTool } from '../../support/rigs/dev-tools.ts'
 import {
   ACCOUNT,
   type DocumentedServer,
   openDocumentedServer,
-} from '../../support/rigs/described-face.ts'
-import { CLIENT_FOLDER, runTool } from '../../support/rigs/dev-tools.ts'
+} from '../../support/rigs/documented-server.ts'
 import { NAMES } from '../../support/worlds/builders.ts'
 
 const WORK = mkdtempSync(join(tmpdir(), 'twinbook-client-'))

@@ -11,7 +11,7 @@ import { readTimePage, type TimePage } from '../../../http/pages/scan.ts'
 import { timeRangeOf } from '../../../http/pages/time-range.ts'
 import type { Storage, StoredTrade } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 import { trade } from '../../support/worlds/stored.ts'
 

@@ -9,7 +9,7 @@ import {
   ACCOUNT,
   type DocumentedServer,
   openDocumentedServer,
-} from '../../support/rigs/described-face.ts'
+} from '../../support/rigs/documented-server.ts'
 
 let server: DocumentedServer
 before(async () => {

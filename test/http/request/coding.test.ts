@@ -9,7 +9,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { type Coding, Codings, preferred } from '../../../http/request/coding.ts'
 import { file, jsonText } from '../../../http/request/reply.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 interface Got {

@@ -10,7 +10,7 @@ import { Metrics } from '../../../engine/process/metrics.ts'
 import { Connections, connectionsMaxOf } from '../../../http/request/connections.ts'
 import { StreamClient } from '../../support/clients/stream-client.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openApiServer } from '../../support/rigs/face.ts'
+import { openApiServer } from '../../support/rigs/api-server.ts'
 
 const ATTACKER = '127.0.0.2'
 

@@ -8,7 +8,7 @@ import { usdMicros } from '../../../engine/units.ts'
 import { etagOf, matchesEtag } from '../../../http/request/etag.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)

@@ -16,7 +16,7 @@ import { Router } from '../../../http/request/router.ts'
 import { UnsentAnswers } from '../../../http/request/unsent.ts'
 import { FakeAccounts } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openAppWithErrorHandler } from '../../support/rigs/handled-app.ts'
+import { openAppWithErrorHandler } from '../../support/rigs/app-with-error-handler.ts'
 
 const clock = new ManualClock()
 const accounts = new FakeAccounts(clock)

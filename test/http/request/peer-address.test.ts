@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ConfigError, loadConfig } from '../../../engine/config.ts'
 import { normalized } from '../../../http/request/peer-address.ts'
 import { RawConnection } from '../../support/clients/raw-http.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 /** How many requests had counted against the address that this one counts against; each text is a line of the header. */
 async function countedBefore(server: ApiServer, ...lines: readonly string[]): Promise<number> {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { HandlerTimes } from '../../../http/request/handler-times.ts'
 import { mapInSlices } from '../../../http/request/time-slices.ts'
-import { countTicks } from '../../support/fakes/loop-turns.ts'
+import { countTicks } from '../../support/fakes/loop-ticks.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 
 const rows = Array.from({ length: 200 }, (_, index) => index)

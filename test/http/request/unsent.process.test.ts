@@ -24,7 +24,7 @@ import { Router } from '../../../http/request/router.ts'
 import { type Rest, UnsentAnswers } from '../../../http/request/unsent.ts'
 import { FakeAccounts } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openAppWithErrorHandler } from '../../support/rigs/handled-app.ts'
+import { openAppWithErrorHandler } from '../../support/rigs/app-with-error-handler.ts'
 
 /** More than the kernel takes of a connection on loopback. */
 const LONG_BYTES = 24 * 2 ** 20

@@ -11,7 +11,11 @@ import {
   ProblemsSchema,
   SessionSchema,
 } from '../../../http/schemas.ts'
-import { type ApiServer, openApiServer, type ReceivedResponse } from '../../support/rigs/face.ts'
+import {
+  type ApiServer,
+  openApiServer,
+  type ReceivedResponse,
+} from '../../support/rigs/api-server.ts'
 
 let server: ApiServer
 before(async () => {

@@ -7,7 +7,7 @@ import { DAY_MS, sizeMicros, timeMs } from '../../../engine/units.ts'
 import { OpportunitySchema, PastOpportunitySchema } from '../../../http/records/opportunities.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 import { opportunity, pastOpportunity } from '../../support/worlds/opportunities.ts'
 

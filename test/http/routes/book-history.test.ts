@@ -8,7 +8,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { timeMs } from '../../../engine/units.ts'
 import { BookHistorySchema } from '../../../http/schemas.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { level, NOON } from '../../support/worlds/builders.ts'
 
 let server: ApiServer

@@ -11,8 +11,12 @@ import { notionalMicros, priceMicros, sizeMicros, timeMs } from '../../../engine
 import { CandlesSchema } from '../../../http/schemas.ts'
 import { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
-import { type NaiveCandle, naiveCandles, naiveFilled } from '../../support/twins/naive/candles.ts'
+import {
+  type NaiveCandle,
+  naiveCandles,
+  naiveFilled,
+} from '../../support/reference/naive/candles.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { listing, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON)

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { linked, readClientFiles } from '../../../http/assets/client-files.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { bid, level } from '../../support/worlds/builders.ts'
 
 const run = promisify(execFile)

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
 import { assertNotServed } from '../../support/clients/raw-http.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 let server: ApiServer
 before(async () => {

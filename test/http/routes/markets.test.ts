@@ -8,10 +8,10 @@ import { EngineError } from '../../../engine/errors.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
 import { venueTable } from '../../../engine/venues/venues.ts'
 import { DetailSchema, MarketSchema, MarketsSchema, ProblemsSchema } from '../../../http/schemas.ts'
-import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/successful-body.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)

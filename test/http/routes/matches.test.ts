@@ -15,7 +15,7 @@ import type { Answer } from '../../../http/request/reply.ts'
 import { matchRoutes } from '../../../http/routes/matches.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { pairScore } from '../../support/twins/word-judge.ts'
+import { pairScore } from '../../support/reference/word-scorer.ts'
 import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock()

@@ -16,7 +16,7 @@ import { VenueAMarketSchema, VenueATradeSchema } from '../../../http/records/nat
 import { VenueBMarketSchema, VenueBTradeSchema } from '../../../http/records/native-venue-b.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 /** A page of one row is asked for as often as there are rows, and the fake market sorts all of its own for each. */

@@ -7,10 +7,10 @@ import type { TSchema } from '@sinclair/typebox'
 import { seededRandom } from '../../../engine/random.ts'
 import { OrderbooksSchema } from '../../../http/routes/orderbooks.ts'
 import { DetailSchema, OrderbookSchema, ProblemsSchema } from '../../../http/schemas.ts'
-import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/successful-body.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { ask, bid, level, NOON } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock(NOON + 250)

@@ -6,10 +6,10 @@ import { Value } from '@sinclair/typebox/value'
 import { timeMs } from '../../../engine/units.ts'
 import { statsSchema } from '../../../http/routes/status.ts'
 import { HealthSchema } from '../../../http/schemas.ts'
-import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
 import { RawConnection, requestBytes } from '../../support/clients/raw-http.ts'
+import { successfulBodyOf } from '../../support/clients/successful-body.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 let server: ApiServer
 before(async () => {

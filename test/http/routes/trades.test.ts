@@ -7,7 +7,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { TradesSchema } from '../../../http/schemas.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 let server: ApiServer

@@ -11,14 +11,14 @@ import { sizeMicros, timeMs, toDecimal, usdMicros } from '../../../engine/units.
 import { walletActivitySchema, walletTradesSchema } from '../../../http/wallets/events.ts'
 import { walletPositionsSchema } from '../../../http/wallets/positions.ts'
 import { pnlSchema, profileSchema, rankingSchema } from '../../../http/wallets/records.ts'
-import { successfulBodyOf } from '../../support/clients/checked-answer.ts'
+import { successfulBodyOf } from '../../support/clients/successful-body.ts'
 import {
   type FakeWallet,
   fakeAddress,
   randomPosition,
   randomWallet,
 } from '../../support/fakes/wallets.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 import { withRefusal } from '../../support/worlds/route-seeds.ts'
 

@@ -8,13 +8,13 @@ import type { Delivery } from '../../../engine/webhooks/webhook.ts'
 import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 import { type RawAnswer, RawConnection } from '../../support/clients/raw-http.ts'
 import { BODY } from '../../support/fakes/webhooks.ts'
+import { OpenapiValidator } from '../../support/reference/openapi-validator.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import {
   ACCOUNT,
   type DocumentedServer,
   openDocumentedServer,
-} from '../../support/rigs/described-face.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
-import { OpenapiValidator } from '../../support/twins/document-judge.ts'
+} from '../../support/rigs/documented-server.ts'
 
 let server: DocumentedServer
 let validator: OpenapiValidator

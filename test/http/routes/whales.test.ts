@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { nativeMarketId } from '../../../engine/ids.ts'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const WALLETS = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]

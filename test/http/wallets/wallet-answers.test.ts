@@ -9,7 +9,7 @@ import { nativeMarketId } from '../../../engine/ids.ts'
 import { activityAnswer } from '../../../http/wallets/wallet-answers.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { FakeWallet, fakeAddress, randomWallet } from '../../support/fakes/wallets.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { NOON } from '../../support/worlds/builders.ts'
 
 const EVENTS = 6_000

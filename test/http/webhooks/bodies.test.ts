@@ -30,7 +30,7 @@ import { whaleMessage } from '../../../http/ws/channels/whales.ts'
 import { JsonEncoder } from '../../../http/ws/encode/json.ts'
 import { FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { PUBLIC_ONLY } from '../../support/rigs/face.ts'
+import { PUBLIC_ONLY } from '../../support/rigs/api-server.ts'
 import { level, NAMES, NOON } from '../../support/worlds/builders.ts'
 import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
 

@@ -12,7 +12,7 @@ import { Hub } from '../../../http/ws/hub.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
 import { bookChecksum, FakeEngine, type FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 import { ask, bid, level } from '../../support/worlds/builders.ts'
 
 const clock = new ManualClock()

@@ -11,7 +11,7 @@ import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
 import { storageContract } from '../../contract/storage.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 
 const folders: string[] = []
 const dataDirs = new WeakMap<Storage, string>()

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { MarketTrades } from '../../../actors/market/trades.ts'
 import { timeMs } from '../../../engine/units.ts'
-import { openMemoryStorage } from '../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../support/reference/memory.ts'
 import { listing, trade } from '../../support/worlds/builders.ts'
 
 setFlagsFromString('--allow-natives-syntax')

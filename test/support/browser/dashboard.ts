@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signUp } from '../clients/rest-caller.ts'
-import { type ApiServer, openApiServer } from '../rigs/face.ts'
+import { type ApiServer, openApiServer } from '../rigs/api-server.ts'
+import { beforeAgain, read } from '../rigs/full-service.ts'
 import { freePorts, startProcess } from '../rigs/processes.ts'
-import { beforeAgain, read } from '../rigs/whole-service.ts'
 import { type Chromium, openChromium, type Tab, type TabOptions } from './chromium.ts'
 
 /** The dashboard over a fake engine. */

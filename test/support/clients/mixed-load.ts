@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Random } from '../../../engine/random.ts'
 import { newSecret } from '../fakes/event-receivers.ts'
-import { allMarketIds, beforeAgain, type ServiceLocations } from '../rigs/whole-service.ts'
+import { allMarketIds, beforeAgain, type ServiceLocations } from '../rigs/full-service.ts'
 import { ask, bearerHeader, keyHeader, type RestAnswer } from './rest-caller.ts'
 
 /** A free account has 60 a minute; the judge needs some of them. */

@@ -1,7 +1,7 @@
 // Requests of the running service whose outcome may stay unknown, because the service is killed while
 // they are under way: an answer, or null when none came whole.
 
-import { beforeAgain } from '../rigs/whole-service.ts'
+import { beforeAgain } from '../rigs/full-service.ts'
 
 /** A credential, as headers. */
 export type Credential = Readonly<Record<string, string>>

@@ -2,8 +2,8 @@
 // sheet that follows from a ledger (wallet-truth.ts).
 
 import { MICROS } from '../../../engine/units.ts'
-import type { ServiceLocations } from '../rigs/whole-service.ts'
-import { balancesText, countRow, type Sheet } from '../twins/wallet-truth.ts'
+import { balancesText, countRow, type Sheet } from '../reference/wallet-truth.ts'
+import type { ServiceLocations } from '../rigs/full-service.ts'
 
 interface WalletAnswer<Body> {
   readonly body: Body

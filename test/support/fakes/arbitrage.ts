@@ -2,7 +2,7 @@
 
 import type { ArbitrageView, Quote } from '../../../actors/arbitrage/views.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'
-import { openMemoryStorage } from '../twins/memory.ts'
+import { openMemoryStorage } from '../reference/memory.ts'
 
 export class FakeArbitrage implements ArbitrageView {
   open: Opportunity[] = []

@@ -3,7 +3,7 @@
 // whose writes are awaited to the platter, are all kept.
 
 import type { Storage } from '../../../storage/contract/storage.ts'
-import { openMemoryStorage } from '../twins/memory.ts'
+import { openMemoryStorage } from '../reference/memory.ts'
 
 type Write = (storage: Storage) => void
 

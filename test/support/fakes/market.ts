@@ -17,7 +17,7 @@ import type { MarketListing, MarketRef } from '../../../engine/market/market.ts'
 import type { Publisher } from '../../../engine/publisher.ts'
 import { notionalMicros, priceMicros, sizeMicros, type TimeMs } from '../../../engine/units.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
-import { NaiveBook } from '../twins/naive/book.ts'
+import { NaiveBook } from '../reference/naive/book.ts'
 
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 type Snapshot = ReturnType<MarketView['snapshots']>[number]

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { Accounts } from '../../../actors/accounts/accounts.ts'
 import type { PasswordPool } from '../../../engine/passwords/passwords.ts'
-import { openMemoryStorage } from '../twins/memory.ts'
+import { openMemoryStorage } from '../reference/memory.ts'
 import { ManualClock } from './manual-clock.ts'
 
 export const QUICK_SECRET = 'a secret of at least thirty-two bytes'

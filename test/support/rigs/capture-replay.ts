@@ -10,8 +10,8 @@ import {
   type Explanation,
   explain,
   type Sides,
-} from '../twins/book-differences.ts'
-import { NaiveBook } from '../twins/naive/book.ts'
+} from '../reference/book-differences.ts'
+import { NaiveBook } from '../reference/naive/book.ts'
 import { type Capture, type CapturedFrame, mirrored } from '../worlds/recordings.ts'
 import { type Fates, PolymarketPath } from './book-paths.ts'
 

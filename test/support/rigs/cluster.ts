@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../../engine/clock.ts'
 import { natsEnv, type RunningNats, startNats } from '../../../engine/cluster/nats-server.ts'
+import { beforeAgain, Rig, read, type ServiceLocations } from './full-service.ts'
 import { freePorts, startProcess, type TestProcess } from './processes.ts'
-import { beforeAgain, Rig, read, type ServiceLocations } from './whole-service.ts'
 
 const SECRET = 'of a cluster under test, 32 bytes or more'
 

@@ -12,7 +12,7 @@ import { fileRefusals } from '../../../http/request/reply.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'
 import { queryText, type RouteClient } from '../clients/route-client.ts'
 import { type RequestSpec, seedOf, withRefusal } from '../worlds/route-seeds.ts'
-import type { DocumentedServer } from './described-face.ts'
+import type { DocumentedServer } from './documented-server.ts'
 
 type Pair = readonly [name: string, value: string]
 

@@ -14,8 +14,8 @@ import { seededRandom } from '../../../engine/random.ts'
 import { openVenues, type VenueAddresses } from '../../../engine/venues/venues.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { openLmdbStorage } from '../../../storage/lmdb/lmdb.ts'
-import type { TrueTrade } from '../twins/client-ledger.ts'
-import type { Rig } from './whole-service.ts'
+import type { TrueTrade } from '../reference/client-ledger.ts'
+import type { Rig } from './full-service.ts'
 
 /** What its login tokens are signed with. */
 export const jwtSecret = 'x'.repeat(32)

@@ -5,7 +5,7 @@
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import type { Route } from '../../../http/request/route.ts'
 import { requestBytes } from '../clients/raw-http.ts'
-import { ACCOUNT } from '../rigs/described-face.ts'
+import { ACCOUNT } from '../rigs/documented-server.ts'
 import { type ParameterValues, valuesOf } from './parameter-values.ts'
 import { SAMPLES, seedOf } from './route-seeds.ts'
 

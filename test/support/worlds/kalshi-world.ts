@@ -21,7 +21,7 @@ import type {
   World,
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
-import { HandMovedWorld, ManualBook } from './hand-moved.ts'
+import { HandMovedWorld, ManualBook } from './manual-book.ts'
 
 export const cents = (value: number): PriceMicros => priceMicros(Math.round(value * 10_000))
 export const contracts = (value: number): SizeMicros => sizeMicros(Math.round(value * 100) * 10_000)

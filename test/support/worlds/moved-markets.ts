@@ -14,7 +14,7 @@ import {
   usdMicros,
 } from '../../../engine/units.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
-import { openMemoryStorage } from '../twins/memory.ts'
+import { openMemoryStorage } from '../reference/memory.ts'
 import {
   change,
   level,

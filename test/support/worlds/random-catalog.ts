@@ -18,7 +18,7 @@ import type { Random } from '../../../engine/random.ts'
 import { DAY_MS, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { MarketSummary } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
-import { openMemoryStorage } from '../twins/memory.ts'
+import { openMemoryStorage } from '../reference/memory.ts'
 import {
   eventListing,
   listing,

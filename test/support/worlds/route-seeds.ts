@@ -12,7 +12,7 @@ import type { Route } from '../../../http/request/route.ts'
 import { EVENT_TYPES } from '../../../http/webhooks/types/event-types.ts'
 import type { FakeEngine } from '../fakes/engine.ts'
 import { fakeAddress, randomWallet } from '../fakes/wallets.ts'
-import { ACCOUNT } from '../rigs/described-face.ts'
+import { ACCOUNT } from '../rigs/documented-server.ts'
 
 /** Whose credential a request carries. */
 export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'

@@ -25,7 +25,7 @@ import type {
   World,
 } from '../../../engine/venues/simulator/model.ts'
 import type { ManualClock } from '../fakes/manual-clock.ts'
-import { HandMovedWorld, ManualBook } from './hand-moved.ts'
+import { HandMovedWorld, ManualBook } from './manual-book.ts'
 
 /** Dollars and contracts in, micros out: `price(0.41)`. */
 export const price = (dollars: number): PriceMicros => priceMicros(Math.round(dollars * 1e6))

@@ -35,7 +35,7 @@ import { walletsInline } from '../../../engine/wallets/wallet-thread.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { FakeMarket } from '../fakes/market.ts'
-import { openMemoryStorage } from '../twins/memory.ts'
+import { openMemoryStorage } from '../reference/memory.ts'
 import { NAMES, recordingPublisher } from './builders.ts'
 import { addressOf } from './stored-wallets.ts'
 

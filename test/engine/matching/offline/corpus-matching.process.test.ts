@@ -14,7 +14,7 @@ import { runToEnd } from '../../../../engine/time-slices.ts'
 import { KALSHI_SUBJECTS } from '../../../../engine/venues/kalshi/subjects.ts'
 import { GAMMA_SUBJECTS } from '../../../../engine/venues/polymarket/subjects.ts'
 import type { SimPairKind } from '../../../../engine/venues/simulator/model.ts'
-import { subject, wordScorer } from '../../../support/twins/word-judge.ts'
+import { subject, wordScorer } from '../../../support/reference/word-scorer.ts'
 import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 
 const isLong = process.env.TEST_LONG === '1'

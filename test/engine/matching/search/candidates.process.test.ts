@@ -11,7 +11,7 @@ import { CANDIDATES_MAX, Candidates } from '../../../../engine/matching/search/c
 import { Postings } from '../../../../engine/matching/search/postings.ts'
 import { seededRandom } from '../../../../engine/random.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
-import { subject } from '../../../support/twins/word-judge.ts'
+import { subject } from '../../../support/reference/word-scorer.ts'
 import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 
 const MAY_10 = Date.UTC(2026, 4, 10, 20)

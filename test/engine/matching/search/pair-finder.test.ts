@@ -13,7 +13,7 @@ import {
   PairFinder,
 } from '../../../../engine/matching/search/pair-finder.ts'
 import type { MatchMarket } from '../../../../engine/subject.ts'
-import { pairScore, subject, wordScorer } from '../../../support/twins/word-judge.ts'
+import { pairScore, subject, wordScorer } from '../../../support/reference/word-scorer.ts'
 import { marketA, marketB } from '../subjects.ts'
 
 /** A finder with markets 1, 2, 3, … and the choice that its answers amount to. */

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { assign, type Edge } from '../../../../engine/matching/search/assignment.ts'
 import { PairGraph, type ScoredPair } from '../../../../engine/matching/search/pair-graph.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
-import { pairScore } from '../../../support/twins/word-judge.ts'
+import { pairScore } from '../../../support/reference/word-scorer.ts'
 
 function randomEdges(random: Random, size: number, count: number): Edge[] {
   const edges = new Map<string, Edge>()

@@ -14,11 +14,11 @@ import { sizeMicros, timeMs } from '../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { KalshiStream } from '../../../../engine/venues/kalshi/stream.ts'
 import { VenueCounters } from '../../../../engine/venues/venue-counters.ts'
-import { retryingHttp } from '../../../support/clients/patient-http.ts'
+import { retryingHttp } from '../../../support/clients/retrying-http.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../support/fakes/quiet-drift.ts'
+import { NaiveBook } from '../../../support/reference/naive/book.ts'
 import { checkCases, kalshiRows } from '../../../support/rigs/fixture-readers.ts'
-import { NaiveBook } from '../../../support/twins/naive/book.ts'
 import {
   casesOf,
   INVENTED,

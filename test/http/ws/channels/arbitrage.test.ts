@@ -12,7 +12,7 @@ import { opportunityRecord } from '../../../../http/records/opportunities.ts'
 import { arbitrage } from '../../../../http/ws/channels/arbitrage.ts'
 import { StreamClient } from '../../../support/clients/stream-client.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { NOON } from '../../../support/worlds/builders.ts'
 import { opportunity, publishedOpportunity } from '../../../support/worlds/opportunities.ts'
 

@@ -16,7 +16,7 @@ import { INTERVALS } from '../../../../http/ws/channels/candles.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 
 const clock = new ManualClock()
 let server: ApiServer

@@ -10,9 +10,9 @@ import { feesRecord } from '../../../../http/records/fees.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { ask, bid, level } from '../../../support/worlds/builders.ts'
-import { addMarkets, settled, simulateActivity } from '../../../support/worlds/stirring.ts'
+import { addMarkets, settled, simulateActivity } from '../../../support/worlds/market-activity.ts'
 import { SOME_FEES } from '../../../support/worlds/stored.ts'
 
 const clock = new ManualClock()

@@ -6,7 +6,7 @@ import { WhaleLog } from '../../../../actors/whales/whale-log.ts'
 import { whaleTable } from '../../../../http/ws/channels/whales.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { openMemoryStorage } from '../../../support/twins/memory.ts'
+import { openMemoryStorage } from '../../../support/reference/memory.ts'
 import { WhaleWorld } from '../../../support/worlds/whale-world.ts'
 
 test('replays whales of every run as published, also those of removed markets', () => {

@@ -10,7 +10,7 @@ import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { level } from '../../../support/worlds/builders.ts'
 
 const COMMANDS = 600

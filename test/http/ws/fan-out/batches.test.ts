@@ -14,7 +14,7 @@ import { Session } from '../../../../http/ws/session/session.ts'
 import { FakeEngine } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
-import { addMarkets, simulateActivity } from '../../../support/worlds/stirring.ts'
+import { addMarkets, simulateActivity } from '../../../support/worlds/market-activity.ts'
 
 type Given = string | ArrayBuffer | ArrayBufferView
 

@@ -10,9 +10,9 @@ import {
 } from '../../../support/clients/resuming-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { level } from '../../../support/worlds/builders.ts'
-import { simulateActivity } from '../../../support/worlds/stirring.ts'
+import { simulateActivity } from '../../../support/worlds/market-activity.ts'
 
 /** Every look costs a fifth of a millisecond, so that slices end although the clock stands still. */
 class TickingClock extends ManualClock {

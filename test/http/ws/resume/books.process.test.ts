@@ -9,7 +9,7 @@ import { seededRandom } from '../../../../engine/random.ts'
 import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
 /** What was sent before the first subscription: the kept updates do not reach it. */

@@ -11,16 +11,16 @@ import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import { type Message, RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
-import { AsyncapiValidator } from '../../../support/twins/asyncapi-judge.ts'
+import { AsyncapiValidator } from '../../../support/reference/asyncapi-validator.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid, NAMES } from '../../../support/worlds/builders.ts'
-import { opportunity, publishedOpportunity } from '../../../support/worlds/opportunities.ts'
 import {
   addMarkets,
   received,
   settled,
   simulateActivity,
-} from '../../../support/worlds/stirring.ts'
+} from '../../../support/worlds/market-activity.ts'
+import { opportunity, publishedOpportunity } from '../../../support/worlds/opportunities.ts'
 
 const clock = new ManualClock()
 const validator = new AsyncapiValidator(asyncapi({ version: '0.0.0-test', names: NAMES }))

@@ -8,7 +8,7 @@ import { timeMs } from '../../../../engine/units.ts'
 import { type Message, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeEngine, FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 
 type StoredTrade = ReturnType<MarketView['trades']>[number]
 

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
-import { openApiServer } from '../../../support/rigs/face.ts'
+import { openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
 
 const isLong = process.env.TEST_LONG === '1'

@@ -7,7 +7,7 @@ import { encode } from '@msgpack/msgpack'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { CHANNEL_NAMES } from '../../../../http/ws/channels/channels.ts'
 import { frame, OPCODES, RawStream } from '../../../support/clients/raw-stream.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 
 const PATH = '/v1/ws?api_key=ann-key'
 const PING = JSON.stringify({ action: 'ping', id: 7 })

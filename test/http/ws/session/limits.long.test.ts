@@ -18,10 +18,10 @@ import {
 import { accountId, keyId } from '../../../../engine/ids.ts'
 import { timeMs } from '../../../../engine/units.ts'
 import type { Storage } from '../../../../storage/contract/storage.ts'
-import { SimulatedUsers } from '../../../support/clients/crowd.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
+import { SimulatedUsers } from '../../../support/clients/simulated-users.ts'
+import { allMarketIds, Rig } from '../../../support/rigs/full-service.ts'
 import { jwtSecret, startWatchedEngine } from '../../../support/rigs/watched-engine.ts'
-import { allMarketIds, Rig } from '../../../support/rigs/whole-service.ts'
 
 const isLong = process.env.TEST_LONG === '1'
 const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback)

@@ -9,9 +9,9 @@ import { timeMs } from '../../../../engine/units.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid, level } from '../../../support/worlds/builders.ts'
-import { addMarkets, settled, simulateActivity } from '../../../support/worlds/stirring.ts'
+import { addMarkets, settled, simulateActivity } from '../../../support/worlds/market-activity.ts'
 
 const clock = new ManualClock()
 let server: ApiServer

@@ -15,7 +15,7 @@ import { Tickets } from '../../../../http/ws/session/tickets.ts'
 import { streamBehavior } from '../../../../http/ws/session/upgrade.ts'
 import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { StreamClient } from '../../../support/clients/stream-client.ts'
-import { openApiServer } from '../../../support/rigs/face.ts'
+import { openApiServer } from '../../../support/rigs/api-server.ts'
 
 const COMMAND = { action: 'subscribe', id: 1, channel: 'lifecycle', market_ids: ['*'] }
 

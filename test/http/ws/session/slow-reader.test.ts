@@ -9,14 +9,14 @@ import { RawReader } from '../../../support/clients/raw-reader.ts'
 import { RebuiltBooks, StreamClient } from '../../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { bid } from '../../../support/worlds/builders.ts'
 import {
   addMarkets,
   received,
   settled,
   simulateActivity,
-} from '../../../support/worlds/stirring.ts'
+} from '../../../support/worlds/market-activity.ts'
 
 const clock = new ManualClock()
 let server: ApiServer

@@ -9,7 +9,7 @@ import { StreamClient } from '../../../support/clients/stream-client.ts'
 import { FakeAccounts } from '../../../support/fakes/accounts.ts'
 import { ManualClock } from '../../../support/fakes/manual-clock.ts'
 import { openQuickAccounts } from '../../../support/fakes/quick-accounts.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 
 const { accounts, clock } = openQuickAccounts()
 let server: ApiServer

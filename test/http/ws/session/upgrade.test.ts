@@ -9,7 +9,7 @@ import type { AccountWatcher } from '../../../../actors/accounts/directory.ts'
 import { accountId } from '../../../../engine/ids.ts'
 import { RawConnection } from '../../../support/clients/raw-http.ts'
 import { refusedUpgrade, StreamClient } from '../../../support/clients/stream-client.ts'
-import { type ApiServer, openApiServer } from '../../../support/rigs/face.ts'
+import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 
 let apiServer: ApiServer
 before(async () => {

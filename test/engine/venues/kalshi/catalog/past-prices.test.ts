@@ -13,7 +13,7 @@ import { timeMs } from '../../../../../engine/units.ts'
 import { KalshiPastPrices } from '../../../../../engine/venues/kalshi/catalog/past-prices.ts'
 import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
 import { record, records, twoMarkets } from '../../../../support/clients/kalshi-client.ts'
-import { retryingHttp } from '../../../../support/clients/patient-http.ts'
+import { retryingHttp } from '../../../../support/clients/retrying-http.ts'
 import { ManualClock } from '../../../../support/fakes/manual-clock.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'
 

@@ -11,7 +11,7 @@ import { PolymarketCatalog } from '../../../../../engine/venues/polymarket/catal
 import { openPolymarket } from '../../../../../engine/venues/polymarket/polymarket.ts'
 import type { CatalogPage } from '../../../../../engine/venues/venue.ts'
 import { VenueCounters } from '../../../../../engine/venues/venue-counters.ts'
-import { retryingHttp } from '../../../../support/clients/patient-http.ts'
+import { retryingHttp } from '../../../../support/clients/retrying-http.ts'
 import { noonClock } from '../../../../support/fakes/noon-clock.ts'
 import { PolymarketStub, type StubRequest } from '../../../../support/fakes/polymarket-stub.ts'
 import { quietDrift } from '../../../../support/fakes/quiet-drift.ts'

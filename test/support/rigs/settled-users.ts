@@ -1,9 +1,9 @@
 // What a crowd of clients was handed, judged by the simulator's own list of trades once its world stands still.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SimulatedUsers, SimulatedUsersReport } from '../clients/crowd.ts'
-import type { TrueTrade } from '../twins/client-ledger.ts'
-import { type ServiceLocations, truthOfTrades } from './whole-service.ts'
+import type { SimulatedUsers, SimulatedUsersReport } from '../clients/simulated-users.ts'
+import type { TrueTrade } from '../reference/client-ledger.ts'
+import { type ServiceLocations, truthOfTrades } from './full-service.ts'
 
 const settleSeconds = Number(process.env.KILL_SETTLE_SECONDS ?? 180)
 

@@ -3,9 +3,9 @@
 
 import { Router } from '../../../http/request/router.ts'
 import type { RawAnswer } from '../clients/raw-http.ts'
-import { ACCOUNT, type DocumentedServer } from '../rigs/described-face.ts'
+import { ACCOUNT, type DocumentedServer } from '../rigs/documented-server.ts'
 import { type FuzzRequest, MARK, PASSWORD } from '../worlds/fuzz-requests.ts'
-import { OpenapiValidator } from './document-judge.ts'
+import { OpenapiValidator } from './openapi-validator.ts'
 
 /** The library's own refusals of what is no HTTP. */
 const LIBRARY_STATUSES: readonly number[] = [400, 431, 505]

@@ -16,8 +16,8 @@ import {
   type Sheet,
   type TruthWorld,
   truthOfWallet,
-} from '../twins/wallet-truth.ts'
-import { read, type ServiceLocations } from './whole-service.ts'
+} from '../reference/wallet-truth.ts'
+import { read, type ServiceLocations } from './full-service.ts'
 
 /** So long in the world's time without a further wallet being right: none will be. */
 const IDLE_MS = 300_000

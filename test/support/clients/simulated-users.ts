@@ -3,7 +3,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { TrueTrade } from '../twins/client-ledger.ts'
+import type { TrueTrade } from '../reference/client-ledger.ts'
 
 /** Its clients. */
 export interface SimulatedUsersOptions {

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { RawReader } from '../support/clients/raw-reader.ts'
 import { refusedUpgrade, StreamClient } from '../support/clients/stream-client.ts'
+import { Rig, read, type ServiceLocations } from '../support/rigs/full-service.ts'
 import type { TestProcess } from '../support/rigs/processes.ts'
-import { Rig, read, type ServiceLocations } from '../support/rigs/whole-service.ts'
 
 const STREAMS = 100
 const rig = new Rig()

@@ -25,8 +25,8 @@ import {
 import type { Plan } from '../../../engine/venues/simulator/world/world.ts'
 import type { FindWalletMarket, WalletEvent, WalletEventKind } from '../../../engine/wallet.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
-import { waitOneTick } from '../fakes/own-time.ts'
-import { read } from '../rigs/whole-service.ts'
+import { waitOneTick } from '../fakes/real-time-step.ts'
+import { read } from '../rigs/full-service.ts'
 import { NaiveWallet } from './naive/wallet.ts'
 
 const OWN_NOW_MS = Date.UTC(2026, 10, 20, 12)

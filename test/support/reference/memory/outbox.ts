@@ -1,5 +1,5 @@
 // The outbox in memory: plain objects, looked through from the beginning at every question, as the
-// naive twin of outbox.ts.
+// naive twin of ../../reference/memory/outbox.ts.
 
 import type { MarketNumber } from '../../../../engine/market/market.ts'
 import type { PriceMicros, TimeMs } from '../../../../engine/units.ts'

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { createGateway } from '../../engine/gateway.ts'
 import { silentLog } from '../../engine/process/log.ts'
 import { Metrics } from '../../engine/process/metrics.ts'
-import { SETTINGS } from '../support/rigs/scribed-engine.ts'
-import { openRecordedWorld } from '../support/rigs/scribed-world.ts'
+import { SETTINGS } from '../support/rigs/recorded-engine.ts'
+import { openRecordedWorld } from '../support/rigs/recorded-world.ts'
 
 test('marks everything as stale five seconds after the log is lost, and is live within ten of its return on the same mirror', async (t) => {
   const world = await openRecordedWorld('cut')

@@ -7,7 +7,7 @@ import { FaultyLogServer } from '../fakes/faulty-log.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import { NOON } from '../worlds/builders.ts'
 import { manyMarkets, VenueEvents } from '../worlds/venue-events.ts'
-import { RecordedEngine } from './scribed-engine.ts'
+import { RecordedEngine } from './recorded-engine.ts'
 
 export type RecordedWorld = Awaited<ReturnType<typeof openRecordedWorld>>
 

@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../engine/random.ts'
-import { read } from '../rigs/whole-service.ts'
+import { read } from '../rigs/full-service.ts'
 
 interface AccountRequest {
   readonly method?: string

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BookView } from '../../../http/client/connect.ts'
-import { BookHistory, type BookMoment } from './book-memory.ts'
+import { BookHistory, type BookMoment } from './book-history.ts'
 
 const moment = (seq: number, size: number): BookMoment => {
   return { epoch: 'k', seq, bids: [{ price: 0.4, size }], asks: [] }

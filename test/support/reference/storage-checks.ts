@@ -19,7 +19,7 @@ import {
   requestWithRetry,
 } from '../clients/rest-caller.ts'
 import type { EventReceiver } from '../fakes/event-receivers.ts'
-import { read, type ServiceLocations } from '../rigs/whole-service.ts'
+import { read, type ServiceLocations } from '../rigs/full-service.ts'
 import { naiveCandles } from './naive/candles.ts'
 
 interface HookRow {

@@ -1,5 +1,5 @@
 // The wrapper of every HTTP handler alone on a free port of loopback: without the routes, the stream and the engine of a
-// face (face.ts).
+// face (api-server.ts).
 
 import { openBareApp } from '../../../bench/bare-app.ts'
 import type { RequestHandler } from '../../../http/request/handle.ts'

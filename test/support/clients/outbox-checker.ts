@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventId } from '../../../engine/webhooks/event-id.ts'
 import { EventReceiver, newSecret, type ReceiverBehaviour } from '../fakes/event-receivers.ts'
-import { allMarketIds, read, type ServiceLocations, truthOfTrades } from '../rigs/whole-service.ts'
+import { allMarketIds, read, type ServiceLocations, truthOfTrades } from '../rigs/full-service.ts'
 import { expectAnswer, keyHeader } from './rest-caller.ts'
 
 /** Lets webhooks point to loopback. */

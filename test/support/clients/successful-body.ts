@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { ApiServer } from '../rigs/face.ts'
+import type { ApiServer } from '../rigs/api-server.ts'
 
 /** The body of an answer of this status, which has this shape. */
 export async function successfulBodyOf<S extends TSchema>(

@@ -1,4 +1,4 @@
-// The tables of wallets in memory, the naive twin of wallets.ts. Nothing survives the process.
+// The tables of wallets in memory, the naive twin of ../../reference/memory/wallets.ts. Nothing survives the process.
 
 import type { NativeMarketId, WalletAddress } from '../../../../engine/ids.ts'
 import type {

@@ -28,7 +28,7 @@ import type { TeamListing } from '../../../engine/team-listing.ts'
 import type { Storage } from '../../../storage/contract/storage.ts'
 import { type LogItem, writeItem } from '../../../storage/records/log-items.ts'
 import { quietVenue } from '../fakes/quiet-venue.ts'
-import { openMemoryStorage } from '../twins/memory.ts'
+import { openMemoryStorage } from '../reference/memory.ts'
 import { eventListing, NAMES } from '../worlds/builders.ts'
 
 export const SECRET = 'x'.repeat(32)

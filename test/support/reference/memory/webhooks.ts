@@ -1,4 +1,4 @@
-// The table of webhooks in memory, the naive twin of webhooks.ts. Nothing survives the process.
+// The table of webhooks in memory, the naive twin of ../../reference/memory/webhooks.ts. Nothing survives the process.
 
 import {
   type Webhook,

@@ -1,23 +1,23 @@
 // Process entry: a crowd of users of http/client/, JSON and MessagePack by turns, straight to the
 // server or through a rough proxy of their own, each with a ledger. Asked over the process's channel
-// (crowd.ts).
+// (simulated-users.ts).
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { type Random, seededRandom } from '../../../engine/random.ts'
 import { connect, type StreamClient, type Subscription } from '../../../http/client/connect.ts'
-import { FaultyProxy } from '../fakes/rough-proxy.ts'
-import { read } from '../rigs/whole-service.ts'
-import { BookHistory, textOf } from '../twins/book-memory.ts'
-import { ClientLedger, type TrueTrade } from '../twins/client-ledger.ts'
+import { FaultyProxy } from '../fakes/faulty-proxy.ts'
+import { BookHistory, textOf } from '../reference/book-history.ts'
+import { ClientLedger, type TrueTrade } from '../reference/client-ledger.ts'
+import { read } from '../rigs/full-service.ts'
 import type {
   SampleReport,
   SimulatedUsersOptions,
   SimulatedUsersReplies,
   SimulatedUsersReport,
   SimulatedUsersRequest,
-} from './crowd.ts'
+} from './simulated-users.ts'
 
 interface User {
   readonly client: StreamClient

@@ -1,4 +1,4 @@
-// The table of whale rows in one array: the naive twin of whales.ts, part of memory.ts.
+// The table of whale rows in one array: the naive twin of ../../reference/memory/whales.ts, part of memory.ts.
 
 import { assert } from '../../../../engine/errors.ts'
 import type { MarketNumber } from '../../../../engine/market/market.ts'

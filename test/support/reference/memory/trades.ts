@@ -1,4 +1,4 @@
-// The table of trades in sorted arrays: the naive twin of trades.ts, part of memory.ts.
+// The table of trades in sorted arrays: the naive twin of ../../reference/memory/trades.ts, part of memory.ts.
 
 import { assert } from '../../../../engine/errors.ts'
 import type { VenueKey } from '../../../../engine/ids.ts'
