@@ -1,6 +1,6 @@
 // One market's order book, quoted for its first outcome: apply a snapshot or a change, best levels,
 // depth, checksum.
-// Test/support/twins/naive/book.ts is its obviously right twin.
+// test/support/reference/naive/book.ts is the reference implementation.
 //
 //   one side:   [ 5 40  3 10  2 7 ]     one plain array, a key and a size for each level, keys ascending, the best level
 //               last, so that the busy end is the cheap one to change; key = price for bids, 1 − price for asks

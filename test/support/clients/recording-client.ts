@@ -1,5 +1,5 @@
 // Users of a service whose every answer is written down: requests as texts, messages of the stream as they came. What a run makes
-// at random (ids, keys, cursors) stands in the texts by a name. Not for: judging answers (twins/golden.ts).
+// at random (ids, keys, cursors) stands in the texts by a name.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
