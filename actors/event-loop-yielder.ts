@@ -1,12 +1,12 @@
-// Long work in turns: some milliseconds of it, then the loop is given back to sockets and timers.
+// Runs long work in time slices of a few milliseconds and yields to the event loop between them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../engine/clock.ts'
 
-/** Of the loop at a time, for work in the background. */
+/** Length of a time slice of background work. */
 const TIME_SLICE_MS = 1.5
 
-/** Await `turns.next()` between the pieces of the work, or only when `isOver`. */
+/** Await `yieldIfDue()` between pieces of the work, or check `isDue` first. */
 export class EventLoopYielder {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   #endsAtMs: number
@@ -16,19 +16,18 @@ export class EventLoopYielder {
     this.#endsAtMs = clock.monotonicMs() + TIME_SLICE_MS
   }
 
-  /** The turn has lasted its time. */
   get isDue(): boolean {
     return this.#clock.monotonicMs() >= this.#endsAtMs
   }
 
-  /** Goes on at once while the turn lasts, else in the next one. */
+  /** Continues immediately while the time slice lasts, else in the next tick. */
   async yieldIfDue(): Promise<void> {
     if (!this.isDue) return
     await nextTurn()
     this.restart()
   }
 
-  /** A turn begins now: after a wait for something else. */
+  /** Starts a new time slice, after a wait for something else. */
   restart(): void {
     this.#endsAtMs = this.#clock.monotonicMs() + TIME_SLICE_MS
   }

@@ -1,5 +1,5 @@
-// What an engine does at its leisure: checkpoints, retention, forgetting, backups. In slices of a millisecond, so that no
-// message waits for one.
+// Background work of an engine: checkpoints, retention, removal of old markets, backups. Runs in slices of a
+// millisecond, so that no message is delayed.
 
 import type { Clock, StopTimer } from '../engine/clock.ts'
 import type { Log } from '../engine/process/log.ts'
@@ -11,19 +11,19 @@ import type { MarketActor } from './market/market.ts'
 
 const TICK_EVERY_MS = 25
 const TICK_MS_MAX = 1
-/** Each market is looked at once in this long, a slice at a time. */
+/** Each market is ticked once per round, in slices. */
 const TICK_ROUND_MS = 5_000
 const PRUNE_EVERY_MS = 60_000
-/** A row takes 35 µs, most of them a trade's, which leaves three places and a block. */
+/** Deleting a row takes 35 µs. Most of that is for trades, which have three index entries and a block. */
 const PRUNE_ROWS = 24
-/** Old markets are looked for this often, and forgotten a few at a time. */
+/** Interval of the search for old markets, and the number removed at a time. */
 const REMOVE_OLD_EVERY_MS = 5_000
 const REMOVE_OLD_COUNT = 10
-/** The next slice, where there is more to do. */
+/** Delay until the next slice if work remains. */
 const SOON_MS = 10
 const SAVE_USE_EVERY_MS = 300_000
 const BACKUP_EVERY_MS = HOUR_MS
-/** Soon after a start, since a backup overwrites what was deleted only within the hour. */
+/** Shortly after a start, because a backup overwrites only what was deleted within the last hour. */
 const OVERWRITE_AFTER_MS = 60_000
 
 interface HousekeepingParts {
@@ -36,7 +36,7 @@ interface HousekeepingParts {
   readonly sizeBytesMax: number
 }
 
-/** Starts all of it; the result stops it. */
+/** Starts all housekeeping; the returned functions stop it. */
 export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[] {
   const { clock, storage, log, catalog, accounts, retentionDays, sizeBytesMax } = parts
   const tick = ticker(clock, catalog)
@@ -61,8 +61,8 @@ export function startHousekeeping(parts: HousekeepingParts): readonly StopTimer[
 }
 
 /**
- * Deletes rows that are too old or too many, overwrites deleted accounts and copies the others, until stopped. An engine that
- * stands by does this alone, since its disk has the accounts too.
+ * Deletes expired and surplus rows, overwrites deleted accounts and backs up the others, until stopped. A standby runs
+ * only this, because its disk also stores accounts.
  */
 export function startStorageHousekeeping(
   parts: Omit<HousekeepingParts, 'catalog' | 'accounts'>,
@@ -73,7 +73,7 @@ export function startStorageHousekeeping(
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
   const timers = [
     runInSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError }),
-    // The storage logs and counts failures, and never rejects.
+    // The storage logs and counts failures; it never rejects.
     clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]
@@ -83,8 +83,8 @@ export function startStorageHousekeeping(
 }
 
 /**
- * Ticks each market once a round, a slice of markets at a time: as many as the round asks for, but for a millisecond at
- * most, since after a start every market has a checkpoint to write.
+ * Ticks each market once per round, in slices of at most a millisecond: after a start every market has a checkpoint to
+ * write.
  */
 function ticker(clock: Clock, catalog: Catalog): () => void {
   let round: Iterator<{ readonly actor: MarketActor }> | null = null
@@ -105,7 +105,7 @@ function ticker(clock: Clock, catalog: Catalog): () => void {
   }
 }
 
-/** Does work every `everyMs`, and again soon while it returns true: there is more to do. */
+/** Runs `work` every `everyMs`, and again after {@link SOON_MS} while it returns true. */
 function runInSlices(parts: {
   clock: Clock
   everyMs: number

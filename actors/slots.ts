@@ -1,5 +1,5 @@
-// A bound on work under way: `runningMax` pieces of work run at once, `waitingMax` more wait for their turn. Requesters
-// take turns, and each has `runningOfOneMax` at most.
+// Bounds concurrent work: `runningMax` tasks run at once and `waitingMax` more are queued. Slots are distributed fairly
+// between requesters, with at most `runningOfOneMax` each.
 
 import type { Clock } from '../engine/clock.ts'
 import { FairQueue, type Requester, SYSTEM } from '../engine/fair-queue.ts'
@@ -8,18 +8,18 @@ import { onAbort } from '../engine/on-abort.ts'
 interface SlotBounds {
   readonly runningMax: number
   readonly waitingMax: number
-  /** Pieces of work of one requester that run at once; the system's own work has no such bound. */
+  /** Maximum concurrent tasks of one requester. The system's own tasks are exempt. */
   readonly runningOfOneMax?: number
 }
 
-/** The reason for which `run` and `take` reject when too much waits. */
+/** Rejection of `run` and `take` when the queue is full. */
 export class SlotsFull extends Error {}
 
 export class Slots {
   readonly #runningMax: number
   readonly #runningOfOneMax: number
   readonly #waiting: FairQueue<Waiting>
-  /** Running pieces of work by name of their requesters. */
+  /** Number of running tasks by requester name. */
   readonly #running = new Map<string, number>()
   #runningCount = 0
 
@@ -29,22 +29,22 @@ export class Slots {
     this.#waiting = new FairQueue(waitingMax)
   }
 
-  /** Nothing runs. */
+  /** No task is running. */
   get isIdle(): boolean {
     return this.#runningCount === 0
   }
 
-  /** Whether work of this requester would be refused now. */
+  /** Whether a task of this requester would be rejected now. */
   isFull(requester: Requester = SYSTEM): boolean {
     return !this.#isFree(requester) && this.#waiting.isFull(requester)
   }
 
-  /** Work waits for a slot. */
+  /** A task is queued. */
   get hasWaiting(): boolean {
     return this.#waiting.size > 0
   }
 
-  /** Work waits whose requester has fewer slots than this one, which has some. */
+  /** Whether a queued task's requester has fewer slots than this requester. */
   hasWaitingWithFewer(requester: Requester): boolean {
     const own = this.#runningOf(requester)
     const isFewer = (other: Requester) => this.#runningOf(other) < own
@@ -52,15 +52,15 @@ export class Slots {
   }
 
   /**
-   * Runs the work in its turn; rejects as it does, when `signal` aborts before its turn, or with SlotsFull when too much
-   * waits, at once or later.
+   * Runs the task when it gets a slot; settles as the task does. Rejects if `signal` aborts before that. Rejects with
+   * SlotsFull if the queue is full, immediately or later.
    */
   async run<Result>(
     signal: AbortSignal,
     work: () => Promise<Result>,
     requester: Requester = SYSTEM,
   ): Promise<Result> {
-    // With a free slot the work begins now, and not a turn later.
+    // With a free slot the task begins synchronously, not a tick later.
     if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
     try {
       return await work()
@@ -69,7 +69,7 @@ export class Slots {
     }
   }
 
-  /** Resolves with a slot, in its turn; return it by `give`. Rejects as `run` does. */
+  /** Resolves with a slot; return it with `release`. Rejects like `run`. */
   async take(signal: AbortSignal, requester: Requester = SYSTEM): Promise<void> {
     if (!this.#takeFree(requester)) await this.#waitForSlot(signal, requester)
   }
@@ -96,7 +96,7 @@ export class Slots {
     return this.#runningCount < this.#runningMax && Number.isFinite(this.#load(requester))
   }
 
-  /** How many slots a requester has; infinite: as many as it may. */
+  /** Number of slots of a requester; infinite: it has its maximum. */
   #load(requester: Requester): number {
     const count = this.#runningOf(requester)
     const isBounded = requester !== SYSTEM
@@ -116,7 +116,7 @@ export class Slots {
     }
   }
 
-  /** Resolves with a slot that other work returned. */
+  /** Resolves with a slot that another task released. */
   #waitForSlot(signal: AbortSignal, requester: Requester): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -146,9 +146,9 @@ interface Waiting {
 }
 
 interface FairBounds extends SlotBounds {
-  /** How long a slot is kept while requesters with fewer slots wait. */
+  /** How long a slot is held while requesters with fewer slots wait. */
   readonly heldMs: number
-  /** How long while any work waits. */
+  /** How long a slot is held while any task waits. */
   readonly heldAnywayMs: number
 }
 
@@ -158,10 +158,10 @@ interface FairRun {
   readonly requester?: Requester
 }
 
-/** Await it between two pieces of the work. */
+/** Await it between two parts of the task. */
 export type YieldSlot = () => Promise<void>
 
-/** Slots for work that may last long: between two pieces it may give its slot to other work, and queues again. */
+/** Slots for long tasks: between two parts a task may release its slot to another and queue again. */
 export class FairSlots {
   readonly #slots: Slots
   readonly #bounds: FairBounds
@@ -171,12 +171,12 @@ export class FairSlots {
     this.#bounds = bounds
   }
 
-  /** Whether work of this requester would be refused now. */
+  /** Whether a task of this requester would be rejected now. */
   isFull(requester: Requester = SYSTEM): boolean {
     return this.#slots.isFull(requester)
   }
 
-  /** As Slots.run; a slot that was given away may be refused later too. */
+  /** Like Slots.run. A task that yielded its slot may also be rejected later. */
   async run<Result>(
     { clock, signal, requester = SYSTEM }: FairRun,
     work: (yieldSlot: YieldSlot) => Promise<Result>,

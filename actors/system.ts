@@ -1,19 +1,22 @@
-// The actors and their mailboxes. An actor owns state and takes one message in one synchronous turn. The system puts
-// each message into its owner's mailbox, gives owners turns within a time budget, and restarts an owner whose turn
-// threw. On an idle engine a message is handled within `tell` itself, in the same turn of the event loop as its bytes;
-// behind a backlog it waits. Waiting messages are bounded by count in each mailbox, by weight over all mailboxes (above
-// the bound the venues are not read), and by age: `onLate` calls an owner whose perishable messages wait too long.
+// Actors and their mailboxes. An actor owns state and handles one message per synchronous call. The system queues
+// messages in mailboxes, runs actors within a time budget, and restarts an actor that threw. On an idle engine `send`
+// handles a message synchronously, in the tick that received its bytes; behind a backlog the message waits. Waiting
+// messages have three bounds:
+// - count in each mailbox
+// - weight over all mailboxes; above the bound the venues are not read
+// - age; `onLate` is called on an actor whose perishable messages wait too long
 //
-// Calls that go past a mailbox. All run on the one thread, between turns or within the turn of another actor, and change
-// nothing that a turn holds half changed:
-//   VenueActor.note            measures how late an event came: before it waits, or it would measure the wait as well
-//   VenueActor.requestResync   a market asks for a snapshot, also at a full mailbox or while turns are held, when no message would come
-//   VenueActor.backFillTrades  a market lost a trade at its full mailbox: a message for it could be lost in the same way
-//   VenueActor.lookAtDelay, read, MarketActor.onLate   the delay watch must have its answer while no turn runs
-//   VenueActor.onUpdate, Whales.onForget               a watcher of the publisher acts within the turn of the update
-//   MarketActor.tick           a checkpoint every five seconds of each of 100,000 markets: as messages they would wake every mailbox
-//   MarketActor.checkpoint     at the end, when no turn runs any more
-//   views (price, book, trades, …)                     looks; they answer as of this moment
+// Calls that bypass a mailbox run on the same thread, between messages or within the message of another actor. They
+// change nothing that a message handler holds half changed:
+//   VenueActor.note            measures the delay of an event before it waits, to exclude the wait
+//   VenueActor.requestResync   must work with a full mailbox and while the system is on hold
+//   VenueActor.backFillTrades  reports a trade lost at a full mailbox; a message could be lost in the same way
+//   VenueActor.onDelay, read   the delay watch runs even while no messages are handled
+//   MarketActor.onLate         as above
+//   VenueActor.onUpdate, Whales.onMarketRemoved   publisher watchers run in the tick of the update
+//   MarketActor.tick           every five seconds per market; messages would allocate 100,000 mailboxes
+//   MarketActor.checkpoint     at shutdown, when no messages are handled
+//   views (price, book, …)     reads of the current state
 
 import type { Clock } from '../engine/clock.ts'
 import {
@@ -28,72 +31,73 @@ import {
 import type { Log } from '../engine/process/log.ts'
 import type { Count, Durations, Metrics } from '../engine/process/metrics.ts'
 
-/** The only thing a turn may return; a promise is a type error, so nothing is awaited in one. */
+/** The only return type of a handler: a promise is a type error, so nothing is awaited in one. */
 export type ReceiveResult = undefined
 
-/** An owner of changing state. */
 export interface Actor<Message> {
-  /** For logs: the noun and its id. */
+  /** For logs: a noun and its id. */
   readonly name: string
   /**
-   * Handles one message, synchronously. A throw is our bug: the system restarts the actor.
-   * `waitedMs`: how long the message waited in the mailbox, 0 when it was handled at once.
+   * Handles one message synchronously. A throw is a bug: the system restarts the actor. `waitedMs`: time that the
+   * message waited in the mailbox, 0 if it was handled at once.
    */
   receive(message: Message, waitedMs: number): ReceiveResult
-  /** Comes back with clean state after a throw, and asks for what it needs. */
+  /** Resets the state after a throw and requests what is missing. */
   restart(): void
-  /**
-   * The mailbox was full and this message is lost: the actor resynchronises, or has the message brought back.
-   */
+  /** The mailbox was full and this message is lost: the actor must resynchronise or have it sent again. */
   onOverflow(lost: Message): void
   /**
-   * Whether a message is soon worth nothing. Perishable messages wait in a queue of their own, ahead of the kept ones.
-   * Absent: all are kept.
+   * Whether a message loses its value quickly. Perishable messages have a separate queue, ahead of the retained ones.
+   * Absent: all are retained.
    */
   isPerishable?(message: Message): boolean
   /** Whether a perishable message may be dropped to make room; absent: none may. */
   isDroppable?(message: Message): boolean
-  /** A perishable message waits for longer than `messageAgeMsMax`. Called about ten times a second while one does. */
+  /**
+   * A perishable message has waited longer than `messageAgeMsMax`. Called about ten times a second until it is handled.
+   */
   onLate?(): void
-  /** What a message weighs in the bound of all that wait, 1 being a small one; absent: 1. */
+  /** Weight of a message in the bound of all waiting messages; 1 is a small one. Absent: 1. */
   weightOf?(message: Message): number
 }
 
-/** While `mustHold` is true, the system asks again after this long. */
+/** Interval of the check while `mustHold` is true. */
 const HOLD_MS = 5
-/** Behind a backlog turns get so many times as long as reading took: a turn takes that much longer than the reading of
- * its message (bench `ingest`). */
+/**
+ * Behind a backlog, handlers get this many times the time spent on reading: handling a message takes that much longer
+ * than reading it (bench `ingest`).
+ */
 const WORK_PER_READ = 3
-/** For each kept message so many perishable ones have their turns. */
+/** Perishable messages handled per retained message. */
 const PERISHABLE_PER_RETAINED = 4
 
-/** An actor, and the handle through which messages are sent to it. */
+/** An actor with the handle for sending messages to it. */
 export interface ActorRef<Message, Target = Actor<Message>> {
   readonly actor: Target
   /** Whether no message waits. */
   readonly isIdle: boolean
-  /** Queues a message, and runs it now when nothing waits before it. */
+  /** Queues a message, and handles it now if nothing waits before it. */
   send(message: Message): void
 }
 
-/** An actor with its mailbox, as the system sees it. */
+/** An actor with its mailbox, for the system. */
 interface Runnable {
   isQueued: boolean
-  /** Handles at most `count` messages; true when more wait. */
+  /** Handles at most `count` messages; true if more wait. */
   run(count: number, nowMs: number): boolean
-  /** How long its oldest message of each kind has waited by now. */
+  /** Current wait of the oldest message of each kind. */
   waitedMs(nowMs: number): Waits
   /** Calls the actor's `onLate`. */
   notifyLate(): void
 }
 
-/** The longest waits, in milliseconds: of perishable messages, and of kept ones. */
+/** The longest waits of perishable and of retained messages, in milliseconds. */
 export interface Waits {
   readonly perishableMs: number
   readonly retainedMs: number
 }
 
-/** True: no turns run. Mailboxes fill meanwhile, and overflow when they are full. */
+/** True: no messages are handled. Mailboxes fill up and overflow meanwhile. */
 type HoldTest = () => boolean
 
 interface SystemParts {
@@ -114,9 +118,9 @@ export class System {
   #isStopped = false
   #isFull = false
   #weight = 0
-  /** When the last turns ended. */
+  /** When the last messages were handled. */
   #ranAtMs = 0
-  /** The longest that messages waited for their turns since the last `lookAtAges`. */
+  /** The longest waits of handled messages since the last `sampleAges`. */
   #perishableMsMax = 0
   #retainedMsMax = 0
   readonly #handled: Count
@@ -136,17 +140,17 @@ export class System {
     metrics.gauge('messages_waiting_weight', 'What all waiting messages weigh.', () => this.#weight)
   }
 
-  /** Actors that have messages waiting. */
+  /** Number of actors with waiting messages. */
   get waiting(): number {
     return this.#ready.length - this.#readyHead
   }
 
-  /** Whether so much waits that the venues should not be read: from the bound on, until half of it is done. */
+  /** Whether the venues should not be read: true from the weight bound on, until half of it is handled. */
   get isFull(): boolean {
     return this.#isFull
   }
 
-  /** Puts an actor to work. */
+  /** Registers an actor. */
   spawn<Message, Target extends Actor<Message> = Actor<Message>>(
     actor: Target & Actor<Message>,
   ): ActorRef<Message, Target> {
@@ -157,7 +161,7 @@ export class System {
     return this.#clock.monotonicMs()
   }
 
-  /** Handles a message at once when nothing waits; false: it must wait. */
+  /** Handles a message synchronously if nothing waits; false: it must wait. */
   handleNow<Message>(actor: Actor<Message>, message: Message): boolean {
     if (this.#isRunning || this.#isScheduled || this.#mustHold()) return false
     this.#isRunning = true
@@ -167,7 +171,7 @@ export class System {
     return true
   }
 
-  /** A mailbox took a message of this weight: plans its turn. */
+  /** A mailbox took a message of this weight: schedules it. */
   enqueue(runnable: Runnable, weight: number): void {
     this.#weight += weight
     if (!runnable.isQueued) {
@@ -178,7 +182,7 @@ export class System {
     if (this.#weight >= waitingWeightMax) this.#isFull = true
   }
 
-  /** A message of this weight waits no more. */
+  /** A message of this weight no longer waits. */
   unload(weight: number): void {
     this.#weight -= weight
     if (this.#weight <= waitingWeightLow) this.#isFull = false
@@ -192,12 +196,12 @@ export class System {
     return this.#isStopped
   }
 
-  /** No turn runs after this. */
+  /** No messages are handled after this call. */
   stop(): void {
     this.#isStopped = true
   }
 
-  /** One message, one turn; a throw restarts the actor and harms no other. */
+  /** Handles one message. A throw restarts the actor and affects no other. */
   deliver<Message>(actor: Actor<Message>, message: Message, waitedMs: number): void {
     this.#handled.inc()
     this.#waits.observe(waitedMs)
@@ -210,15 +214,15 @@ export class System {
     }
   }
 
-  /** A message that had to wait has its turn now. */
+  /** Records the wait of a message that is handled now. */
   noteWait(waitedMs: number, isPerishable: boolean): void {
     if (isPerishable) this.#perishableMsMax = Math.max(this.#perishableMsMax, waitedMs)
     else this.#retainedMsMax = Math.max(this.#retainedMsMax, waitedMs)
   }
 
   /**
-   * Calls `onLate` of every actor whose oldest perishable message has waited for longer than `messageAgeMsMax`. Returns
-   * the longest waits since the last call, of handled messages and of waiting ones. Goes over all actors that wait.
+   * Calls `onLate` of every actor whose oldest perishable message has waited longer than `messageAgeMsMax`. Returns the
+   * longest waits since the last call, of handled and of waiting messages. Scans all waiting actors.
    */
   sampleAges(): Waits {
     const nowMs = this.#clock.monotonicMs()
@@ -272,8 +276,8 @@ export class System {
   }
 
   /**
-   * How long turns may take now. A backlog grows without end when sockets are read for 100 ms between
-   * turns of 2 ms: behind one, turns take the greater part of the time, up to a bound.
+   * Time budget for handlers. Behind a backlog handlers get the greater part of the time, up to a bound. Otherwise the
+   * backlog would grow without end: sockets would be read for 100 ms between budgets of 2 ms.
    */
   #budgetMs(nowMs: number): number {
     const isBehind = this.#ranAtMs > 0
@@ -295,8 +299,8 @@ export class System {
 }
 
 /**
- * A class and not a pair of closures: there is one for each of a hundred thousand markets. A message that is handled at
- * once touches no mailbox, which is memory that no cache holds.
+ * A class instead of closures: there is one for each of a hundred thousand markets. A message that is handled at once
+ * does not touch the mailbox, which is rarely in a processor cache.
  */
 class MailboxActorRef<Message, Target extends Actor<Message>>
   implements ActorRef<Message, Target>, Runnable
@@ -304,7 +308,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
   readonly actor: Target
   readonly #system: System
   isQueued = false
-  /** Each made when the first message of its kind must wait. */
+  /** Allocated when the first message of its kind must wait. */
   #retained: Mailbox<Message> | null = null
   #perishable: Mailbox<Message> | null = null
 
@@ -339,7 +343,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
     return this.#perishable
   }
 
-  /** Drops the actor's droppable messages and calls its `onOverflow`; false when there were none. */
+  /** Drops the actor's droppable messages and calls its `onOverflow`; false if there were none. */
   #dropDroppable(mailbox: Mailbox<Message>): boolean {
     const dropped = mailbox.remove((message) => this.actor.isDroppable?.(message) === true)
     const [first] = dropped
@@ -382,17 +386,17 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
   }
 }
 
-/** Handled messages at the front of the queue are cut off once they are so many. */
+/** Number of handled messages at the front of the queue after which they are cut off. */
 const CUT_COUNT = 1_024
 
 /**
- * A first-in-first-out queue of at most `capacity` messages, each with the time at which it came. An idle mailbox
- * allocates nothing, so that forty thousand of them cost little.
+ * A first-in-first-out queue of at most `capacity` messages with their arrival times. An idle mailbox allocates
+ * nothing, so that tens of thousands of them are cheap.
  */
 export class Mailbox<Message> {
   readonly #capacity: number
   #queue: Message[] | null = null
-  /** When each message of the queue came, in milliseconds of the monotonic clock. */
+  /** Arrival times of the queue's messages, monotonic, in milliseconds. */
   #times: number[] = []
   #head = 0
 
@@ -404,12 +408,12 @@ export class Mailbox<Message> {
     return this.#queue === null ? 0 : this.#queue.length - this.#head
   }
 
-  /** When the oldest message came; null when empty. */
+  /** Arrival time of the oldest message; null if empty. */
   get oldestAtMs(): number | null {
     return this.#queue === null ? null : (this.#times[this.#head] ?? null)
   }
 
-  /** False when full: the message was not taken. */
+  /** False if full: the message was not taken. */
   push(message: Message, nowMs: number): boolean {
     if (this.#queue === null) {
       this.#queue = [message]
@@ -423,7 +427,7 @@ export class Mailbox<Message> {
     return true
   }
 
-  /** The oldest message, or undefined when empty. */
+  /** The oldest message, or undefined if empty. */
   shift(): Message | undefined {
     if (this.#queue === null) return undefined
     const message = this.#queue[this.#head]
@@ -439,7 +443,7 @@ export class Mailbox<Message> {
     return message
   }
 
-  /** Removes all messages that pass the test, and returns them; the others keep their order. */
+  /** Removes and returns all messages that pass the test; the others keep their order. */
   remove(test: (message: Message) => boolean): readonly Message[] {
     const removed: Message[] = []
     const [queue, times, head] = [this.#queue ?? [], this.#times, this.#head]

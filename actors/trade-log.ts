@@ -1,6 +1,5 @@
-// The log of published trades, run after run, for streams that resume: a reader's view of the table of trades. An owner,
-// called directly. It also stores every announced loss with its offset, so that a client that was away then gets it
-// as a `gap` when it resumes, and notes where the last run ended.
+// The log of published trades by run, for streams that resume. Also stores every announced loss with its offset, which
+// a resuming client receives as a `gap`, and records the end of the last run.
 
 import type { Update } from '../engine/events.ts'
 import type { Publisher, Watcher } from '../engine/publisher.ts'
@@ -12,10 +11,10 @@ export class TradeLog implements TradeLogView, Watcher {
   readonly present: RunView
   readonly #publisher: Publisher
   readonly #storage: Pick<Storage, 'runs' | 'trades' | 'losses'>
-  /** Where the newest loss of the present run was announced; it alone writes them. */
+  /** Offset of the newest loss of the current run. Only this class writes losses. */
   #newestLoss = Number.NEGATIVE_INFINITY
 
-  /** `run` has begun and has published nothing yet. Register it with the publisher as a watcher. */
+  /** `run` has begun and has published nothing yet. Register the log as a watcher of the publisher. */
   constructor(parts: {
     run: RunView
     publisher: Publisher
@@ -26,7 +25,7 @@ export class TradeLog implements TradeLogView, Watcher {
     this.#storage = parts.storage
     const { runs, trades } = this.#storage
     const last = runs.all().findLast(({ number }) => number < this.present.number)
-    // Now, while all of its newest trades are stored: after some expired the end could not be read any more.
+    // At startup, while all of its newest trades are stored: the end cannot be determined after some expired.
     if (last?.endOffset === null) runs.end(last.number, trades.newestOffset(last.number))
   }
 
@@ -57,7 +56,7 @@ export class TradeLog implements TradeLogView, Watcher {
   }
 
   losses(query: Parameters<TradeLogView['losses']>[0]) {
-    // Of thousands that come back at once each asks, and seldom is there any.
+    // Fast path: thousands of reconnecting clients query this, and losses are rare.
     if (query.run === this.present.number && query.offset > this.#newestLoss) return []
     return this.#storage.losses.range(query)
   }

@@ -1,6 +1,6 @@
-// What the owners let the face see: read-only looks and the few requests that HTTP may make. http/ depends on these
-// interfaces alone; the owners beside this file implement them, and tests of the face replace them by fakes. What a
-// method returns may not be kept across turns unless it says so.
+// Read interfaces of the actors and stores for the API server, and the few requests that HTTP may make. http/ depends
+// only on these interfaces; its tests replace them by fakes. Returned values are valid only in the current tick unless
+// stated otherwise.
 
 import type { KeyScope } from '../engine/accounts/account.ts'
 import type { MemberStatus } from '../engine/cluster/members.ts'
@@ -37,7 +37,7 @@ import type { WebhooksView } from './webhooks/views.ts'
 export type { BookLevels, BookView, MarketView, PricePoint, StreamChannel } from './market/views.ts'
 export type { SliceQuery, WalletsView }
 
-/** Filters of a market list; null or empty means any. Text is equal without regard to case. */
+/** Filters of a market list; null or empty means any. Text is case-insensitive. */
 export interface MarketFilter {
   readonly venue: VenueKey | null
   readonly status: MarketStatus | null
@@ -49,24 +49,24 @@ export interface MarketFilter {
   readonly createdFromMs: TimeMs | null
   readonly createdToMs: TimeMs | null
   readonly volumeTotalMin: UsdMicros | null
-  /** A finer status than the unified one; unopened markets are listed only where it admits them. */
+  /** Finer than the unified status. Unopened markets are listed only if it includes them. */
   readonly phase: MarketPhase | null
   /**
-   * Only these; null: any. For look-ups by slug, token, ticker, event or series. `key` stands for
-   * what was looked up: pins are bound to it and not to the markets, which may become more.
+   * Only these markets; null: any. For lookups by slug, token, ticker, event or series. `key` identifies the lookup.
+   * Pins are bound to it and not to the markets, whose number may grow.
    */
   readonly among: { readonly key: string; readonly markets: readonly MarketNumber[] } | null
 }
 
 /**
- * `unopened`, `open`, `closed`, `settled` partition the markets; `ended` is closed or settled, unopened ones left
- * out; `any` admits all.
+ * `unopened`, `open`, `closed` and `settled` partition the markets. `ended` is closed or settled, without unopened
+ * ones; `any` includes all.
  */
 export type MarketPhase = 'unopened' | 'open' | 'closed' | 'settled' | 'ended' | 'any'
 
 export type MarketOrder = 'volume' | 'created_at' | 'close_time'
 
-/** A page of a list: `pin` is that of a previous page, null cuts a new ranking. */
+/** One page of a list. `pin` is that of a previous page; null selects a new ranking. */
 export interface PageQuery {
   readonly pin: number | null
   readonly offset: number
@@ -86,15 +86,15 @@ export interface SearchQuery extends PageQuery {
   readonly order: 'asc' | 'desc'
 }
 
-/** A page of a ranking that was cut at one moment and stays the same while a client pages. */
+/** One page of a ranking, which stays the same while a client pages. */
 export interface MarketPage {
   readonly markets: readonly MarketView[]
   readonly total: number
-  /** Where the next page begins; null on the last page. Opaque outside the catalogue. */
+  /** Start of the next page; null on the last page. Opaque outside the catalogue. */
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
-/** An event with the markets under it, as of now. */
+/** An event with its current markets. */
 export interface EventView {
   readonly summary: EventSummary
   readonly platform: string
@@ -103,7 +103,7 @@ export interface EventView {
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros
   description(): string | null
-  /** The `limit` children with most 24-hour volume, in that order. */
+  /** The `limit` markets with the highest 24-hour volume, descending. */
   markets(limit: number): readonly MarketView[]
 }
 
@@ -111,7 +111,7 @@ export interface EventView {
 export interface EventFilter {
   readonly venue: VenueKey | null
   readonly status: MarketStatus | null
-  /** Words that must all stand in the title. */
+  /** Words that must all occur in the title. */
   readonly search: string | null
   readonly tags: readonly string[]
   readonly category: string | null
@@ -119,71 +119,71 @@ export interface EventFilter {
   readonly volumeTotalMin: UsdMicros | null
 }
 
-/** A page of events, sorted by 24-hour volume, pinned like a page of markets. */
+/** One page of events, sorted by 24-hour volume, pinned like a page of markets. */
 export interface EventPage {
   readonly events: readonly EventView[]
   readonly total: number
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
-/** Called when a market becomes known, changes or is forgotten. Called within the turn; must not throw. */
+/** Called synchronously when a market is added, changed or removed. Must not throw. */
 export interface CatalogWatcher {
-  /** A market is known now, or its listing changed. */
+  /** A market was added or its listing changed. */
   onListed(market: MarketView): void
   onRemoved(market: MarketView): void
-  /** The market's volumes or other figures moved, and nothing else of its listing. */
+  /** Only the market's volumes or other figures changed. */
   onMoved?(market: MarketView): void
-  /** Anything of what is known of its listing changed, volumes and prices too; before `onListed`, where that is called. */
+  /** Any part of its listing changed, including volumes and prices. Called before `onListed`. */
   onChanged?(market: MarketView): void
-  /** An event's title, times or other summary changed; these are its markets, as they were. */
+  /** An event's title, times or other summary changed. `markets` are its current markets. */
   onEvent?(markets: readonly MarketView[]): void
 }
 
 export interface CatalogView {
   readonly names: VenueTable
-  /** True once both catalogues are loaded. */
+  /** True once all catalogues are loaded. */
   readonly isLoaded: boolean
   /** By unified id, case-insensitive. */
   find(id: string): MarketView | null
-  /** By slug of the market, case-insensitive; the one with more volume when both venues have it. */
+  /** By the market's slug, case-insensitive; the one with more volume if several venues have it. */
   findBySlug(slug: string): MarketView | null
   /** By an outcome's id, such as a token. */
   findByOutcome(venue: VenueKey, outcome: string): MarketView | null
   /** Every market of a venue with this slug, case-insensitive. */
   allBySlug(venue: VenueKey, slug: string): readonly MarketView[]
   event(venue: VenueKey, nativeId: string): EventSummary | null
-  /** Markets of one event, by the venue's id of it, in any case. */
+  /** Markets of an event by the venue's id, case-insensitive. */
   marketsOfEvent(venue: VenueKey, nativeId: string): readonly MarketView[]
-  /** Markets of every event of a series, in any case. */
+  /** Markets of all events of a series, case-insensitive. */
   marketsOfSeries(venue: VenueKey, series: string): readonly MarketView[]
-  /** By slug, case-insensitive; the one with more volume when both venues have it. */
+  /** By slug, case-insensitive; the one with more volume if several venues have it. */
   eventBySlug(slug: string): EventView | null
   listEvents(query: PageQuery & { readonly filter: EventFilter }): EventPage | 'expired'
-  /** A slice of a whole venue's trades; positions carry the venue's own ordinals. */
+  /** A slice of a whole venue's trades; positions have the venue's own ordinals. */
   venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[]
   oldestVenueTradeMs(venue: VenueKey): TimeMs | null
-  /** By our number; null when it was forgotten. */
+  /** By our number; null if it was removed. */
   byNumber(number: MarketNumber): MarketView | null
-  /** Every market of a venue, or of both; order unspecified. */
+  /** All markets of a venue, or of all venues (null), in no particular order. */
   markets(venue: VenueKey | null): Iterable<MarketView>
-  /** One page; 'expired' when the pin is no longer kept. */
+  /** One page; 'expired' if the pin has expired. */
   list(query: ListQuery): MarketPage | 'expired'
   /**
-   * One page of the markets whose text has every word of `text`; later, where a thread looks for
-   * them. Rejects with EngineError UNAVAILABLE when too many searches wait.
+   * One page of the markets whose text contains every word of `text`. A promise when a thread runs the search. Rejects
+   * with EngineError UNAVAILABLE if too many searches wait.
    */
   search(
     query: SearchQuery,
     requester?: Requester,
   ): MarketPage | 'expired' | Promise<MarketPage | 'expired'>
   eventCount(): number
-  /** Since when anything is recorded at all. */
+  /** Start of the first recorded run. */
   readonly recordsSinceMs: TimeMs
-  /** Of every venue of the table. */
+  /** By venue of the table. */
   counts(): Readonly<Partial<Record<VenueKey, Readonly<Record<MarketStatus, number>>>>>
 }
 
-/** The account and credential of a request, and what its plan allows. */
+/** Account and credential of a request, with its limits. */
 export interface Caller {
   readonly accountId: AccountId
   readonly email: string
@@ -191,23 +191,22 @@ export interface Caller {
   readonly createdAtMs: TimeMs
   readonly requestsPerMinute: number
   readonly socketsMax: number
-  /** The key that was used; null for a login token. */
+  /** Null for a login token. */
   readonly keyId: KeyId | null
-  /** The login token that was used; null for a key. */
+  /** Null for a key. */
   readonly token: TokenView | null
-  /** What the credential may do; a login token may do everything. */
+  /** Scopes of the credential; a login token has all. */
   readonly scopes: readonly KeyScope[]
 }
 
-/** A valid login token. */
 export interface TokenView {
   readonly id: string
-  /** Of the account's tokens when it was issued. */
+  /** The account's token generation when it was issued. */
   readonly generation: number
   readonly expiresAtMs: TimeMs
 }
 
-/** A request's place in its fixed 60 s window. */
+/** State of a fixed 60 s window after a request. */
 export interface Quota {
   readonly isAllowed: boolean
   readonly limit: number
@@ -225,60 +224,61 @@ export interface KeyView {
   readonly lastUsedAtMs: TimeMs | null
 }
 
-/** Accounts, keys and quotas. Calls that return promises reject with EngineError only. */
+/** Accounts, keys and quotas. Returned promises reject only with EngineError. */
 export interface AccountsView {
-  /** Null for a malformed, unknown or revoked key; synchronous, no disk. */
+  /** Null for a malformed, unknown or revoked key. Synchronous, reads no disk. */
   callerOfKey(key: string): Caller | null
-  /** Null for any token that is not ours, expired, or of an unknown account; synchronous, no disk. */
+  /** Null for a foreign or expired token, or an unknown account. Synchronous, reads no disk. */
   callerOfToken(token: string): Caller | null
-  /** Whether the credential is still valid: a body may come long after the head that named it. */
+  /** Whether the credential is still valid: a body may arrive long after the head that named it. */
   isValid(caller: Caller): boolean
   takeAccountRequest(account: AccountId): Quota
-  /** Requests by which a login token manages the account: counted apart, so that no key can use them up. */
+  /** Requests with which a login token manages the account. A separate quota, so that keys cannot use it up. */
   takeManagementRequest(account: AccountId): Quota
-  /** Requests of the account's dashboards, which neither keys nor other tokens can use up. */
+  /** Requests of the account's dashboards. A separate quota, which neither keys nor other tokens use up. */
   takeDashboardRequest(account: AccountId): Quota
   takeAddressRequest(address: string): Quota
-  /** Takes the bytes of a document, script or page; the quota is in bytes. */
+  /** Counts the bytes of a document, script or page; the quota is in bytes. */
   takeAddressFile(address: string, byteCount: number): Quota
-  /** The address's quota without taking from it (for answers that are not counted). */
+  /** Returns the address's quota without a change, for answers that do not count. */
   peekAddress(address: string): Quota
-  /** The address's attempts to sign up and in; `signUp` and `logIn` take from them. */
+  /** The address's remaining attempts to sign up and log in; `signUp` and `logIn` use them. */
   peekSignIn(address: string): Quota
-  /** Reserves a socket synchronously; null when the account has as many as it may. */
+  /** Reserves a stream slot synchronously; null if the account has its maximum. */
   openSocket(caller: Caller): { release(): void } | null
-  /** BAD_REQUEST for a known e-mail, RATE_LIMITED when throttled or the password queue is full. */
+  /** BAD_REQUEST for a known e-mail; RATE_LIMITED if throttled or the password queue is full. */
   signUp(request: { email: string; password: string; address: string }): Promise<Session>
-  /** UNAUTHORIZED in equal time and words for known and unknown e-mails. */
+  /** UNAUTHORIZED with the same time and message for known and unknown e-mails. */
   logIn(request: { email: string; password: string; address: string }): Promise<Session>
   /**
-   * A session of the local account, without a password; the caller has made sure that this machine asks. Null: there is no
-   * such account, or it is disabled. RATE_LIMITED when throttled.
+   * A session of the local account without a password. The caller must have verified that the request comes from this
+   * machine. Null: no such account, or it is disabled. RATE_LIMITED if throttled.
    */
   openLocalSession(address: string): Promise<Session | null>
-  /** False for the local account, to which no password leads. */
+  /** False for the local account, which has no password. */
   hasPassword(account: AccountId): boolean
   keys(account: AccountId): readonly KeyView[]
   /**
-   * Ends the caller's token, on disk until it would have expired, and closes its streams. Does nothing for a key.
+   * Ends the caller's token and closes its streams. The token stays on disk until it would have expired. Does nothing
+   * for a key.
    */
   logOut(caller: Caller): Promise<void>
-  /** Ends every token of the caller's account, and their streams; keys stay. */
+  /** Ends all tokens of the caller's account and their streams; keys stay valid. */
   logOutEverywhere(caller: Caller): Promise<void>
   /**
-   * Replaces the password and ends every token of the account; resolves with a new one. UNAUTHORIZED for
-   * a wrong password, RATE_LIMITED after too many. `caller` has a token.
+   * Replaces the password and ends all tokens of the account; resolves with a new one. UNAUTHORIZED for a wrong
+   * password, RATE_LIMITED after too many. `caller` must have a token.
    */
   changePassword(caller: Caller, change: { current: string; next: string }): Promise<Session>
-  /** Removes the account with all that it has, for good; rejects as `changePassword` does. */
+  /** Deletes the account and its data permanently. Rejects like `changePassword`. */
   deleteAccount(caller: Caller, password: string): Promise<void>
-  /** The answer is the only one with the whole key. BAD_REQUEST beyond 20 keys. Scopes: `read` unless given. */
+  /** Only this result contains the full key. BAD_REQUEST beyond 20 keys. Default scope: `read`. */
   createKey(
     account: AccountId,
     label: string,
     scopes?: readonly KeyScope[],
   ): Promise<{ view: KeyView; key: string }>
-  /** False when the account has no such key. Resolves after the flush, its sockets closed. */
+  /** False if the account has no such key. Resolves after the flush, with its streams closed. */
   revokeKey(account: AccountId, key: KeyId): Promise<boolean>
 }
 
@@ -292,47 +292,46 @@ export interface Session {
 export interface VenueView extends FeedStatus {
   readonly connectionsOpen: number
   readonly connectionsWanted: number
-  /** What the venue sends or answers that the code does not know, in order of first sight; bounded. */
+  /** Unknown messages and answers of the venue, in order of first occurrence; bounded. */
   readonly drift: readonly DriftEntry[]
 }
 
-/** A game as its venues list it. */
 export interface GameView {
   readonly markets: readonly MarketView[]
-  /** When it begins, as the first venue that says it; Unix milliseconds, null: none does. */
+  /** Start time as stated by the first venue that states one, Unix milliseconds; null: none does. */
   readonly startMs: number | null
 }
 
 /** By the game's key. */
 export type GamesView = ReadonlyMap<string, GameView>
 
-/** The games of both venues, grouped. */
+/** The grouped games of all venues. */
 export interface SportsView {
   /**
-   * Games of a US Eastern date (YYYY-MM-DD) by game key, in order of key; golf on each day played. A promise when many
-   * games must be grouped anew; it rejects with EngineError UNAVAILABLE when too many callers wait for that.
+   * Games of a US Eastern date (YYYY-MM-DD) by game key, in order of key. Golf is listed on each day played. A promise
+   * if many games must be grouped first. It rejects with EngineError UNAVAILABLE if too many callers wait for that.
    */
   games(sport: Sport, date: string): GamesView | Promise<GamesView>
   /** Today's US Eastern date. */
   today(): string
 }
 
-/** Which markets of the two venues ask the same question. */
+/** Matched markets of two venues. */
 export interface MatchesView {
-  /** The market that asks the same with high confidence and whose first outcome means the same; else null. */
+  /** The identical market of high confidence whose first outcome has the same meaning; else null. */
   matchedMarketOf(market: MarketRef): MarketView | null
-  /** Grows when the twin of any market changes. */
+  /** Increases when the matched market of any market changes. */
   readonly version: number
-  /** How many pairs of twins are known. */
+  /** Number of pairs of matched markets. */
   readonly count: number
 }
 
-/** Prices before our own ticks: the venue is asked once, and its answer kept. */
+/** Prices before our own ticks. Each is requested from the venue once and cached. */
 export interface PastPricesView {
   /**
-   * The newest price at or before a time: from our ticks where we watched, else from the venue; null when neither knows
-   * one. Rejects with UNAVAILABLE when the venue does not answer, and with RATE_LIMITED when the requester has used up
-   * what it may have asked of venues.
+   * The newest price at or before a time: from our ticks while the feed was live, else from the venue; null if neither
+   * has one. Rejects with UNAVAILABLE if the venue does not answer, and with RATE_LIMITED if the requester has used up
+   * its venue requests.
    */
   at(
     market: MarketView,
@@ -340,8 +339,8 @@ export interface PastPricesView {
     requester?: Requester,
   ): PricePoint | null | Promise<PricePoint | null>
   /**
-   * Prices of a stretch as the venue remembers them, ascending; a few more on either side may be among them. Rejects with
-   * UNAVAILABLE and RATE_LIMITED as `at` does.
+   * The venue's prices of a range, ascending; may include a few more on either side. Rejects with UNAVAILABLE and
+   * RATE_LIMITED like `at`.
    */
   range(
     market: MarketView,
@@ -350,7 +349,7 @@ export interface PastPricesView {
   ): Promise<readonly PricePoint[]>
 }
 
-/** A stretch of prices; steps of less than an hour come by the minute. */
+/** A range of prices. Steps of less than an hour return one price per minute. */
 export interface PriceRange {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
@@ -368,26 +367,26 @@ export interface StatsView {
   >
 }
 
-/** Where this process stands in a cluster. */
+/** Cluster state of this process. */
 export interface ClusterView {
   readonly role: 'engine' | 'gateway'
-  /** As it is named in answers. */
+  /** Name of this process in answers. */
   readonly name: string
-  /** Whether the log can be reached. */
+  /** Whether the log is reachable. */
   readonly link: 'up' | 'down'
-  /** Batches of the log that are not read yet, as far as is known; of an engine those that are not safe in the log yet. */
+  /** Known number of unread batches of the log; on an engine, batches that the log has not confirmed. */
   readonly lagBatches: number
-  /** From the engine's receipt of the newest update to its place here. */
+  /** Time from the engine's receipt of the newest update to its application here. */
   readonly lagMs: number
-  /** Whether anything came from the engine of late; of an engine whether it leads. */
+  /** Whether the engine has sent anything recently; on an engine, whether it leads. */
   readonly isConnected: boolean
-  /** Who holds the lease, as far as is known, and since when nothing was heard of it. */
+  /** Last known holder of the lease, and how long it has been silent. */
   readonly leader: MemberStatus | null
-  /** Every process of the cluster that was heard of late, this one too. */
+  /** All recently seen processes of the cluster, including this one. */
   readonly members: readonly MemberStatus[]
 }
 
-/** Everything the face needs of the engine. */
+/** Everything that the API server needs of the engine. */
 export interface EngineView {
   readonly version: string
   readonly epoch: string
@@ -404,14 +403,16 @@ export interface EngineView {
   stats(): StatsView
   venues(): readonly VenueView[]
   isStorageHealthy(): boolean
-  /** The longest that a message waited within this process during the last two seconds, in milliseconds. */
+  /** Longest wait of a message in this process in the last two seconds, in milliseconds. */
   delayMs(): number
-  /** A book that was neither changed nor confirmed for longer may be out of date; milliseconds. */
+  /** A book that was neither changed nor confirmed for longer may be stale; milliseconds. */
   readonly bookAgeMsMax: number
-  /** Reads a market's book over REST; resolves when it has come, or after two seconds. Null: it cannot be read. */
+  /**
+   * Reads a market's book over REST. Resolves when the read has arrived, or after two seconds; null: it cannot be read.
+   */
   confirmBook(market: MarketView): Promise<void> | null
   uptimeSeconds(): number
-  /** Absent in a process that is no part of a cluster. */
+  /** Absent outside a cluster. */
   cluster?(): ClusterView
 }
 
@@ -419,43 +420,43 @@ export type RunView = Run
 type TradeLossView = TradeLoss
 export type WhaleRowView = WhaleRow
 
-/** Published trades by run and offset: what a stream resumes from. */
+/** Published trades by run and offset, for streams that resume. */
 export interface TradeLogView {
-  /** The run that is going on. */
+  /** The current run. */
   readonly present: RunView
-  /** The kept runs, oldest first, the present one last. Reads the disk. */
+  /** The stored runs, oldest first, the current one last. Reads the disk. */
   runs(): readonly RunView[]
   /**
-   * At most `limit` trades that a run published behind an offset, in order. A missing offset has expired; a trade of the
-   * present run is there in the turn that published it.
+   * At most `limit` trades that a run published after an offset, in order. A missing offset has expired. A trade of the
+   * current run is available in the tick that published it.
    */
   range(query: OffsetQuery): readonly TradeOfMarket[]
   /**
-   * The same for some markets: `trade` is null for the others, whose trades are not read, and undefined for a trade that
-   * can no longer be read.
+   * The same for some markets. `trade` is null for other markets, whose trades are not read, and undefined for a trade
+   * that can no longer be read.
    */
   rangeOf(query: OffsetQuery & { readonly isWanted: (market: MarketNumber) => boolean }): readonly {
     readonly offset: number
     readonly market: MarketNumber
     readonly trade: StoredTrade | null | undefined
   }[]
-  /** Trades that a run announced as lost for good, at or behind an offset, in order. */
+  /** Trades that a run announced as permanently lost, at or after an offset, in order. */
   losses(query: { run: number; offset: number }): readonly TradeLossView[]
-  /** Resolves when what stands behind an offset has come or will not; null, and without this: it is here. */
+  /** Resolves when the trades after an offset have arrived or will not arrive. Null or absent: they are available. */
   arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
-/** The whale rows: published ones by run and offset, for streams that resume, and all by time, for paging. */
+/** The whale rows: published ones by run and offset for streams that resume, and all by time for paging. */
 export interface WhaleLogView {
-  /** The run that is going on. */
+  /** The current run. */
   readonly present: RunView
-  /** The kept runs, oldest first, the present one last; `endOffset` is that of their whales. */
+  /** The stored runs, oldest first, the current one last; `endOffset` is that of their whales. */
   runs(): readonly RunView[]
-  /** At most `limit` whales that a run published behind an offset, in order. */
+  /** At most `limit` whales that a run published after an offset, in order. */
   range(query: OffsetQuery): readonly WhaleRow[]
-  /** A slice of all whale rows, published or not, from 1,000 dollars on; the caller filters. */
+  /** A slice of all whale rows from 1,000 dollars on, published or not; the caller filters. */
   history(query: SliceQuery): readonly WhaleRow[]
   historyOfMarket(query: SliceQuery & { readonly market: MarketNumber }): readonly WhaleRow[]
-  /** Where our records begin; null when there are none. */
+  /** Start of our records; null if there are none. */
   oldestMs(): TimeMs | null
 }

@@ -1,5 +1,4 @@
-// The REST API on one screen: every route, by the file that answers it. Each line of those files is
-// method, path, schema, handler.
+// All routes of the REST API, listed by the file that answers them.
 
 import type { EngineView } from '../actors/views.ts'
 import type { Clock } from '../engine/clock.ts'
@@ -35,25 +34,24 @@ import type { Channel } from './ws/channels/channel.ts'
 import { CHANNELS } from './ws/channels/channels.ts'
 import { Tickets } from './ws/session/tickets.ts'
 
-/** What the routes need of the house. */
 interface ApiParts {
   readonly engine: EngineView
   readonly clock: Clock
   readonly metrics: Metrics
   readonly isMetricsPublic: boolean
-  /** As of the server. */
+  /** Hosts that may read `/metrics`; see the server's options. */
   readonly metricsHosts?: readonly string[]
-  /** Where webhooks may point to. */
+  /** Restricts the addresses that webhooks may call. */
   readonly webhookPolicy: CallPolicy
-  /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
+  /** Lets a page on this machine open the local account in the dashboard without a password. Default: false. */
   readonly opensLocalAccount?: boolean
-  /** Those that the stream takes; a set of their own unless given. */
+  /** Tickets that the stream accepts. Default: a new set. */
   readonly tickets?: Tickets
-  /** The channels of the stream; those of the table unless given. */
+  /** Channels of the stream. Default: those of the channel table. */
   readonly channels?: readonly Channel[]
-  /** What webhooks may be sent; the types of the table unless given. */
+  /** Event types that webhooks may receive. Default: those of the event table. */
   readonly eventTypes?: readonly EventDescriptor[]
-  /** In a cluster: names this process, in the cursors of its lists. */
+  /** Name of this process in list cursors, in a cluster. */
   readonly servedBy?: string | null
 }
 

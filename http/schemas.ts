@@ -1,5 +1,5 @@
-// Shapes shared by routes: our JSON records, and the parameters that several routes take. Records
-// are for the specification document and for the tests, which validate every answer against them.
+// Schemas shared by routes: JSON records and common parameters. Records serve the specification document and the tests,
+// which validate every answer.
 
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { KEY_SCOPES } from '../engine/accounts/account.ts'
@@ -8,10 +8,10 @@ import { EXPONENT_MAX, FEE_KINDS } from '../engine/market/fees.ts'
 import { MARKET_STATUSES, RESOLUTION_STATUSES } from '../engine/market/market.ts'
 import { type VenueFacts, type VenueTable, VOLUME_UNITS } from '../engine/venue-table.ts'
 
-/** Seconds after which a time can only be milliseconds by mistake (2100-01-01). */
+/** 2100-01-01 in Unix seconds: a larger value must be milliseconds. */
 export const SECONDS_MAX = 4_102_444_800
 export const SEARCH_CHARACTERS_MAX = 200
-/** What venue a's examples are about, each id in the venue's own form. */
+/** Example ids of venue A, each in the venue's own form. */
 const CONDITION = '0x4b2c6b5ac7e3ca2ab0d9b1e4cf3a1d8f6c1cf5b0d0f6b58a4d3a0c8e6f1b2d97'
 const TOKEN = '71321045679252212594626385532706912750332728571942532289631379312455583992563'
 const WALLET = '0x6af75d4e4aaf700450efbac3708cce1665810ff1'
@@ -23,13 +23,11 @@ export const EXAMPLE_IDS = {
   transaction: HASH,
   trade: `${HASH}-${TOKEN}-${WALLET}-buy-120000000-430000-0`,
 } as const
-/** Far beyond any catalogue, and small enough to add up safely. */
+/** Far above any catalogue size, and small enough to add without overflow. */
 const OFFSET_MAX = 10_000_000
 
-/** The schema, or null. */
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** One of a few texts. */
 export const choice = <V extends string>(
   values: readonly V[],
   options: Record<string, unknown> = {},
@@ -41,14 +39,14 @@ export const choice = <V extends string>(
 
 export const side = () => choice(['buy', 'sell'] as const)
 
-/** An object with a field for each venue under its name. */
+/** An object with one field per venue, keyed by its name. */
 export const byPlatform = <S extends TSchema>(
   { all }: VenueTable,
   of: (venue: VenueFacts) => S,
 ): TObject<Record<string, S>> =>
   Type.Object(Object.fromEntries(all.map((venue) => [venue.name, of(venue)])))
 
-/** An example with the configured names in place of `venue_a` and `venue_b`, by which examples are written. */
+/** Replaces `venue_a` and `venue_b`, which examples are written with, by the configured names. */
 export function withVenueNames(example: unknown, { all }: VenueTable) {
   const text = JSON.stringify(example).replace(
     /\bvenue_([a-z])(?![a-z])/g,
@@ -57,12 +55,12 @@ export function withVenueNames(example: unknown, { all }: VenueTable) {
   return JSON.parse(text)
 }
 
-/** The fields of a pair of markets under the names of their venues: any two, where there are more. */
+/** The fields of a pair of markets, keyed by venue name. With more venues, any two of them. */
 export const pairFields = (table: VenueTable, of: (venue: VenueFacts) => TSchema) =>
   byPlatform(table, (venue) => (table.all.length > 2 ? Type.Optional(of(venue)) : of(venue)))
     .properties
 
-/** Parameters, each made anew; a route may add aliases of its own to those of the table (aliases.ts). */
+/** Parameters; each call returns a new schema. A route may add aliases to those of the table (aliases.ts). */
 export const parameters = {
   limit: (maximum: number, fallback: number) =>
     Type.Integer({ minimum: 1, maximum, default: fallback }),
@@ -70,7 +68,7 @@ export const parameters = {
   cursor: () => Type.Optional(Type.String({ maxLength: 512 })),
   seconds: () => Type.Optional(Type.Integer({ minimum: 0, maximum: SECONDS_MAX })),
   text: () => Type.Optional(Type.String({ maxLength: 256 })),
-  /** One id: several, under a plural alias or with commas, are refused. */
+  /** Exactly one id: several, under a plural alias or comma-separated, are rejected. */
   id: (...aliases: string[]) =>
     Type.Optional(Type.String({ maxLength: 256, isSingle: true, aliases })),
   list: (...aliases: string[]) =>
@@ -78,7 +76,7 @@ export const parameters = {
   volume: () => Type.Optional(Type.Number({ minimum: 0 })),
   search: (...aliases: string[]) =>
     Type.Optional(Type.String({ maxLength: SEARCH_CHARACTERS_MAX, aliases })),
-  /** Of a wallet, in any case. */
+  /** A wallet address in any case. */
   address: () => Type.Optional(Type.String({ pattern: '^0[xX][0-9a-fA-F]{40}$' })),
   order: () => choice(['desc', 'asc'] as const, { default: 'desc' }),
   side: () => Type.Optional(side()),
@@ -188,7 +186,7 @@ export const FeesSchema = Type.Object(
   },
 )
 
-/** What the venue states of a market's result, of a market and of a lifecycle message. */
+/** The market result that the venue reports, in markets and lifecycle messages. */
 export const resolutionStatus = () =>
   nullable(
     choice(RESOLUTION_STATUSES, {
@@ -197,7 +195,7 @@ export const resolutionStatus = () =>
     }),
   )
 
-/** What the first outcome of a resolved market pays. */
+/** Payout of the first outcome of a resolved market. */
 export const settlementPrice = () =>
   nullable(
     Type.Number({
@@ -329,7 +327,7 @@ export const TradeSchema = Type.Object({
   maker: nullable(Type.String()),
   taker: nullable(Type.String()),
   tx_hash: nullable(Type.String()),
-  /** Agreed beside the book: not in candles, last prices or price histories. */
+  /** Traded outside the book: excluded from candles, last prices and price histories. */
   is_block_trade: Type.Boolean(),
   taker_outcome: Type.String(),
   taker_side: side(),
@@ -344,8 +342,8 @@ export const TradesSchema = Type.Object({
 })
 
 /**
- * A trade as one wallet made it: `side` is what the wallet did, `maker` and `taker` name it where its
- * role is known. Of a market that is no longer known, price and side are in the token traded.
+ * A trade from one wallet's view. `side` is the wallet's side; `maker` and `taker` name it if its role is known. If the
+ * market is unknown, price and side are those of the traded token.
  */
 export const WalletTradeSchema = Type.Object({
   ...TradeSchema.properties,
@@ -359,7 +357,7 @@ export const WalletTradeSchema = Type.Object({
   role: nullable(choice(['taker', 'maker'] as const)),
 })
 
-/** Of one token. `initial_value` is what is held cost; a part that is not known is null. */
+/** A position in one token. `initial_value` is the cost of what is held. Unknown parts are null. */
 export const WalletPositionSchema = Type.Object({
   market_id: Type.String(),
   condition_id: Type.String(),
@@ -399,7 +397,7 @@ export const WalletActivitySchema = Type.Object({
   timestamp_ms: Type.Integer(),
 })
 
-/** `spread` and `mid_price` are null when a side is empty; the depths are the whole book's. */
+/** `spread` and `mid_price` are null if a side is empty. Depths are those of the complete book. */
 export const BookSnapshotSchema = Type.Object({
   market_id: Type.String(),
   outcome: Type.String(),
@@ -421,7 +419,7 @@ export const BookHistorySchema = Type.Object({
 
 const candlePrice = () => Type.Number({ minimum: 0, maximum: 1 })
 
-/** `volume` in US dollars; `closed` once its end is past. */
+/** `volume` in US dollars; `closed` once its end has passed. */
 export const CandleSchema = Type.Object({
   timestamp_ms: Type.Integer(),
   end_period_ts: Type.Integer(),

@@ -1,4 +1,4 @@
-// The uWebSockets.js app: mounts the REST API and the stream, listens, drains, stops.
+// The uWebSockets.js app: mounts the REST API and the stream, listens, drains and stops.
 
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { createServer as createProbe } from 'node:net'
@@ -26,19 +26,22 @@ import { Hub } from './ws/hub.ts'
 import { Tickets } from './ws/session/tickets.ts'
 import { streamBehavior } from './ws/session/upgrade.ts'
 
-/** The library's LIBUS_LISTEN_EXCLUSIVE_PORT: without it another server could share the port silently. */
+/** The library's LIBUS_LISTEN_EXCLUSIVE_PORT: without it another server could share the port unnoticed. */
 const LISTEN_EXCLUSIVE_PORT = 1
 
 declare module 'uWebSockets.js' {
   interface TemplatedApp {
-    /** As the library has it, and its types have not: a host with options. */
+    /** Overload that the library has but its types lack: a host with options. */
     listen(
       host: string,
       port: number,
       options: number,
       callback: (socket: us_listen_socket | false) => void,
     ): TemplatedApp
-    /** Likewise: called as a connection begins (1), and as one ends that did not become a stream (-1). */
+    /**
+     * Missing from the types too. Called with 1 when a connection opens, and with -1 when one closes that did not
+     * become a stream.
+     */
     filter(onConnection: (res: HttpResponse, difference: number) => void): TemplatedApp
   }
 }
@@ -46,16 +49,16 @@ declare module 'uWebSockets.js' {
 /** A listening server. */
 export interface Server {
   readonly port: number
-  /** That of the engine of the moment. */
+  /** The hub of the current engine. */
   readonly hub: Hub
   /**
-   * Goes on over another engine on the same port: every stream is ended with 4012, and comes back at once, before the new engine
-   * answers. The caller registers the new hub as a watcher at once.
+   * Continues with another engine on the same port. Every stream is closed with 4012 and reconnects at once, before the
+   * new engine answers. The caller must register the new hub as a watcher immediately.
    */
   replace(engine: EngineView, publisher: Publisher): Promise<void>
-  /** Stops listening, closes every stream with 1001 over up to 5 s, and waits for the rest, at most 10 s. */
+  /** Stops listening, closes all streams with 1001 over up to 5 s, and waits at most 10 s for the rest. */
   drain(): Promise<void>
-  /** Cuts what is left. */
+  /** Closes the remaining connections. */
   stop(): Promise<void>
 }
 
@@ -66,52 +69,51 @@ interface ServerOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number
   readonly corsOrigins: readonly string[]
-  /** Proxies whose forwarding headers are believed. */
+  /** Proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[]
   readonly isMetricsPublic: boolean
-  /** Hosts by which `/metrics` answers besides those of loopback, in lower case; none unless given. */
+  /** Additional hosts that may read `/metrics`, besides loopback; lower case. Default: none. */
   readonly metricsHosts?: readonly string[]
-  /** Where webhooks may point to. */
+  /** Restricts the addresses that webhooks may call. */
   readonly webhookPolicy: CallPolicy
-  /** The dashboard opens the local account without a password for a page on this machine; unless said, it does not. */
+  /** Lets a page on this machine open the local account in the dashboard without a password. Default: false. */
   readonly opensLocalAccount?: boolean
-  /** The channels of the stream; those of the table unless given. */
+  /** Channels of the stream. Default: those of the channel table. */
   readonly channels?: readonly Channel[]
-  /** What webhooks may be sent; the types of the table unless given. */
+  /** Event types that webhooks may receive. Default: those of the event table. */
   readonly eventTypes?: readonly EventDescriptor[]
-  /** In a gateway: has the engine answer what its mirror cannot; unless given, this process answers all. */
+  /** In a gateway: forwards requests that its mirror cannot answer. Default: this process answers all. */
   readonly forward?: Forward | null
-  /** In a gateway: tickets that the other gateways know of; unless given, those of this process. */
+  /** In a gateway: tickets shared with the other gateways. Default: those of this process. */
   readonly tickets?: Tickets
-  /** In a cluster: names this process in every answer. */
+  /** In a cluster: name of this process in every answer. */
   readonly servedBy?: string | null
-  /** Connections open at once; what the process has file descriptors for unless given. */
+  /** Maximum open connections. Default: derived from the process's file descriptor limit. */
   readonly connectionsMax?: number
 }
 
-/** A gateway's streams end more slowly: their clients come to others, which are busy already. */
+/** A gateway closes its streams more slowly: their clients reconnect to other gateways, which are busy already. */
 const DRAIN = {
   alone: { spreadMs: 5_000, msMax: 10_000, endsMin: 50 },
   gateway: { spreadMs: 10_000, msMax: 12_000, endsMin: 1 },
 }
 const DRAIN_TICK_MS = 25
-/** Who has not taken what is unsent by then ends later, and keeps nobody waiting. */
+/** Connections that still have unsent data by then close later; the replacement does not wait for them. */
 const REPLACE_MS_MAX = 500
-/** 200 ms in which busy clients of REST are answered that their connection ends; without any, none. */
+/** 200 ms in which active REST clients are told to close their connections; skipped if there are none. */
 const DRAIN_TICKS_BUSY = 8
 const KEEP_ALIVE_MS = 11_000
 const HEADER_BYTES_MAX = '32768'
 
-/** Builds the face on an engine and listens; the caller registers the hub as a watcher at once. */
+/** Builds the API server on an engine and listens. The caller must register the hub as a watcher immediately. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { clock, log, metrics, corsOrigins } = options
   const peers = new PeerAddresses(options.trustedProxies)
-  // The library reads this once, when it loads, and its default of 4,096 bytes for URL and headers
-  // is too small for 100 token ids. So it is set here, and the import is dynamic: a static one
-  // would be hoisted above this line.
+  // The library reads this once, when it loads; its default of 4,096 bytes for URL and headers is too small for 100
+  // token ids. The import below is dynamic, because a static one would be hoisted above this line.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = HEADER_BYTES_MAX
   const uws = await import('uWebSockets.js')
   const app = uws.App()
@@ -228,7 +230,10 @@ async function endStreams(parts: {
   hub: Hub
   clock: Clock
   ticksMin: number
-  /** Milliseconds over which streams end, and until those that did not are left; streams ended per tick, at least. */
+  /**
+   * Milliseconds over which streams are closed; milliseconds after which the rest is left; minimum streams closed per
+   * tick.
+   */
   pace: { spreadMs: number; msMax: number; endsMin: number }
   inFlightCount: () => number
 }): Promise<void> {
@@ -252,8 +257,8 @@ function listen(app: TemplatedApp, { host, port }: ServerOptions): Promise<us_li
 }
 
 /**
- * The library gives no reason when it cannot listen; a short-lived listener of Node's does. It is asked afterwards
- * only: clients that wait for a start would be taken by it, and cut off.
+ * Explains why listening failed, which the library does not report, by a short-lived Node listener. Call it only after
+ * a failure: it would accept and then cut off clients that wait for a start.
  */
 function reasonNotFree(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// What an operator may do with accounts, as commands of the admin socket; `npm run account` calls the same commands
-// directly when no engine runs. Arguments are checked here, since a socket brings anything.
+// Account commands of the admin socket. `npm run account` calls the same handlers when no engine runs. All arguments
+// are validated here.
 
 import { limitsOf, TIER_NAMES, TIERS, type Tier } from '../../engine/accounts/account.ts'
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/admin-socket.ts'
@@ -10,19 +10,18 @@ import { DELIVERIES_PER_SECOND_MAX, webhookShareOf } from '../../engine/webhooks
 import type { AccountRecord } from '../../storage/contract/storage.ts'
 import type { AccountDirectory } from './directory.ts'
 
-/** Accounts in one answer of `account.list`. */
+/** Accounts per page of `account.list`. */
 const PAGE_MAX = 1_000
 
-/** The webhooks of an account, of which the list shows the sums. */
+/** Returns the webhooks of an account; `account.list` shows their sums. */
 export type WebhooksOf = (account: AccountId) => readonly {
   readonly counts: { readonly pending: number }
   readonly throttledCount: number
 }[]
 
-/** What an account uses at this moment: requests of the present minute, and open streams. */
+/** Current usage of an account: requests in the current minute, and open streams. */
 export type UseOf = (account: AccountId) => { readonly requests: number; readonly streams: number }
 
-/** The commands `account.list`, `.set-tier`, `.disable`, `.enable`, `.log-out` and `.delete`. */
 export function accountHandlers(
   directory: AccountDirectory,
   webhooksOf: WebhooksOf = () => [],
@@ -43,7 +42,7 @@ export function accountHandlers(
     }
   }
   return {
-    /** `{after?}` → `{accounts, next}`: ask again after `next` until it is null. */
+    /** `{after?}` → `{accounts, next}`. Repeat with `after = next` until `next` is null. */
     'account.list': (request) => {
       const after = request.after === undefined ? null : textIn(request, 'after')
       const page = directory.list(after, PAGE_MAX)
@@ -68,9 +67,9 @@ export function accountHandlers(
     /** `{email}` → the account. */
     'account.disable': async (request) => row(await directory.disable(found(request))),
     'account.enable': async (request) => row(await directory.enable(found(request))),
-    /** `{email}` → the account, whose login tokens are ended. */
+    /** `{email}` → the account. Ends its login tokens. */
     'account.log-out': async (request) => row(await directory.endTokens(found(request))),
-    /** `{email}` → the account as it was. */
+    /** `{email}` → the account as it was before the deletion. */
     'account.delete': async (request) => {
       const account = found(request)
       const deleted = row(account)
@@ -80,7 +79,7 @@ export function accountHandlers(
   }
 }
 
-/** An account as commands show it: no hash, no key. */
+/** An account as commands return it: without hashes and keys. */
 function rowOf(account: AccountRecord, keyCount: number) {
   const { requestsPerMinute, socketsMax } = limitsOf(account)
   return {
@@ -127,7 +126,7 @@ const LIMITS_MAX = {
   deliveries_per_second: DELIVERIES_PER_SECOND_MAX,
 } as const
 
-/** From 1 to the default of an enterprise account. */
+/** Range: 1 to the default of an enterprise account. */
 function limitIn(request: AdminRequest, name: keyof typeof LIMITS_MAX): number | null {
   const value = request[name] ?? null
   const most = LIMITS_MAX[name]

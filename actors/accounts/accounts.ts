@@ -1,6 +1,5 @@
-// Accounts for the face: which account a credential names, what it may do, signing up and in. An owner, called directly.
-// All accounts and keys are in the directory (actors/accounts/directory.ts); quotas count per account over all its keys
-// and tokens. Passwords are hashed in threads (engine/passwords/).
+// Authentication, quotas, sign-up and log-in for the API server. Quotas count per account over all its keys and tokens.
+// Passwords are hashed in worker threads (engine/passwords/).
 
 import { AccessTokens, TOKEN_SECONDS } from '../../engine/accounts/access-token.ts'
 import { KEY_SCOPES, type KeyScope, limitsOf } from '../../engine/accounts/account.ts'
@@ -25,17 +24,17 @@ import { AccountDirectory, type AccountWatcher } from './directory.ts'
 import { type LoginOutcome, LoginThrottle } from './login-throttle.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind, Quotas } from './quotas.ts'
 
-/** `local@localhost`, unless a user took it in an earlier version. */
+/** `local@localhost`, or the next free number if a user has taken it. */
 const localEmail = (number: number): string => `local${number === 1 ? '' : number}@localhost`
-/** The same words for known and unknown e-mails. */
+/** The same message for known and unknown e-mails. */
 const WRONG_LOGIN = 'e-mail or password is wrong'
-/** For a caller with a token that needs the password as well. */
+/** For a request with a valid token that also requires the password. */
 const WRONG_PASSWORD = 'the password is wrong'
-/** A sign-up that took longer may have been answered too late for its client. */
+/** A slower sign-up may have been answered after its client timed out. */
 const ANSWERED_MS_MAX = 2_000
-/** Sign-ups that are known to be answered; beyond, the oldest may be repeated while it is young. */
+/** Maximum number of remembered sign-ups. Beyond it the oldest can be repeated within {@link REPEAT_MS_MAX}. */
 const ANSWERED_MAX = 10_000
-/** How long a sign-up whose answer may not have arrived can be repeated. */
+/** A sign-up whose answer may be lost can be repeated for this long. */
 const REPEAT_MS_MAX = 600_000
 
 interface Login {
@@ -45,13 +44,15 @@ interface Login {
 }
 
 export class Accounts implements AccountsView {
-  /** Every account and key, for commands and for parts that depend on accounts. */
   readonly directory: AccountDirectory
   readonly #passwords: PasswordPool
   readonly #tokens: AccessTokens
   readonly #clock: Clock
   readonly #connectionSlots: ConnectionSlots
-  /** E-mails being signed up, so that two at once make one account; true: the caller was told that there is no time for it. */
+  /**
+   * E-mails with a sign-up in progress, so that two concurrent sign-ups make one account. True: the caller received a
+   * time-out.
+   */
   readonly #claimed = new Map<string, boolean>()
   /** E-mails whose sign-up this process answered in time, oldest first. */
   readonly #answered = new Set<string>()
@@ -68,15 +69,15 @@ export class Accounts implements AccountsView {
     clock: Clock
     passwords: PasswordPool
     jwtSecret: string
-    /** A replaced secret, whose tokens are valid until they expire. */
+    /** The previous secret. Its tokens stay valid until they expire. */
     jwtSecretPrevious?: string | null
-    /** Where a kind of requests of accounts is counted; unless given, in this process. */
+    /** Counter of one kind of account requests; default: local to this process. */
     quotas?: (kind: QuotaKind) => AccountQuotas
-    /** Where streams are counted; unless given, in this process. */
+    /** Counter of open streams; default: local to this process. */
     connectionSlots?: ConnectionSlots
-    /** Whether accounts can be made; true unless given. */
+    /** Whether sign-up is enabled; default true. */
     isSignUpOpen?: boolean | undefined
-    /** Accounts made within an hour from one address; {@link signUpsPerHour} unless given. */
+    /** Maximum accounts created per hour and address; default {@link signUpsPerHour}. */
     signUpsPerHour?: number | undefined
   }) {
     const { storage, clock, jwtSecret, jwtSecretPrevious = null } = parts
@@ -120,7 +121,7 @@ export class Accounts implements AccountsView {
     return token !== null && !this.directory.isEnded(account, { ...token, tokenId: token.id })
   }
 
-  /** Null for an unknown and for a disabled account alike. */
+  /** Null for an unknown and for a disabled account. */
   #active(id: AccountId): AccountRecord | null {
     const account = this.directory.find(id)
     return account === null || account.isDisabled ? null : account
@@ -136,13 +137,13 @@ export class Accounts implements AccountsView {
     )
   }
 
-  /** Counts requests that another process answered already; returns what is left. */
+  /** Counts requests that another process has answered; returns the remaining quota. */
   countRequests(kind: QuotaKind, account: AccountId, count: number): Quota {
     const { quotas, limit } = this.#budgetOf(kind, account)
     return count > 0 ? quotas.take(account, limit, count) : quotas.peek(account, limit)
   }
 
-  /** Requests of the account's present minute, of all its budgets, and its streams that are open here. */
+  /** Requests of the account in the current minute over all quota kinds, and its streams in this process. */
   useOf(account: AccountId): { requests: number; streams: number } {
     const quotas = QUOTA_KINDS.map((kind) => this.countRequests(kind, account, 0))
     const requests = quotas.reduce((sum, { limit, remaining }) => sum + limit - remaining, 0)
@@ -201,7 +202,7 @@ export class Accounts implements AccountsView {
       throw new EngineError('FORBIDDEN', 'sign-up is closed here: ask the operator for an account')
     }
     const email = normalizedEmail(request.email)
-    // What it comes to is not known yet: its caller tries again.
+    // The first sign-up is still undecided: the caller retries.
     if (this.#claimed.get(email) === true) throw busy()
     const existing = this.directory.findByEmail(email)
     if (existing !== null || this.#claimed.has(email))
@@ -231,8 +232,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Of an account that was made a moment ago, though its answer may not have arrived (the disk, the log or a gateway took too
-   * long, or another engine leads since), the same credentials sign up once more; else they are refused.
+   * Accepts the same credentials again for an account that was just created, because its first answer may be lost.
+   * Causes: a slow disk, log or gateway, or a change of leader. Rejects otherwise.
    */
   async #repeatedSignUp(
     existing: AccountRecord | null,
@@ -287,11 +288,11 @@ export class Accounts implements AccountsView {
     }
   }
 
-  /** The account with this e-mail and password; null, after the same work, when there is none. */
+  /** Returns the account with this e-mail and password, or null. An unknown e-mail takes the same time. */
   async #accountWithPassword({ email, password, requester }: Login): Promise<AccountRecord | null> {
     const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.decoyHash
     const isRight = await this.#passwords.verify(password, encoded, requester)
-    // Looked up again: the account may have been disabled, deleted, or deleted and made again meanwhile.
+    // Looked up again: the account may have been disabled, deleted or recreated during the verification.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
     return isRight && isSame && !account.isDisabled ? account : null
@@ -299,7 +300,7 @@ export class Accounts implements AccountsView {
 
   async #session({ id, tokenGeneration }: AccountRecord, message: string): Promise<Session> {
     const accessToken = await this.#tokens.issue(id, tokenGeneration)
-    // Through the token: the account may have gone, or its tokens ended, while this one was signed.
+    // Verifies the token: the account may have been deleted, or its tokens ended, while it was signed.
     const caller = this.callerOfToken(accessToken)
     if (caller === null) throw new EngineError('UNAUTHORIZED', message)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
@@ -312,7 +313,7 @@ export class Accounts implements AccountsView {
     return this.#session(account, WRONG_LOGIN)
   }
 
-  /** The account that this process made. It has no password; an account with one was made by a user. */
+  /** The account that `openLocalAccount` created. It has no password; accounts of users have one. */
   get #localAccount(): AccountRecord | null {
     for (let number = 1; ; number += 1) {
       const account = this.directory.findByEmail(localEmail(number))
@@ -330,7 +331,7 @@ export class Accounts implements AccountsView {
     return (this.directory.find(account)?.passwordHash ?? null) !== null
   }
 
-  // Logging out, and requests that need the password once more
+  // Log-out, and requests that require the password
 
   async logOut({ accountId: id, token }: Caller): Promise<void> {
     const account = this.directory.find(id)
@@ -348,7 +349,7 @@ export class Accounts implements AccountsView {
       const passwordHash = await this.#verifyPassword(caller, change.current)
       const made = await this.#passwords.hash(change.next, requesterOf(caller))
       throwIfLate()
-      // Of two changes at once the first wins: the second was proven with a password that is replaced now.
+      // The first of two concurrent changes wins: it replaces the password that the second was verified against.
       const account = this.#accountIfUnchanged(caller, passwordHash)
       return this.#session(await this.directory.setPassword(account, made), WRONG_PASSWORD)
     })
@@ -363,13 +364,13 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * The hash that the password was proven against. Failures count against the token, so that guesses with another token, or
-   * at the log-in, do not hold up this caller.
+   * Returns the hash that the password was verified against. Failures count per token, so that guesses with other
+   * tokens or at log-in do not throttle this caller.
    */
   async #verifyPassword(caller: Caller, password: string): Promise<string> {
     const account = this.directory.find(caller.accountId)
     const encoded = account?.passwordHash ?? this.#passwords.decoyHash
-    // E-mails are in lower case: none equals this text.
+    // Cannot collide with an e-mail: e-mails are in lower case.
     const throttleKey = `TOKEN ${caller.token?.id}`
     this.#throttle.begin(throttleKey)
     let outcome: LoginOutcome = 'undecided'
@@ -383,7 +384,7 @@ export class Accounts implements AccountsView {
     }
   }
 
-  /** The account as it is now; throws UNAUTHORIZED when its password changed or the caller's token ended meanwhile. */
+  /** Returns the current account. Throws UNAUTHORIZED if the password changed or the caller's token ended. */
   #accountIfUnchanged(caller: Caller, passwordHash: string): AccountRecord {
     const account = this.directory.find(caller.accountId)
     if (account !== null && account.passwordHash === passwordHash && this.isValid(caller)) {
@@ -393,8 +394,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * Rejects with UNAVAILABLE, and when to come back, before the request itself times out. `hurry` throws after that, so that
-   * nothing changes after the answer that nothing did.
+   * Rejects with UNAVAILABLE and a retry delay before the request itself times out. `throwIfLate` throws after that, so
+   * that a request reported as failed changes nothing.
    */
   async #inTime<Result>(work: (throwIfLate: () => void) => Promise<Result>): Promise<Result> {
     let isLate = false
@@ -411,7 +412,7 @@ export class Accounts implements AccountsView {
     try {
       return await Promise.race([work(throwIfLate), late])
     } catch (error) {
-      // The disk or the thread gave up at about the same time.
+      // The disk or the thread timed out at about the same time.
       const isTimeout = error instanceof EngineError && error.code === 'TIMED_OUT'
       throw isTimeout ? busy(error) : error
     } finally {
@@ -438,8 +439,8 @@ export class Accounts implements AccountsView {
   }
 
   /**
-   * The key of the local account, which has the enterprise tier, for a first start without sign-up. A kept key that is still
-   * known is returned again. While the account is disabled the key opens nothing.
+   * Returns the key of the local account, which has the enterprise tier: a first start needs no sign-up. Returns the
+   * stored key if it is still valid. The key is rejected while the account is disabled.
    */
   async openLocalAccount(storedKey: string | null): Promise<string> {
     if (storedKey !== null && this.directory.use(storedKey) !== null) return storedKey
@@ -453,7 +454,7 @@ export class Accounts implements AccountsView {
     return (await this.directory.makeKey(local.id, 'local')).key
   }
 
-  /** Writes when keys were last used. Called at leisure, and at the end. */
+  /** Writes the last-use times of keys. Called periodically and at shutdown. */
   saveUse(): Promise<void> {
     return this.directory.saveUse()
   }
@@ -463,7 +464,7 @@ function requesterOf({ accountId: id }: Caller): HashRequester {
   return { network: `account ${id}`, isTrusted: true }
 }
 
-/** How long a caller is asked to stay away from a thread or a disk that is behind. */
+/** Retry delay for callers while a thread or the disk is overloaded, in seconds. */
 const BUSY_SECONDS = 5
 
 function busy(cause?: unknown): EngineError {

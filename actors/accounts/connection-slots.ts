@@ -1,14 +1,14 @@
-// How many streams each account has open in this process, each of which holds a place.
+// Counts the open streams of each account in this process.
 
 import type { AccountId } from '../../engine/ids.ts'
 
-/** One stream's place. */
+/** The slot of one stream. */
 export interface ConnectionSlot {
-  /** Gives it back; a second time does nothing. */
+  /** Frees the slot. Further calls do nothing. */
   release(): void
 }
 
-/** Bounded by the streams. */
+/** Bounded by the open streams. */
 export class ConnectionSlots {
   readonly #open = new Map<AccountId, number>()
 
@@ -16,7 +16,7 @@ export class ConnectionSlots {
     return this.#open.get(account) ?? 0
   }
 
-  /** A place of so many; null: all are taken. */
+  /** Takes one of `most` slots; null if all are taken. */
   take(account: AccountId, most: number): ConnectionSlot | null {
     const open = this.count(account)
     if (open >= most) return null

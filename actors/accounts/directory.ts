@@ -1,5 +1,5 @@
-// All accounts and keys in memory, found by id, e-mail or hash. A change is answered only once it is on disk and flushed;
-// watchers are called in the turn of the change, before the answer.
+// All accounts and keys in memory, indexed by id, e-mail and hash. A change resolves only after it is flushed to disk.
+// Watchers are called synchronously with the change, before it resolves.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -29,31 +29,31 @@ import type {
 } from '../../storage/contract/storage.ts'
 import type { KeyView } from '../views.ts'
 
-/** Why an account has gone: a disabled one may come back with all its keys, a deleted one does not. */
+/** A disabled account can be enabled again with all its keys; a deleted one cannot. */
 export type DeactivationReason = 'disabled' | 'deleted'
 
 /**
- * Called at changes to accounts, in the turn of the change: what a watcher writes to the same LMDB environment is committed
- * with the change, or neither is. Must not throw.
+ * Called synchronously with each change. Writes of a watcher to the same LMDB environment are committed in the same
+ * transaction as the change. Must not throw.
  */
 export interface AccountWatcher {
-  /** A key is revoked, by itself or with its account. */
+  /** A key was revoked, alone or with its account. */
   onRevoked?(key: KeyId): void
-  /** A login token is logged out. */
+  /** A login token was logged out. */
   onTokenEnded?(tokenId: string): void
-  /** All login tokens of the account issued so far are ended; its keys stay. */
+  /** All login tokens issued so far ended; keys stay valid. */
   onTokensEnded?(account: AccountId): void
   /** Requests, sockets and webhooks of the account must end. */
   onAccountDeactivated?(account: AccountId, reason: DeactivationReason): void
-  /** A disabled account is enabled again. */
+  /** A disabled account was enabled. */
   onAccountEnabled?(account: AccountId): void
-  /** The account has other limits from now on, higher or lower. */
+  /** The limits of the account changed, up or down. */
   onLimits?(account: AccountId, limits: { requestsPerMinute: number; socketsMax: number }): void
 }
 
-/** Remembered texts of keys; with one more, all are looked up again. */
+/** Maximum number of cached key texts. The cache is cleared when it is full. */
 const USED_KEYS_MAX = 10_000
-/** Keys whose use is written in one turn. */
+/** Last-use times written per commit. */
 const USES_PER_COMMIT = 500
 
 export class AccountDirectory {
@@ -61,16 +61,16 @@ export class AccountDirectory {
   readonly #clock: Clock
   readonly #accounts = new Map<AccountId, AccountRecord>()
   readonly #byEmail = new Map<string, AccountId>()
-  /** Accounts whose e-mail is not its own skeleton. */
+  /** Accounts whose e-mail differs from its skeleton (the form that unifies look-alike characters). */
   readonly #bySkeleton = new Map<string, AccountId>()
   readonly #keys = new Map<KeyId, KeyRecord>()
   readonly #byHash = new Map<string, KeyId>()
-  /** Used keys by their text. The text of a revoked key leads to an id without a record. */
+  /** Ids of used keys by key text. The text of a revoked key maps to an id without a record. */
   readonly #usedKeys = new Map<string, KeyId>()
-  /** Not in the records, since every request changes it. */
+  /** Separate from the records, because every request changes it. */
   readonly #lastUsed = new Map<KeyId, TimeMs>()
   readonly #keysOf = new Map<AccountId, Set<KeyId>>()
-  /** Logged-out tokens, until they would have expired. */
+  /** Logged-out tokens, until they expire. */
   readonly #endedTokens = new Map<string, EndedToken>()
   readonly #endedTokensOf = new Map<AccountId, Set<string>>()
   readonly #watchers: AccountWatcher[] = []
@@ -89,18 +89,18 @@ export class AccountDirectory {
 
   // Accounts
 
-  /** The account with this id, disabled or not. */
+  /** Returns the account with this id, active or disabled. */
   find(id: AccountId): AccountRecord | null {
     return this.#accounts.get(id) ?? null
   }
 
-  /** The account with this e-mail (in any case), disabled or not. */
+  /** Returns the account with this e-mail (case-insensitive), active or disabled. */
   findByEmail(email: string): AccountRecord | null {
     const id = this.#byEmail.get(email.toLowerCase()) ?? this.#byEmail.get(normalizedEmail(email))
     return id === undefined ? null : this.find(id)
   }
 
-  /** An account whose e-mail looks the same and is another one. */
+  /** Returns another account whose e-mail looks the same. */
   findLookAlike(email: string): AccountRecord | null {
     const normalized = normalizedEmail(email)
     const skeleton = emailSkeleton(normalized)
@@ -109,17 +109,17 @@ export class AccountDirectory {
     return account === null || account.email === normalized ? null : account
   }
 
-  /** False for an unknown and for a disabled account. */
+  /** False for an unknown or disabled account. */
   isActive(id: AccountId): boolean {
     const account = this.find(id)
     return account !== null && !account.isDisabled
   }
 
-  /** At most `limit` accounts in order of e-mail, strictly after one (null: from the first). */
+  /** Returns at most `limit` accounts in order of e-mail, strictly after `after` (null: from the start). */
   list(after: string | null, limit: number): readonly AccountRecord[] {
     let first: string[] = []
     let last: string | null = null
-    // Sorted a page at a time: all of 100,000 at once would hold up the loop for a tenth of a second.
+    // Sorts one page at a time: sorting 100,000 accounts at once would block the event loop for 0.1 s.
     for (const email of this.#byEmail.keys()) {
       if ((after !== null && email <= after) || (last !== null && email > last)) continue
       first.push(email)
@@ -131,7 +131,7 @@ export class AccountDirectory {
     return page.flatMap((email) => this.findByEmail(email) ?? [])
   }
 
-  /** Adds an account; it is found once it is on disk. The e-mail must be new, and in lower case. */
+  /** Adds an account. Lookups find it after it is on disk. The e-mail must be new and in lower case. */
   async add(made: { email: string; passwordHash: string | null; tier: Tier }) {
     const account: AccountRecord = {
       ...made,
@@ -147,10 +147,10 @@ export class AccountDirectory {
     return account
   }
 
-  // The changes below take a record that was found in the same turn. They are made in memory in the turn of the call, so
-  // that two at once add up, and resolve when the disk has them.
+  // The methods below require a record that was looked up in the same event-loop tick. They change memory
+  // synchronously, so that concurrent changes accumulate, and resolve once the change is on disk.
 
-  /** Gives an account a tier, and limits of its own (null: the tier's). */
+  /** Sets the tier and the account's own limits (null: the tier's). */
   async setTier(
     account: AccountRecord,
     set: Pick<AccountRecord, 'tier' | 'requestsPerMinute' | 'socketsMax' | 'deliveriesPerSecond'>,
@@ -163,7 +163,7 @@ export class AccountDirectory {
     return changed
   }
 
-  /** Ends everything of an account until it is enabled again; its keys are kept. */
+  /** Disables an account and ends its sessions. Its keys are retained. */
   async disable(account: AccountRecord): Promise<AccountRecord> {
     const changed = { ...account, isDisabled: true }
     this.#indexAccount(changed)
@@ -172,7 +172,7 @@ export class AccountDirectory {
     return changed
   }
 
-  /** Enables an account: its keys and tokens are valid again. */
+  /** Enables an account. Its keys and tokens are valid again. */
   async enable(account: AccountRecord): Promise<AccountRecord> {
     const changed = { ...account, isDisabled: false }
     this.#indexAccount(changed)
@@ -183,12 +183,12 @@ export class AccountDirectory {
     return changed
   }
 
-  /** Replaces the password, and ends every login token of the account. */
+  /** Replaces the password and ends all login tokens of the account. */
   setPassword(account: AccountRecord, passwordHash: string): Promise<AccountRecord> {
     return this.#endTokens({ ...account, passwordHash })
   }
 
-  /** Ends every login token of the account; its keys stay. */
+  /** Ends all login tokens of the account. Its keys stay valid. */
   endTokens(account: AccountRecord): Promise<AccountRecord> {
     return this.#endTokens(account)
   }
@@ -197,13 +197,13 @@ export class AccountDirectory {
     const changed = { ...account, tokenGeneration: account.tokenGeneration + 1 }
     this.#indexAccount(changed)
     for (const watcher of this.#watchers) watcher.onTokensEnded?.(account.id)
-    // Tokens that were logged out one by one are of an older generation now, and need no record.
+    // Individually logged-out tokens now have an older generation and need no record.
     const removals = this.#removeEndedTokens(account.id)
     await Promise.all([...removals, this.#storage.putAccount(changed)])
     return changed
   }
 
-  /** Removes an account with its keys, for good. Resolves with the number of keys. */
+  /** Deletes an account and its keys permanently. Resolves with the number of keys. */
   async remove({ id, email }: AccountRecord): Promise<number> {
     const keys = this.keysOf(id)
     this.#accounts.delete(id)
@@ -211,7 +211,7 @@ export class AccountDirectory {
     for (const key of keys) this.#dropKey(key)
     for (const key of keys) this.#notifyRevoked(key.id)
     this.#notifyDeactivated(id, 'deleted')
-    // One turn, one transaction: a crash leaves all of them or none.
+    // One tick is one transaction: a crash leaves all of them or none.
     const removals = keys.map((key) => this.#storage.removeKey(key.id))
     removals.push(...this.#removeEndedTokens(id))
     await Promise.all([...removals, this.#storage.removeAccount(id)])
@@ -221,15 +221,12 @@ export class AccountDirectory {
 
   // Login tokens
 
-  /** Whether a valid, unexpired token was ended since: by itself, or with all of its account. */
+  /** Returns whether a valid, unexpired token was ended, alone or with all tokens of its account. */
   isEnded(account: AccountRecord, token: { tokenId: string; generation: number }): boolean {
     return token.generation !== account.tokenGeneration || this.#endedTokens.has(token.tokenId)
   }
 
-  /**
-   * Ends one token; false when it was ended before. With one more than are remembered of an account, all of its tokens are
-   * ended.
-   */
+  /** Ends one token; false if it had already ended. Ends all tokens of the account when it has too many ended ones. */
   async endToken(account: AccountRecord, token: EndedToken): Promise<boolean> {
     if (this.#endedTokens.has(token.tokenId)) return false
     const removals = this.#removeExpiredTokens(account.id)
@@ -244,7 +241,7 @@ export class AccountDirectory {
     return true
   }
 
-  /** Forgets the tokens that have expired: of one account, or of all. */
+  /** Removes expired tokens of one account, or of all (null). */
   #removeExpiredTokens(account: AccountId | null): Promise<void>[] {
     const nowMs = this.#clock.nowMs()
     const ids = account === null ? this.#endedTokens.keys() : this.#endedTokensOf.get(account)
@@ -279,9 +276,9 @@ export class AccountDirectory {
     return this.#storage.removeEndedToken(tokenId)
   }
 
-  // What another process decides
+  // Changes made by another process
 
-  /** Takes a record as the owner of accounts wrote it; watchers hear what has ended with it. */
+  /** Applies a record written by the leading engine, and calls the watchers for everything that it ends. */
   follow(entry: AccountEntry): void {
     switch (entry.kind) {
       case 'account':
@@ -301,14 +298,14 @@ export class AccountDirectory {
     }
   }
 
-  /** Ends what the owner of accounts says has ended; its record comes after the word. */
+  /** Ends what the leading engine revoked. The changed record arrives later. */
   followEnd({ of, id }: Revocation): void {
     if (of === 'key') this.#followRevoked(keyId(id))
     else if (of === 'account') {
       const account = this.find(accountId(id))
       if (account !== null) this.#followAccount({ ...account, isDisabled: true })
     } else {
-      // The generation of the account's tokens, or the token's record, is on its way; its streams end at once.
+      // The token generation or the token's record arrives later; streams end immediately.
       for (const watcher of this.#watchers) {
         if (of === 'token') watcher.onTokenEnded?.(id)
         else watcher.onTokensEnded?.(accountId(id))
@@ -349,12 +346,11 @@ export class AccountDirectory {
 
   // Keys
 
-  /** Whether a key is valid. */
   hasKey(id: KeyId): boolean {
     return this.#keys.has(id)
   }
 
-  /** The key with this text, whose use is noted; null for a malformed, unknown or revoked one. */
+  /** Returns the key with this text and records its use; null for a malformed, unknown or revoked key. */
   use(key: string): KeyRecord | null {
     const id = this.#idOf(key)
     const record = id === undefined ? undefined : this.#keys.get(id)
@@ -363,7 +359,7 @@ export class AccountDirectory {
     return record
   }
 
-  /** The id of a key's text, which is hashed once, and not for every request. */
+  /** Returns the id of a key text. Caches it, so that each key is hashed once. */
   #idOf(key: string): KeyId | undefined {
     const cached = this.#usedKeys.get(key)
     if (cached !== undefined || !isKeyShaped(key)) return cached
@@ -383,8 +379,8 @@ export class AccountDirectory {
   }
 
   /**
-   * Adds a key; its text is in this answer alone. Rejects with BAD_REQUEST when the account has as many as it may, with
-   * UNAUTHORIZED when it is disabled or gone, or goes meanwhile.
+   * Adds a key. Only this result contains its text. Rejects with BAD_REQUEST if the account has the maximum number of
+   * keys. Rejects with UNAUTHORIZED if the account is disabled or deleted, before or during the write.
    */
   async addKey(
     account: AccountId,
@@ -398,7 +394,7 @@ export class AccountDirectory {
     return this.makeKey(account, label, scopes)
   }
 
-  /** The same without these checks: for the local account. */
+  /** Adds a key without these checks, for the local account. */
   async makeKey(
     account: AccountId,
     label: string,
@@ -415,7 +411,7 @@ export class AccountDirectory {
       createdAtMs: this.#clock.nowMs(),
       lastUsedAtMs: null,
     }
-    // In memory before it is on disk, so that the limit counts it; its text is known only with the answer.
+    // Indexed before it is on disk, so that it counts towards the limit. Its text is returned only after the write.
     this.#indexKey(record)
     try {
       await this.#storage.putKey(record)
@@ -427,7 +423,7 @@ export class AccountDirectory {
     return { view: this.#viewOf(record), key }
   }
 
-  /** False when the account has no such key. */
+  /** False if the account has no such key. */
   async revokeKey(account: AccountId, id: KeyId): Promise<boolean> {
     const record = this.#keys.get(id)
     if (record === undefined || record.accountId !== account) return false
@@ -437,7 +433,7 @@ export class AccountDirectory {
     return true
   }
 
-  /** Writes when keys were last used, and forgets expired tokens. Called at leisure, and at the end. */
+  /** Writes the last-use times of keys and removes expired tokens. Called periodically and at shutdown. */
   async saveUse(): Promise<void> {
     await Promise.all(this.#removeExpiredTokens(null))
     let batch: Promise<void>[] = []
@@ -445,7 +441,7 @@ export class AccountDirectory {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
       batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
-      // Many in one commit: a thousand keys one after another would outlast a shutdown.
+      // Batched commits: a thousand single writes would exceed the shutdown time.
       if (batch.length < USES_PER_COMMIT) continue
       await Promise.all(batch)
       batch = []
@@ -499,7 +495,7 @@ export class AccountDirectory {
   }
 }
 
-/** The account went after its credential was checked. */
+/** The account was deleted or disabled after its credential was verified. */
 function invalidCredential(): EngineError {
   return new EngineError('UNAUTHORIZED', 'missing or invalid credential')
 }

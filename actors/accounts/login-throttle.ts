@@ -1,8 +1,8 @@
-// Slows down guessing of passwords: per e-mail after five failures in a row, per address at 20 attempts a minute. An
-// attempt counts from its beginning: five at once may be checked while none has failed, and later one at a time, so that
-// many guesses at once are no better than many in a row. E-mails are throttled whether they exist or not, so that a wait
-// reveals nothing. From an address where an e-mail has logged in before, it has attempts and failures of its own: other
-// clients cannot lock its owner out.
+// Throttles password guessing: per e-mail after five consecutive failures, per address at 20 attempts a minute. An
+// attempt counts when it begins. Up to five run at once before the first failure; later attempts run one at a time. So
+// concurrent guesses gain nothing over sequential ones. Unknown e-mails are throttled like known ones, so that a wait
+// reveals nothing. An e-mail has separate counters for addresses from which it has logged in before: other clients
+// cannot lock its user out.
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -13,30 +13,30 @@ import type { Quota } from '../views.ts'
 import { Quotas } from './quotas.ts'
 
 /**
- * Remembered e-mails: so many that wait, and so many with fewer failures; the oldest is forgotten first. Apart, so that a
- * wait is forgotten only after five attempts at each of as many others.
+ * Maximum number of remembered e-mails, separately for waiting ones and those with fewer failures. The oldest is
+ * evicted first. Two sets, so that evicting a wait takes five attempts at each of as many other e-mails.
  */
 const EMAILS_MAX = 10_000
 
-/** Wrong passwords in a row before waiting begins; the last of them begins it. */
+/** Consecutive wrong passwords until a wait begins; the last of them begins it. */
 const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
 const HOUR_MS = 3_600_000
-/** An IPv6 /48 makes as many accounts as so many addresses. */
+/** An IPv6 /48 may create as many accounts as this many addresses. */
 const SITE_SHARES = 4
 
-/** How long an account waits after `failures` wrong passwords in a row: 0, then 1 s, 2 s … 15 min. */
+/** Wait after `failures` consecutive wrong passwords, in ms: 0, then 1 s, 2 s, … up to 15 min. */
 export function waitAfterFailuresMs(failures: number): number {
   if (failures < FREE_FAILURES) return 0
   return Math.min(1_000 * 2 ** (failures - FREE_FAILURES), WAIT_MS_MAX)
 }
 
-/** How an attempt ended; 'undecided' when the password was never checked. */
+/** 'undecided': the password was not verified. */
 export type LoginOutcome = 'passed' | 'failed' | 'undecided'
 
 interface Failures {
   count: number
-  /** Attempts under way. */
+  /** Attempts in progress. */
   running: number
   waitUntilMs: number
 }
@@ -44,17 +44,19 @@ interface Failures {
 export class LoginThrottle {
   readonly #clock: Clock
   readonly #addresses: Quotas<string>
-  /** Attempts of e-mails that have logged in from the address before: other e-mails there cannot use them up. */
+  /**
+   * Attempts of e-mails that have logged in from the address before. Other e-mails at that address do not use them up.
+   */
   readonly #returningAddresses: Quotas<string>
   readonly #signUps: Quotas<string>
   readonly #signUpsMax: number
-  /** Digests of an e-mail and an address from which it logged in; full: the one used longest ago is forgotten. */
+  /** Digests of e-mail and address after a login. The least recently used is evicted. */
   readonly #knownLogins = new Set<string>()
-  /** By digest of the tried text, which may be of any length. */
+  /** Keyed by a digest, because the input can be of any length. */
   readonly #belowLimit = new Map<string, Failures>()
   readonly #atLimit = new Map<string, Failures>()
 
-  /** `signUpsMax`: accounts made within an hour from one address. */
+  /** `signUpsMax`: accounts created per hour and address. */
   constructor(clock: Clock, signUpsMax = signUpsPerHour) {
     this.#clock = clock
     this.#signUpsMax = signUpsMax
@@ -63,7 +65,7 @@ export class LoginThrottle {
     this.#signUps = new Quotas(clock, HOUR_MS)
   }
 
-  /** Counts an account that is about to be made. Throws RATE_LIMITED when its address or /48 made enough within the hour. */
+  /** Counts an account before it is created. Throws RATE_LIMITED if its address or /48 has reached the hourly limit. */
   takeSignUp(address: string): void {
     const site = siteOf(address)
     const ofSite = this.#signUps.peek(site, this.#signUpsMax * SITE_SHARES)
@@ -78,31 +80,31 @@ export class LoginThrottle {
     if (site !== address) this.#signUps.take(site, this.#signUpsMax * SITE_SHARES)
   }
 
-  /** Whether the e-mail has logged in from the address before. */
+  /** Returns whether the e-mail has logged in from the address before. */
   hasLoggedIn(email: string, address: string): boolean {
     return this.#knownLogins.has(digest(`${address} ${email}`))
   }
 
-  /** What the address has left of its attempts. */
+  /** Returns the remaining attempts of the address. */
   peek(address: string): Quota {
     return this.#addresses.peek(address, loginsPerMinute)
   }
 
-  /** Throws RATE_LIMITED when this address has used up its attempts. */
+  /** Throws RATE_LIMITED if the address has no attempts left. */
   takeAttempt(address: string): void {
     this.#admit(this.#addresses.take(address, loginsPerMinute))
   }
 
   /**
-   * Begins a log-in; call the returned function with its outcome. Throws RATE_LIMITED when the address has used up its
-   * attempts, and as `begin` does.
+   * Begins a login. The caller must call the returned function with the outcome. Throws RATE_LIMITED if the address has
+   * no attempts left, and like `begin`.
    */
   beginLogin(email: string, address: string): (outcome: LoginOutcome) => void {
     const pair = digest(`${address} ${email}`)
     const ofAddress = this.#addresses.take(address, loginsPerMinute)
     const isReturning = this.#knownLogins.has(pair)
     this.#admit(isReturning ? this.#returningAddresses.take(address, loginsPerMinute) : ofAddress)
-    // E-mails are in lower case: none equals this text.
+    // Cannot collide with an e-mail: e-mails are in lower case.
     const throttleKey = isReturning ? `KNOWN ${pair}` : email
     this.begin(throttleKey)
     return (outcome) => {
@@ -126,8 +128,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins an attempt at an e-mail or token; `end` must follow. Throws RATE_LIMITED during a wait, and while as many attempts
-   * run as may still fail; a right password waits as well.
+   * Begins an attempt for an e-mail or token; `end` must follow. Throws RATE_LIMITED during a wait, and while as many
+   * attempts run as may still fail. A correct password waits too.
    */
   begin(throttleKey: string): void {
     const id = digest(throttleKey)
@@ -143,10 +145,10 @@ export class LoginThrottle {
     this.#store(id, failures)
   }
 
-  /** Ends an attempt that has begun. */
+  /** Ends an attempt begun with `begin`. */
   end(throttleKey: string, outcome: LoginOutcome): void {
     const id = digest(throttleKey)
-    // The entry may have been forgotten meanwhile.
+    // The entry may have been evicted in the meantime.
     const failures = this.#find(id) ?? { count: 0, running: 1, waitUntilMs: 0 }
     failures.running = Math.max(0, failures.running - 1)
     if (outcome === 'passed') {

@@ -1,5 +1,5 @@
-// Quota windows by account or address. At most 100,000 are remembered: beyond, ended windows are forgotten, then the
-// oldest, whose caller begins a fresh window.
+// Quota windows by account or address. At most 100,000 are stored. Beyond that, ended windows are evicted first, then
+// the oldest; their callers begin a fresh window.
 
 import { QuotaWindow, WINDOW_MS } from '../../engine/accounts/account.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -8,11 +8,9 @@ import type { Quota } from '../views.ts'
 
 const WINDOWS_MAX = 100_000
 
-/** The kinds of requests that are counted by account. */
 export const QUOTA_KINDS = ['account', 'management', 'dashboard'] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]
 
-/** Where the requests of accounts are counted. */
 export type AccountQuotas = Pick<Quotas<AccountId>, 'take' | 'peek'>
 
 export class Quotas<Key> {
@@ -20,13 +18,13 @@ export class Quotas<Key> {
   readonly #windows = new Map<Key, QuotaWindow>()
   readonly #windowMs: number
 
-  /** `windowMs`: the length of each window. */
+  /** `windowMs`: length of each window. */
   constructor(clock: Clock, windowMs = WINDOW_MS) {
     this.#clock = clock
     this.#windowMs = windowMs
   }
 
-  /** Takes one request, or so many bytes, from the key's window, if it may. */
+  /** Takes `amount` requests or bytes from the key's window if they are available. */
   take(key: Key, limit: number, amount = 1): Quota {
     let window = this.#windows.get(key)
     if (window === undefined) {
@@ -38,7 +36,7 @@ export class Quotas<Key> {
     return this.#describe(window, { limit, nowMs, isAllowed: window.take(nowMs, limit, amount) })
   }
 
-  /** The window as it stands. */
+  /** Returns the window without a change. */
   peek(key: Key, limit: number): Quota {
     const window = this.#windows.get(key) ?? new QuotaWindow(this.#windowMs)
     return this.#describe(window, { limit, nowMs: this.#clock.monotonicMs(), isAllowed: true })
@@ -54,7 +52,7 @@ export class Quotas<Key> {
     return { isAllowed, limit, remaining, resetSeconds }
   }
 
-  /** Forgets a tenth at once, so that many new callers do not cost a scan each. */
+  /** Evicts a tenth at once, so that new callers do not each cost a scan. */
   #evict(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [key, window] of this.#windows) if (window.isOver(nowMs)) this.#windows.delete(key)

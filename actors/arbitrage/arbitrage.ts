@@ -1,8 +1,6 @@
-// The opportunities that are open now: baskets of outcomes that earn after depth and fees. A change of best prices, or of a
-// book whose best prices leave a gap, has the baskets of its market looked at at the end of its turn of the loop, and they
-// are bought anew when it is within what they buy; what is open is looked at four times a second
-// besides, since books grow old and fees change without a message: a tenth of them at a time, so that the loop stands
-// still for none. An owner, called directly.
+// Finds open opportunities: baskets of outcomes that earn after depth and fees. A change of best prices, or of a book
+// with a price gap, checks the baskets of its market at the end of the event-loop tick. Every open opportunity is also
+// rechecked four times a second in slices of a tenth, because books age and fees change without a message.
 
 import type { Basket } from '../../engine/arbitrage/basket.ts'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -66,38 +64,38 @@ interface ArbitrageParts {
   readonly catalog: Pick<CatalogView, 'byNumber' | 'marketsOfEvent' | 'event'>
   readonly matches: Pick<MatchListView, 'matchOf'>
   readonly table: OpportunityTable
-  /** A book that was neither changed nor confirmed for longer is part of no opportunity. */
+  /** Maximum time since a book was changed or confirmed. Older books are part of no opportunity. */
   readonly bookAgeMsMax: number
-  /** Has a book read over REST, soon. */
+  /** Requests a REST read of the book. */
   readonly confirm: (market: MarketRef) => void
 }
 
-/** An open one, as its owner follows it. */
+/** An open opportunity and its state. */
 interface OpenEntry {
-  /** Of this run; ascends. */
+  /** Unique in this run; ascending. */
   readonly number: number
   candidate: Candidate
   now: Opportunity
   readonly opened: Opportunity
   best: Opportunity
-  /** What was bought last. */
+  /** Result of the last purchase simulation. */
   basket: Basket
-  /** A change since may make it buy something else. */
+  /** A change since then may alter the result. */
   isAffected: boolean
-  /** How its markets stood when it was looked at last. */
+  /** State of its markets at the last check. */
   checkedMarkets: readonly CheckedMarket[]
-  /** Null: it is not told yet. */
+  /** Best values so far; null: not published yet. */
   reached: OpportunityPeak | null
   publishedMs: number
-  /** When it was stored last, on the monotonic clock. */
+  /** Monotonic time of the last write to storage. */
   savedMs: number
 }
 
 type CheckResult = Basket | Exclude<NoOpportunity, 'not_identical'>
 
-/** Parts of what is open that are looked at one after the other. */
+/** Number of slices in which open opportunities are checked. */
 const SLOTS = 10
-/** An open opportunity is stored at most so often. */
+/** Minimum time between two writes of one open opportunity. */
 const SAVE_EVERY_MS = 10_000
 const NO_OPPORTUNITIES: readonly OpenEntry[] = []
 const NONE: readonly Candidate[] = []
@@ -111,16 +109,16 @@ export class Arbitrage implements Watcher, ArbitrageView {
   readonly #byMarket = new Map<MarketNumber, Set<OpenEntry>>()
   readonly #slots = Array.from({ length: SLOTS }, () => new Set<OpenEntry>())
   #slotsSeen = 0
-  /** Those that changed since they were told. */
+  /** Changed since the last publication. */
   readonly #unpublished = new Set<OpenEntry>()
-  /** Markets whose baskets are looked at at the end of this turn: bounded by the markets. */
+  /** Markets to check at the end of this tick. Bounded by the markets. */
   readonly #changed = new Set<MarketNumber>()
   /**
-   * Markets with a basket that would earn but for what can pass without a change of its books: one that may be out of
-   * date, a fee that is announced to change, too many that are open. Bounded by the markets.
+   * Markets with a basket that a temporary condition blocks: a stale book, an announced change of fees, or too many
+   * open opportunities. Bounded by the markets.
    */
   readonly #waiting = new Set<MarketNumber>()
-  /** Markets of events whose best prices leave a gap, at the last look. Bounded by the markets. */
+  /** Markets of events whose best prices had a gap at the last check. Bounded by the markets. */
   readonly #inEventGap = new Set<MarketNumber>()
   readonly #rankings: Rankings
   readonly #ages: BookAges
@@ -147,8 +145,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /**
-   * Closes what the last run left open, with the reason `restarted`. Call it once the stream has begun: a subscriber may
-   * hold opportunities of that run, also those that its orderly end closed behind the stream's.
+   * Closes opportunities of the previous run with the reason `restarted`. Call it after the stream has begun:
+   * subscribers may hold opportunities of that run, even those closed at its orderly shutdown.
    */
   closeLastRun(): void {
     const { table, catalog } = this.#parts
@@ -164,7 +162,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  /** What is open ends, so that its course is kept; nothing begins any more. */
+  /** Ends all open opportunities, so that their history is stored. No opportunity begins afterwards. */
   stop(): void {
     this.#stopTimer()
     this.#isStopped = true
@@ -176,7 +174,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  // What changed
+  // Changes
 
   onUpdate(update: Update): void {
     switch (update.kind) {
@@ -207,7 +205,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       this.#close(open, 'market_closed')
   }
 
-  /** Other best prices are told behind their change, as a price: while there is no gap, a change of levels makes none. */
+  /** A change of best prices also arrives as a price update. Without a gap, a change of levels alone creates none. */
   #noteBook(update: BookUpdate): void {
     const { number } = update.market
     const open = this.#byMarket.get(number)
@@ -228,7 +226,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** So many of those that wait, the longest waiting first; what still waits after the look does so behind the others. */
+  /** Checks `count` waiting markets, the longest waiting first. Markets that still wait move to the end. */
   #noteWaiting(count: number): void {
     let left = count
     for (const market of this.#waiting) {
@@ -261,7 +259,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (this.#isScheduled) this.#parts.clock.soon(() => this.#checkChanged())
   }
 
-  /** Opportunities of a market that belongs to other baskets by now, or to none. */
+  /** Ends opportunities of a market that no longer match one of its baskets. */
   #endOthers(market: MarketNumber, candidates: readonly Candidate[]): void {
     for (const open of this.#byMarket.get(market) ?? NO_OPPORTUNITIES) {
       if (!candidates.some(({ key }) => key === open.candidate.key)) this.#end(open)
@@ -273,7 +271,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#close(open, isOpen ? 'match_changed' : 'market_closed')
   }
 
-  /** `isGapOnly`: baskets whose best prices leave nothing are left out. */
+  /** `isGapOnly`: omit baskets whose best prices have no gap. */
   #candidatesOf(market: MarketView, gaps: { readonly isGapOnly: boolean }): readonly Candidate[] {
     const pair = this.#ofPair(market, gaps)
     const event = this.#ofEvent(market, gaps)
@@ -297,12 +295,12 @@ export class Arbitrage implements Watcher, ArbitrageView {
     const event = catalog.event(ref.venue, summary.event)
     if (event === null || event.winnerAmong === null) return []
     const markets = catalog.marketsOfEvent(ref.venue, summary.event)
-    // One that could not be read may be the one that wins.
+    // A market that could not be read may be the winner.
     if (markets.length !== event.winnerAmong) return []
     return isGapOnly && !hasEventGap(markets) ? [] : eventCandidates(markets, event.title)
   }
 
-  /** The same outcomes as they belong together now; null: they do no longer. */
+  /** Returns the current candidate for the same outcomes; null if they no longer belong together. */
   #currentCandidate({ key, kind, parts: [first] }: Candidate): Candidate | null {
     if (first === undefined) return null
     const { market } = first
@@ -313,7 +311,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return candidates.find((one) => one.key === key) ?? null
   }
 
-  /** The next part of what is open, and what may be told by now. */
+  /** Checks the next slice of open opportunities, and publishes those that are due. */
   #checkNextSlot(): void {
     this.#slotsSeen += 1
     for (const open of this.#slots[this.#slotsSeen % SLOTS] ?? NO_OPPORTUNITIES) {
@@ -330,7 +328,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     if (this.#open.size < opportunitiesMax) this.#noteWaiting(opportunityChecksMax / SLOTS)
   }
 
-  // What it earns
+  // Evaluation
 
   #checkCandidate(candidate: Candidate): void {
     const open = this.#open.get(candidate.key)
@@ -397,7 +395,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  // How it goes on
+  // Lifecycle
 
   /** Null: too many are open. */
   #begin(candidate: Candidate, basket: Basket, books: readonly BookLevels[]): OpenEntry | null {
@@ -423,7 +421,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
       if (ofMarket === undefined) this.#byMarket.set(market.ref.number, new Set([open]))
       else ofMarket.add(open)
     }
-    // A subscription may have fallen silent just now.
+    // A subscription may just have stopped delivering.
     this.#ages.confirm(candidate.parts)
     this.#publishEvent(open, 'opened', null)
     return open
@@ -477,7 +475,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     this.#parts.table.put({ ...identity, opened, best, last: stateOf(last), ...end })
   }
 
-  /** For the next run, should this one be killed. */
+  /** Stored for the next run, in case this one is killed. */
   #save(open: OpenEntry, { isEnded }: { readonly isEnded: boolean }): void {
     const { opened, best, now: last, reached } = open
     if (reached === null) return
@@ -507,11 +505,11 @@ export class Arbitrage implements Watcher, ArbitrageView {
   #publish(update: ArbitrageRefresh): void {
     const { publisher } = this.#parts
     const stamp = publisher.stamp('arbitrage', update.market.number)
-    // Not spread into another, see `opportunityOf`.
+    // Assign instead of spread: see `opportunityOf`.
     publisher.publish(Object.assign(update, stamp))
   }
 
-  /** It is older: those that ask for an age hear of it. */
+  /** Publishes the higher age to subscribers with a minimum age. */
   #publishAge(open: OpenEntry): void {
     const { reached: before } = open
     if (before === null || before.ageMs >= opportunityAgeMsMax) return
@@ -541,7 +539,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     }
   }
 
-  // What is seen of it
+  // Queries
 
   find(id: string): Opportunity | null {
     const [epoch, number] = [id.slice(0, id.lastIndexOf('-')), id.slice(id.lastIndexOf('-') + 1)]
@@ -549,7 +547,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return this.#shown(Number(number))
   }
 
-  /** Every one that has been told, in no promised order. */
+  /** All published opportunities, in no particular order. */
   *open(): Iterable<Opportunity> {
     for (const { now, reached } of this.#open.values()) if (reached !== null) yield now
   }
@@ -566,8 +564,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /**
-   * With its books as they were at the last look, which may have found the same, and their age by now. Null: a book is too
-   * old by now, and the next look ends it.
+   * Returns the opportunity with its books as of the last check and their current age. Null: a book is too old by now,
+   * and the next check ends the opportunity.
    */
   #asOfNow({ now, candidate: { parts }, checkedMarkets }: OpenEntry): Opportunity | null {
     const legs: OpportunityLeg[] = []
@@ -628,7 +626,7 @@ export class Arbitrage implements Watcher, ArbitrageView {
     return { isPossible: true, opportunity }
   }
 
-  /** The candidate that consists of just these parts, in any order. */
+  /** Returns the candidate with exactly these parts, in any order. */
   #ofMarket(parts: readonly Part[]): Candidate | null {
     const [first] = parts
     if (first === undefined) return null
@@ -661,7 +659,7 @@ const REASONS: Readonly<Record<Exclude<CheckResult, Basket>, CloseReason>> = {
   stale_book: 'stale',
 }
 
-/** How the books of a basket stand, without their levels. */
+/** State of a basket's books, without levels. */
 const headsOf = ({ parts }: Candidate): readonly BookLevels[] =>
   parts.map(({ market }) => market.levels(0))
 

@@ -1,5 +1,5 @@
-// Which outcomes are bought together when a market's book changes: both directions of its pair on the other venue, and
-// the outcomes of its event where exactly one of them wins.
+// Which outcomes form a basket when a market's book changes: both directions of its matched pair, and the outcomes of
+// its event if exactly one of them wins.
 
 import {
   asksOf,
@@ -34,28 +34,28 @@ export interface Part {
 
 /** Outcomes of which a known number wins. */
 export interface Candidate {
-  /** Which outcomes: the same text whenever they are the same. */
+  /** Identity of the outcomes: equal keys mean equal outcomes. */
   readonly key: string
   readonly kind: OpportunityKind
   readonly parts: readonly Part[]
   readonly winners: number
   readonly score: number | null
-  /** What is asked, where no market alone asks it. */
+  /** The question, if no single market states it. */
   readonly title: string | null
   readonly explanation: string
 }
 
-/** Levels that are read of a book at first, and how many times as many when these are bought up. */
+/** Levels of a book that are read at first, and the growth factor when they are used up. */
 const LEVELS_FIRST = 8
 const LEVELS_GROWTH = 4
-/** Outcomes of an event that are bought together at most. */
+/** Maximum number of outcomes of an event in one basket. */
 const EVENT_MARKETS_MAX = 64
 
 const NONE: readonly Candidate[] = []
-/** Of each pair as it was last judged: a pair is asked for with every change of its books. */
+/** Cached by match, because every change of a book looks the pair up. */
 const ofMatches = new WeakMap<MatchView, readonly Candidate[]>()
 
-/** Both directions of a pair; none unless its markets surely ask the same. */
+/** Both directions of a pair; none unless its markets are identical. */
 export function pairCandidates(match: MatchView | null): readonly Candidate[] {
   if (match === null) return NONE
   const cached = ofMatches.get(match)
@@ -80,15 +80,15 @@ function directionsOf(match: MatchView): readonly Candidate[] {
   )
 }
 
-/** Whether a pair asks the same, so that it is known which outcome of either wins when one of the other's does. */
+/** Returns whether the markets of a pair are identical and the mapping of their outcomes is known. */
 export function isSame({ pairScore }: MatchView): boolean {
   const { score, relation, inverted } = pairScore
   return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
 }
 
 /**
- * Whether the best prices of a pair leave anything in either direction, before fees. For every change of a book, without
- * making anything.
+ * Returns whether the best prices of a pair leave a gap in either direction, before fees. Runs at every change of a
+ * book, without allocations.
  */
 export function hasPairGap({ a, b, pairScore }: MatchView): boolean {
   const [one, other] = [a.price(), b.price()]
@@ -99,11 +99,11 @@ export function hasPairGap({ a, b, pairScore }: MatchView): boolean {
     : bidOther > askOne || bidOne > askOther
 }
 
-/** Every first outcome of an event of which exactly one wins, and every second one. */
+/** Two candidates of an event with exactly one winner: all first outcomes, and all second outcomes. */
 export function eventCandidates(markets: readonly MarketView[], title: string): Candidate[] {
   const open = markets.filter(({ summary }) => summary.status === 'open')
   const count = open.length
-  // One that trades no longer and has not lost may be the one that wins.
+  // A market that no longer trades and has not lost may be the winner.
   if (count < 2 || count > EVENT_MARKETS_MAX || !markets.every(isOpenOrLost)) return []
   const shared = { kind: 'single_venue', score: null, title } as const
   const explanation = `Exactly one of the ${count} outcomes of “${title}” wins.`
@@ -120,9 +120,9 @@ export function eventCandidates(markets: readonly MarketView[], title: string): 
 }
 
 /**
- * Whether the best prices of an event's markets leave anything in either of its baskets, before fees: every first outcome
- * for less than 1, or every second one for less than one less than there are, which is bids of more than 1 together. For
- * every change of a book, without making the baskets.
+ * Returns whether the best prices of an event's markets leave a gap in either basket, before fees. Either all first
+ * outcomes cost less than 1, or all `n` second outcomes cost less than `n - 1` (the bids sum to more than 1). Runs at
+ * every change of a book, without allocations.
  */
 export function hasEventGap(markets: readonly MarketView[]): boolean {
   let asks = 0
@@ -137,8 +137,8 @@ export function hasEventGap(markets: readonly MarketView[]): boolean {
 }
 
 /**
- * Whether the best prices may leave anything after fees; false where it would be less than nothing, or a fee is unknown.
- * For every change of a book, without making anything.
+ * Returns whether the best prices may leave a profit after fees. False for a certain loss or an unknown fee. Runs at
+ * every change of a book, without allocations.
  */
 export function hasGap(
   { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
@@ -158,7 +158,7 @@ export function hasGap(
   return left > -APPROXIMATION_ERROR_MAX
 }
 
-/** The same from a change of fees on that a venue has announced. */
+/** Like {@link hasGap}, with the fees of an announced change. */
 export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, nowMs: TimeMs) {
   return candidate.parts.some(({ market: { summary } }) => {
     const fromMs = summary.fees.next?.sinceMs ?? null
@@ -166,7 +166,7 @@ export function hasGapLater(candidate: Pick<Candidate, 'parts' | 'winners'>, now
   })
 }
 
-/** What can be bought from the books as they are, with the fees of this moment; `contracts` null: as many as earn. */
+/** Simulates a purchase from the current books with the current fees. `contracts` null: as many as earn. */
 export function buyFrom(
   { parts, winners }: Pick<Candidate, 'parts' | 'winners'>,
   nowMs: TimeMs,
@@ -175,7 +175,7 @@ export function buyFrom(
   return buyBasket({ legs: legsOf(parts, nowMs), winners, contracts })
 }
 
-/** The least contracts of each part that every venue accepts at the present offers. */
+/** Minimum contracts of each part that every venue accepts at the current offers. */
 export function minContractsOf({ parts }: Pick<Candidate, 'parts'>, nowMs: TimeMs): SizeMicros {
   return minimumOf(legsOf(parts, nowMs))
 }
@@ -187,7 +187,7 @@ const legsOf = (parts: readonly Part[], nowMs: TimeMs): readonly Leg[] =>
     order: orderRuleOf(part.market.summary),
   }))
 
-/** A part's levels, of the whole book if it comes to that: most gaps end within the first few. */
+/** Yields the levels of a part. Reads the whole book only if needed: most gaps end within the first few levels. */
 function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
   const outcome = isFirst ? 'first' : 'second'
   let read = 0
@@ -201,7 +201,10 @@ function* offersOf({ market, isFirst }: Part): Generator<Level, void> {
   }
 }
 
-/** Whether a change of a book can change what its basket buys: an offer of a leg up to the price at which buying ended. */
+/**
+ * Returns whether a change of a book can change what its basket buys: an offer of a leg up to the price where buying
+ * ended.
+ */
 export function isInReach(
   parts: readonly Part[],
   { worstPrices: reach }: Basket,
@@ -218,7 +221,7 @@ export function isInReach(
   return false
 }
 
-/** What is said of a basket beside its amounts. */
+/** Description of a basket, without its amounts. */
 function descriptionOf({ parts, score, title, explanation }: Candidate) {
   const [first] = parts
   const closes = parts.map(({ market }) => market.summary.closeAtMs)
@@ -233,7 +236,7 @@ function descriptionOf({ parts, score, title, explanation }: Candidate) {
   }
 }
 
-/** Null where no listing of a part names another payout than 0 or 1. */
+/** Null if no listing of a part states another payout than 0 or 1. */
 function payoutNoteOf(parts: readonly Part[]): string | null {
   let note: string | null = null
   for (const { market } of parts) {
@@ -252,8 +255,8 @@ const OTHER_PAYOUT_TEXT: Readonly<Record<OtherPayout, string>> = {
 }
 
 /**
- * An opportunity as it is now. Each field by its name: of what is spread V8 makes a hidden class for each, larger than the
- * object, and thousands are kept.
+ * Assigns each field by name: V8 gives each spread object its own hidden class, larger than the object, and thousands
+ * are retained.
  */
 export function opportunityOf(
   candidate: Candidate,
@@ -274,7 +277,7 @@ export function opportunityOf(
     fees: usdMicros(basket.legs.reduce((sum, { fee }) => sum + fee, 0)),
     payout: basket.payout,
     profit: basket.profit,
-    // A list that was pushed to has room for seventeen.
+    // `slice` frees the spare capacity of a list that grew by `push`.
     steps: basket.steps.slice(),
     openedAtMs,
     updatedAtMs: nowMs,
@@ -286,7 +289,7 @@ export function opportunityOf(
   }
 }
 
-/** Whether an opportunity says what is said of its basket now. */
+/** Returns whether the description of an opportunity is still current. */
 export function hasSameDescription(now: Opportunity, candidate: Candidate): boolean {
   const description = descriptionOf(candidate)
   return (
@@ -299,7 +302,7 @@ export function hasSameDescription(now: Opportunity, candidate: Candidate): bool
   )
 }
 
-/** Whether a basket costs and earns what was found before. */
+/** Returns whether a basket has the same cost and profit as before. */
 export function isEqual(now: Opportunity, basket: Basket): boolean {
   return (
     now.contracts === basket.contracts &&

@@ -1,5 +1,5 @@
-// Whether the books of a basket may be relied on at this moment, and how its markets stood at a look, so that the next one
-// knows what has changed.
+// Decides whether the books of a basket are reliable now, and records the state of its markets to detect changes at the
+// next check.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type FeeModel, feesAt } from '../../engine/market/fees.ts'
@@ -8,7 +8,7 @@ import type { SizeMicros } from '../../engine/units.ts'
 import type { BookLevels, MarketView } from '../views.ts'
 import type { Part } from './baskets.ts'
 
-/** How a market stood at a look. */
+/** State of a market at a check. */
 export interface CheckedMarket {
   readonly version: number
   readonly bookSeq: number
@@ -18,9 +18,9 @@ export interface CheckedMarket {
 
 interface BookAgesParts {
   readonly clock: Clock
-  /** An older book is part of no opportunity. */
+  /** Older books are part of no opportunity. */
   readonly ageMsMax: number
-  /** Has a book confirmed, soon. */
+  /** Requests a confirmation of the book. */
   readonly confirm: (market: MarketRef) => void
 }
 
@@ -32,31 +32,31 @@ export class BookAges {
   }
 
   /**
-   * How long ago a book itself was known to be right, in milliseconds; null when it may not be. What else came over its
-   * socket says nothing: a subscription may be silent alone.
+   * Time since the book itself was confirmed, in ms; null if it is unreliable. Other messages on its socket do not
+   * count: a single subscription can stop delivering.
    */
   of(market: MarketView, book: BookLevels | undefined): number | null {
     if (book === undefined || book.isStale || market.isBehind) return null
     return this.since(market)
   }
 
-  /** The age of a book while nothing says that it is out of date; null: it was never confirmed. */
+  /** Age of a book that is not stale, in ms; null: never confirmed. */
   since({ bookConfirmedAtMs }: MarketView): number | null {
     if (bookConfirmedAtMs === null) return null
     return Math.max(0, this.#parts.clock.nowMs() - bookConfirmedAtMs)
   }
 
-  /** Whether a book of this age, in milliseconds, says nothing of what can be bought; null: its age is not known. */
+  /** Returns whether a book is too old to buy from. Age in ms; null: unknown. */
   isTooOld(ageMs: number | null): boolean {
     return ageMs === null || ageMs > this.#parts.ageMsMax
   }
 
-  /** Has the books of an opportunity confirmed. */
+  /** Requests confirmation of the books of an opportunity. */
   confirm(parts: readonly Part[]): void {
     for (const { market } of parts) this.#parts.confirm(market.ref)
   }
 
-  /** Why nothing can be bought now, whatever it costs; null: it can. */
+  /** Why nothing can be bought now at any price; null: it can. */
   blockerOf(
     parts: readonly Part[],
     books: readonly BookLevels[],
@@ -82,7 +82,7 @@ export class BookAges {
     }))
   }
 
-  /** Whether nothing changed since the looks: no market, no terms, and no book is too old. */
+  /** Returns whether nothing changed since the checks: no market, no terms, and no book is too old. */
   isUnchanged(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     for (const [index, { market }] of parts.entries()) {
       const checked = checkedMarkets[index]
@@ -92,7 +92,7 @@ export class BookAges {
     return this.hasSameTerms(parts, checkedMarkets)
   }
 
-  /** Whether the fees and the least orders are those of the looks. */
+  /** Returns whether fees and minimum orders are those of the checks. */
   hasSameTerms(parts: readonly Part[], checkedMarkets: readonly CheckedMarket[]): boolean {
     const nowMs = this.#parts.clock.nowMs()
     return parts.every(({ market: { summary } }, index) => {

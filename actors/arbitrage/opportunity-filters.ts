@@ -1,10 +1,8 @@
-// Which of the open opportunities a list has, and in which order.
-
 import { annualisedOf, edgeOf, type Opportunity } from '../../engine/opportunity.ts'
 import { DAY_MS, MICROS, type TimeMs } from '../../engine/units.ts'
 import type { OpportunityFilter, OpportunityOrder } from './views.ts'
 
-/** By what is most, in each order. */
+/** Sort keys; each order is descending. */
 export const ORDERS: Readonly<
   Record<OpportunityOrder, (one: Opportunity, nowMs: TimeMs) => number>
 > = {
@@ -14,14 +12,13 @@ export const ORDERS: Readonly<
   opened_at: ({ openedAtMs }) => openedAtMs,
 }
 
-/** Whether an opportunity passes a filter. */
 export function passing(filter: OpportunityFilter, nowMs: TimeMs): (one: Opportunity) => boolean {
   const terms = filter.search?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
   const category = filter.category?.toLowerCase() ?? null
   const { kind, venue, profitMin, edgeMin, daysMax } = filter
   return (one) => {
     if (kind !== null && one.kind !== kind) return false
-    // As they are shown: a filter by what is shown includes what shows it.
+    // Compares the values as the API returns them, so that a filter by a returned value includes it.
     if (one.profit / MICROS < profitMin || edgeOf(one) < edgeMin) return false
     if (category !== null && one.category?.toLowerCase() !== category) return false
     if (venue !== null && !one.legs.some(({ market }) => market.venue === venue)) return false

@@ -1,5 +1,4 @@
-// What the owner of opportunities lets the face see: those that are open, those that ended, and what a basket would cost
-// now.
+// Read interface of opportunities for the API server: open ones, past ones and quotes.
 
 import type { NoBasket } from '../../engine/arbitrage/basket.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -15,27 +14,26 @@ export type OpportunityOrder = 'profit' | 'edge' | 'annualised' | 'opened_at'
 export interface OpportunityFilter {
   /** Dollars. */
   readonly profitMin: number
-  /** Dollars a contract. */
+  /** Dollars per contract. */
   readonly edgeMin: number
   readonly kind: OpportunityKind | null
-  /** Equal without regard to case. */
+  /** Case-insensitive. */
   readonly category: string | null
-  /** Words that must all stand in the question. */
+  /** Words that must all occur in the question. */
   readonly search: string | null
-  /** A leg is of this venue. */
+  /** At least one leg is of this venue. */
   readonly venue: VenueKey | null
-  /** Its last market closes within so many days. */
+  /** The last market closes within this many days. */
   readonly daysMax: number | null
 }
 
-/** A page of the open opportunities, best first. */
+/** One page of open opportunities, best first. */
 export interface OpportunityPage {
   readonly opportunities: readonly Opportunity[]
   readonly total: number
   readonly next: { readonly pin: number; readonly offset: number } | null
 }
 
-/** An outcome that a quote buys. */
 export interface QuoteLeg {
   readonly market: MarketView
   /** 0 or 1. */
@@ -43,19 +41,19 @@ export interface QuoteLeg {
 }
 
 /**
- * Why there is no opportunity in a basket. `not_open`: a market does not trade. `stale_book`: a book may be out of date,
- * or was neither changed nor confirmed for too long. `not_identical`: nothing says that exactly one of the legs wins.
+ * Why a basket is no opportunity. `not_open`: a market does not trade. `stale_book`: a book may be stale, or was
+ * neither changed nor confirmed for too long. `not_identical`: it is not certain that exactly one leg wins.
  */
 export type NoOpportunity = NoBasket | 'not_open' | 'stale_book' | 'not_identical'
 
-/** What a basket would cost and earn now. */
+/** Current cost and profit of a basket. */
 export type Quote =
   | { readonly isPossible: true; readonly opportunity: Opportunity }
   | { readonly isPossible: false; readonly reason: Exclude<NoOpportunity, 'below_minimum'> }
   | {
       readonly isPossible: false
       readonly reason: 'below_minimum'
-      /** The least contracts of each leg that every venue accepts. */
+      /** Minimum contracts of each leg that every venue accepts. */
       readonly minContracts: SizeMicros
     }
 
@@ -67,13 +65,12 @@ export interface ArbitrageView {
     readonly offset: number
     readonly limit: number
   }): OpportunityPage | 'expired'
-  /** An open one by its id; null when it has ended, or never was. */
+  /** Null if it has ended or never existed. */
   find(id: string): Opportunity | null
-  /** The open ones of a market. */
   ofMarket(market: MarketNumber): readonly Opportunity[]
-  /** What the legs would cost now; `contracts` null: as many as earn. */
+  /** Current cost of the legs; `contracts` null: as many as earn. */
   quote(legs: readonly QuoteLeg[], contracts: SizeMicros | null): Quote
-  /** Ended ones that had lasted, by when they ended. */
+  /** Past opportunities that lasted long enough to be recorded, by end time. */
   past(query: SliceQuery): readonly PastOpportunityRow[]
   oldestPastMs(): TimeMs | null
 }

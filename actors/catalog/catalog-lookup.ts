@@ -1,5 +1,5 @@
-// How markets and events of the catalogue are found, listed and counted, whoever owns them: the catalogue that takes the
-// venues' listings, or the mirror of one that another process takes.
+// Lookups, lists and counts of markets and events. Shared by the catalogue that reads the venues' listings and by the
+// mirror of another process's catalogue.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
@@ -67,18 +67,18 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
   abstract venueTrades(venue: VenueKey, query: SliceQuery): readonly VenueTrade[]
   abstract oldestVenueTradeMs(venue: VenueKey): TimeMs | null
 
-  /** Adds a watcher behind those already there; `onListed` is called at once for every known market. */
+  /** Adds a watcher after the existing ones. `onListed` is called synchronously for every known market. */
   watch(watcher: CatalogWatcher): void {
     this.#watchers.push(watcher)
     for (const { actor } of this.registry.all()) watcher.onListed(actor)
   }
 
-  /** Calls every watcher with a market whose listing changed. */
+  /** Notifies all watchers of a changed listing. */
   protected notifyListed(market: MarketView): void {
     for (const watcher of this.#watchers) watcher.onListed(market)
   }
 
-  /** Takes an event's listing. Markets are found by the words of their event's title as well. */
+  /** Takes an event's listing. The search for markets includes the words of their event's title. */
   protected takeEvent(listing: ReadEvent): void {
     const { isChanged, isRetitled } = this.events.take(listing)
     if (!isChanged) return
@@ -89,7 +89,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     for (const watcher of this.#watchers) watcher.onEvent?.(markets)
   }
 
-  /** Adds a market that was not known. */
   protected register(entry: Entry): Entry {
     const { actor } = entry
     this.registry.add(entry)
@@ -99,7 +98,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return entry
   }
 
-  /** Forgets a market, and its event with its last one. */
+  /** Removes a market, and its event with the last market. */
   protected unregister(market: MarketView, publisher: Pick<Publisher, 'removeMarket'>): void {
     const { number } = market.ref
     this.registry.remove(number, this.columns.summary(number) ?? market.summary)
@@ -112,7 +111,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     for (const watcher of this.#watchers) watcher.onRemoved(market)
   }
 
-  /** A market changed, by a listing, a status or a trade: updates columns, keys and search texts. */
+  /** Updates columns, keys and search texts after a listing, a status change or a trade. */
   protected note(market: MarketView): void {
     const { summary } = market
     const { number } = market.ref
@@ -130,7 +129,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     if (isRelisted(before, summary)) this.notifyListed(market)
   }
 
-  /** Puts a market under its event and into the columns; forgets an event that its last market left. */
+  /** Assigns a market to its event and its columns. Removes an event that lost its last market. */
   #assignEvent(market: MarketView): void {
     const { number } = market.ref
     const before = this.events.eventOf(number)
@@ -139,7 +138,6 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     if (before !== null && before !== event) this.events.removeIfEmpty(before)
   }
 
-  /** Of the event that a market names. */
   protected eventTitle(summary: MarketSummary): string | null {
     return summary.event === null ? null : (this.event(summary.venue, summary.event)?.title ?? null)
   }
@@ -152,7 +150,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.ofNative(venue, nativeId)
   }
 
-  /** The texts by which markets are found, for an index that is built again. */
+  /** Search texts of all markets, for rebuilding an index. */
   *texts(): Iterable<MarketText> {
     for (const { actor } of this.registry.all()) {
       const { ref, summary } = actor
@@ -164,7 +162,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.registry.all()
   }
 
-  /** Whether markets of every venue are known. */
+  /** Whether at least one market of every venue is known. */
   get hasEveryVenue(): boolean {
     return this.names.keys.every((venue) => this.registry.has(venue))
   }
@@ -220,7 +218,7 @@ export abstract class CatalogLookup<Entry extends MarketEntry> implements Catalo
     return this.events.bySlug(slug)
   }
 
-  /** Those whose own listing is known, in the order of their numbers. */
+  /** Events whose own listing is known, in order of their numbers. */
   listedEvents(): Iterable<EventSummary> {
     return this.events.listed()
   }

@@ -1,5 +1,5 @@
-// Which markets exist: takes the venues' catalogues, spawns one actor a market, finds markets and events by any of their
-// ids, and forgets old ones. An owner, called directly.
+// Takes the venues' catalogues, spawns one actor per market, finds markets and events by any of their ids, and removes
+// old ones.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, VenueKey } from '../../engine/ids.ts'
@@ -32,20 +32,20 @@ import { OldMarkets } from './old-markets.ts'
 
 export type { MarketActorRef as KnownMarket } from './market-registry.ts'
 
-/** Figures of a market that trades are saved within this time, however busy the process is. */
+/** Figures of a trading market are saved within this time, even under load. */
 const UNSAVED_MS_MAX = 60_000
 const UNSAVED_TRADES_MAX = 10_000
 
 export class Catalog extends CatalogLookup<MarketActorRef> {
   readonly #system: System
   readonly #storage: Storage
-  /** The start of the first remembered run. */
+  /** Start of the first recorded run. */
   #recordsSinceMs: TimeMs | null = null
   readonly #parts: MarketParts
   readonly #old: OldMarkets
-  /** Fingerprints of stored details, once this run knows them; bounded by the markets. */
+  /** Fingerprints of stored details, as far as this run knows them. Bounded by the markets. */
   readonly #fingerprints = new Map<MarketNumber, number>()
-  /** The venue's time of change of each listing that this run has read; bounded by the markets. */
+  /** The venue's change time of each listing that this run has read. Bounded by the markets. */
   readonly #changedAtMs = new Map<MarketNumber, TimeMs>()
 
   constructor(parts: {
@@ -67,11 +67,11 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     this.#old = new OldMarkets(parts.storage)
   }
 
-  /** Loads the catalogue of the last run; returns how many markets it has. */
+  /** Loads the catalogue of the last run; returns its number of markets. */
   load(): number {
     this.events.load()
     for (const { number, summary } of this.#storage.markets.all()) {
-      // Markets of a venue that has left the table stay on disk, unseen.
+      // Markets of a venue that was removed from the table stay on disk, unused.
       if (this.names.has(summary.venue)) this.#addMarket(number, this.#corrected(number, summary))
     }
     this.events.removeEmpty()
@@ -79,7 +79,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return this.registry.count
   }
 
-  /** Volumes that an earlier version stored as contracts × last price are read from the venue's row. */
+  /** Earlier versions stored volumes as contracts × last price. Such volumes are read from the venue's row instead. */
   #corrected(number: MarketNumber, summary: MarketSummary): MarketSummary {
     const { figuresIn } = this.names.of(summary.venue)
     if (figuresIn === null || summary.figuresAtMs !== null) return summary
@@ -122,9 +122,8 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
   }
 
   /**
-   * Takes a page of a venue's catalogue; returns the markets that were not known before. Left out are unknown markets that
-   * `forget` would drop again, events without a known market, and copies that are older than what is known; for those
-   * `onOlder` is called.
+   * Takes a page of a venue's catalogue; returns the new markets. Omits new markets that `removeOld` would remove
+   * again, events without a known market, and copies older than the known one. Calls `onOlder` for such copies.
    */
   take(
     page: { readonly markets: readonly ReadListing[]; readonly events: readonly ReadEvent[] },
@@ -134,7 +133,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       (listing) =>
         this.entryOfNative(listing.venue, listing.nativeId) !== null || !this.#old.isOld(listing),
     )
-    // Events first, since a market's search text has its event's title.
+    // Events first, because the search text of a market contains its event's title.
     const named = new Set(markets.map(({ venue, event }) => `${venue}${event}`))
     for (const listing of page.events) {
       const { venue, nativeId } = listing
@@ -149,13 +148,13 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
         this.#fingerprints.set(number, fingerprint(listing))
         this.#noteChanged(number, listing)
         const market = this.#addMarket(number, summaryOf(this.#read(listing)))
-        // In a first crawl every market is new: none is announced.
+        // The first crawl announces no market: all are new.
         if (this.isLoaded && listing.status === 'open') this.#publishOpened(market.actor)
         fresh.push(market)
       } else {
         const { summary } = existing.actor
         const isOlder = this.#isOlder(existing, listing)
-        // A resolved market stays resolved, whatever else is taken of the listing.
+        // A resolved market stays resolved, whichever other fields of the listing are taken.
         if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
         if (!isOlder) this.#updateExisting(existing, listing)
       }
@@ -191,12 +190,12 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       existing.send({ kind: 'summary', summary })
       this.note(actor)
     }
-    // For a relisted market the watchers were called already, in this turn.
+    // The watchers were already called for a relisted market in this tick.
     if (!hasNewDetails || isRelisted(before, actor.summary)) return
     this.notifyListed(actor)
   }
 
-  /** Stores description and native listing when they changed; the summary is written by the market's actor. */
+  /** Stores changed descriptions and native listings. The market's actor writes the summary. */
   #takeDetails({ ref, present }: MarketActor, { description, native }: ReadListing): boolean {
     const { number } = ref
     const details = { description, native }
@@ -208,7 +207,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return true
   }
 
-  /** A listing with the time of its figures: of a venue that names none, now. */
+  /** Adds the time of the figures; now, if the venue states none. */
   #read(listing: ReadListing): ReadListing {
     const figuresAtMs = listing.figuresAtMs ?? this.#parts.nowMs()
     return { ...listing, figuresAtMs, dayFiguresAtMs: figuresAtMs }
@@ -232,12 +231,12 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return this.register(this.#system.spawn<MarketMessage, MarketActor>(actor))
   }
 
-  // Forgetting
+  // Removal
 
   /**
-   * Forgets at most `countMax` markets that are resolved, ended over `retentionDays` ago and have neither trades nor ticks
-   * left, each event with its last market; returns how many. One call looks at a slice of the markets. A page that lists
-   * so old a market does not bring it back.
+   * Removes at most `countMax` markets that are resolved, ended over `retentionDays` ago and have no trades or ticks
+   * left. Removes each event with its last market. Returns the number of markets. One call checks a slice of the
+   * markets. A page that lists such an old market does not add it again.
    */
   removeOld(nowMs: TimeMs, retentionDays: number, countMax: number): number {
     this.#old.setRetainedFrom(nowMs - retentionDays * DAY_MS)
@@ -252,7 +251,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
     return markets.length
   }
 
-  // What only the disk knows
+  // Data on disk only
 
   get recordsSinceMs(): TimeMs {
     this.#recordsSinceMs ??= this.#storage.runs.all()[0]?.startedAtMs ?? this.#parts.nowMs()

@@ -1,6 +1,5 @@
-// What changed in a listing that was read again: its summary, what watchers need, or only what is kept on disk. Details
-// are compared by a fingerprint: keeping those of a hundred thousand markets in memory, or reading them at each crawl,
-// would cost too much. Pure.
+// Detects what changed in a listing: its summary, data for watchers, or only stored data. Details are compared by a
+// fingerprint, because caching or reading those of a hundred thousand markets is too expensive.
 
 import { crc32 } from 'node:zlib'
 import { isEqualFees } from '../../engine/market/fees.ts'
@@ -13,7 +12,7 @@ import {
 import type { TimeMs } from '../../engine/units.ts'
 import type { EventSummary, ListingDetails, MarketSummary } from '../../storage/contract/storage.ts'
 
-/** Field by field: a rest pattern would give each of the many summaries its own hidden class. */
+/** Assigns field by field: a rest pattern would give each summary its own hidden class. */
 export function summaryOf(listing: MarketListing): MarketSummary {
   return {
     venue: listing.venue,
@@ -51,15 +50,12 @@ export function summaryOf(listing: MarketListing): MarketSummary {
   }
 }
 
-/** Whether a copy is older than the known one, by the venue's own times of change. */
+/** Returns whether a copy is older than the known one, by the venue's change times. */
 export function isOlder(changedAtMs: TimeMs | null, currentAtMs: TimeMs | null): boolean {
   return changedAtMs !== null && currentAtMs !== null && changedAtMs < currentAtMs
 }
 
-/**
- * The summary of a listing that was read again: fields that the answer lacks stay as they were. What is known of the
- * market's end follows `resolutionAfter`.
- */
+/** Merges a new listing into a summary. Missing fields keep their value. Resolution fields follow `resolutionAfter`. */
 export function mergedSummary(before: MarketSummary, listing: ReadListing): MarketSummary {
   const summary = summaryOf({
     ...listing,
@@ -72,7 +68,7 @@ export function mergedSummary(before: MarketSummary, listing: ReadListing): Mark
     closeAtMs: listing.closeAtMs ?? before.closeAtMs,
     tickMicros: listing.tickMicros ?? before.tickMicros,
     ...resolutionAfter(before, listing),
-    // An answer that says nothing of fees takes no statement back; one that cannot be read does.
+    // A listing without fees does not revoke known fees; one with unreadable fees does.
     fees: listing.fees.now.source === null ? before.fees : listing.fees,
     orderSizeMin: listing.orderSizeMin ?? before.orderSizeMin,
     otherPayout: listing.otherPayout ?? before.otherPayout,
@@ -99,23 +95,23 @@ export function eventSummaryOf(listing: EventListing): EventSummary {
   }
 }
 
-/** Equal as JSON but for when they were read; both have their keys in one order. */
+/** Equal as JSON except for the read times. Both have their keys in the same order. */
 export function isEqualSummary(one: MarketSummary, other: MarketSummary): boolean {
   const { figuresAtMs, dayFiguresAtMs } = one
   return isEqualRecord(one, { ...other, figuresAtMs, dayFiguresAtMs })
 }
 
-/** Equal as JSON; both have their keys in one order. */
+/** Equal as JSON. Both must have their keys in the same order. */
 export function isEqualRecord(one: object, other: object): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Stands for description and native listing; one change in four thousand million goes unnoticed. */
+/** CRC-32 of description and native listing. One change in about 4 billion goes undetected. */
 export function fingerprint({ description, native }: ListingDetails): number {
   return crc32(JSON.stringify([description, native]))
 }
 
-/** Whether two summaries of a market differ in more than what trades and quotes move. */
+/** Returns whether two summaries differ in fields other than those moved by trades and quotes. */
 export function isRelisted(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.status === after.status &&
@@ -138,7 +134,7 @@ export function isRelisted(before: MarketSummary, after: MarketSummary): boolean
   )
 }
 
-/** Whether two summaries differ in what the `changed` message of the lifecycle channel carries. */
+/** Returns whether two summaries differ in fields of the lifecycle channel's `changed` message. */
 export function hasLifecycleChange(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&
@@ -149,13 +145,13 @@ export function hasLifecycleChange(before: MarketSummary, after: MarketSummary):
   )
 }
 
-/** That a market whose state was not known has no result is no news: most markets never had one. */
+/** A change from an unknown state to no result is not published: most markets never had a result. */
 function isEqualResolution(before: MarketSummary, after: MarketSummary): boolean {
   const isFinal = after.status === 'resolved'
   return isFinal || (before.resolutionStatus ?? 'none') === (after.resolutionStatus ?? 'none')
 }
 
-/** Whether two summaries differ in words by which a market is found. */
+/** Returns whether two summaries differ in searchable words. */
 export function isReworded(before: MarketSummary, after: MarketSummary): boolean {
   return !(
     before.question === after.question &&

@@ -1,5 +1,5 @@
-// What lists of events filter and sort by, in columns: the sums of each event's markets, kept up to date as these change,
-// so that neither a list nor a look adds anything up.
+// Filter and sort columns for lists of events. The sums of each event's markets are updated incrementally, so that a
+// list adds nothing up.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketStatus } from '../../engine/market/market.ts'
@@ -10,7 +10,7 @@ import { SortedRows } from '../rows/sorted-rows.ts'
 import type { EventFilter } from '../views.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** What a market adds to its event. */
+/** The share of one market in its event's sums. */
 export interface MarketShare {
   readonly status: MarketStatus
   readonly volume24h: number
@@ -20,10 +20,10 @@ export interface MarketShare {
 
 const UNKNOWN = 0
 
-/** Rows by the event's number of this run; bounded by the events. */
+/** Indexed by the event's number in this run. Bounded by the events. */
 export class EventColumns {
   readonly #rows = new Columns()
-  /** The venue, once the event's own listing is known: events that are only named by markets are not listed. */
+  /** The venue once the event's own listing is known. Events without a listing of their own are not listed. */
   readonly #venues = this.#rows.bytes()
   readonly #marketCounts = this.#rows.integers()
   readonly #openCounts = this.#rows.integers()
@@ -35,11 +35,11 @@ export class EventColumns {
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
-  /** By slot, for one cut at a time: 1 for a chosen event. */
+  /** By slot, for one selection at a time: 1 for a selected event. */
   #isChosen = new Uint8Array(0)
   #selected = new Uint32Array(0)
 
-  /** Adds a new event; its number must be larger than any before. */
+  /** Adds a new event. Its number must be larger than all previous ones. */
   add(number: number): void {
     const slot = this.#rows.add(number)
     this.#venues.values[slot] = UNKNOWN
@@ -83,7 +83,7 @@ export class EventColumns {
     this.#move(number, share, -1)
   }
 
-  /** A market's volumes changed by so much. */
+  /** Adds the difference of a market's volumes. */
   moveVolumes(number: number, by: { volume24h: number; volumeTotal: number }): void {
     const slot = this.#rows.slot(number)
     if (slot < 0) return
@@ -130,8 +130,8 @@ export class EventColumns {
   }
 
   /**
-   * The numbers of the events that pass, by 24-hour volume, most first, equal ones in order of number; overwritten by the
-   * next cut. `isTitled`: by number, 1 where the title has the wanted words; null: any title.
+   * Numbers of the matching events by 24-hour volume, descending, then by number. The next call overwrites the result.
+   * `isTitled`: 1 by number if the title matches; null: any title.
    */
   select(filter: EventFilter, isTitled: Uint8Array | null): Uint32Array {
     const { length, numbers } = this.#rows
@@ -176,7 +176,7 @@ export class EventColumns {
   }
 }
 
-/** Above UNKNOWN. */
+/** Greater than UNKNOWN. */
 function venueByte(venue: VenueKey): number {
   return venue.charCodeAt(0)
 }

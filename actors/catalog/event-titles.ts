@@ -1,5 +1,5 @@
-// Finds the events whose titles have all words of a text. Words and their beginnings count as in the search of markets.
-// A library's radix tree leads from words to events, so that a request reads no title.
+// Finds events whose titles contain all words of a text. Words and prefixes match as in the search for markets. A radix
+// tree maps words to events, so that a request reads no title.
 
 import SearchableMap from 'minisearch/SearchableMap'
 import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/tokenizer.ts'
@@ -7,11 +7,11 @@ import { firstAtLeast } from '../../engine/search/word-index.ts'
 
 /** Bounded by the events. */
 export class EventTitles {
-  /** Numbers of events by word, ascending. */
+  /** Event numbers by word, ascending. */
   readonly #events = new SearchableMap<number[]>()
   #last = 0
 
-  /** Adds an event; its number is larger than any before, or its former title was removed. */
+  /** Adds an event. Its number must be larger than all previous ones, or its former title was removed. */
   put(number: number, title: string): void {
     this.#last = Math.max(this.#last, number)
     for (const word of new Set(wordsOf(title))) {
@@ -22,7 +22,7 @@ export class EventTitles {
     }
   }
 
-  /** Removes an event, by the title under which it was put. */
+  /** Removes an event, by the title it was added with. */
   remove(number: number, title: string): void {
     for (const word of new Set(wordsOf(title))) {
       const numbers = this.#events.get(word)
@@ -34,11 +34,11 @@ export class EventTitles {
     }
   }
 
-  /** By number: 1 where the title has every word; all 0 when the text has no words. */
+  /** By number: 1 if the title contains every word; all 0 if the text has no words. */
   find(text: string): Uint8Array {
     const words = queryWords(text)
     const foundCounts = new Uint8Array(this.#last + 1)
-    // Each word counts once more the events that had all words before it.
+    // Each word increments only the events that contain all previous words.
     for (const [index, word] of words.entries()) {
       for (const numbers of this.#numbersOf(word)) {
         for (const number of numbers) {

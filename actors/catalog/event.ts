@@ -1,4 +1,4 @@
-// One event as readers see it: its listing, and the sums of its markets as of now.
+// One event for readers: its listing and the current sums of its markets.
 
 import type { NativeEventId, VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketStatus } from '../../engine/market/market.ts'
@@ -7,27 +7,25 @@ import type { EventSummary, EventTable } from '../../storage/contract/storage.ts
 import type { EventView, MarketView } from '../views.ts'
 import type { EventColumns } from './event-columns.ts'
 
-/** Where an event and its markets are looked up. */
 export interface EventSources {
   readonly table: EventTable
   readonly columns: EventColumns
   readonly platform: (venue: VenueKey) => string
-  /** A market and its 24-hour volume. */
   readonly market: (number: MarketNumber) => MarketView | null
   readonly volume24h: (number: MarketNumber) => number
 }
 
-/** An event that markets name, whether or not its own listing is known yet. */
+/** An event that markets reference, with or without its own listing. */
 export class NamedEvent {
-  /** Of this run: larger than any before, never used again. */
+  /** Unique in this run: ascending, never reused. */
   readonly number: number
   readonly venue: VenueKey
   readonly nativeId: NativeEventId
   readonly markets = new Set<MarketNumber>()
   view: ListedEvent | null = null
-  /** The fingerprint of the stored details; null: not known in this run. */
+  /** Fingerprint of the stored details; null: unknown in this run. */
   fingerprint: number | null = null
-  /** The venue's time of change of the stored listing, as far as this run knows. */
+  /** The venue's change time of the stored listing; null: unknown in this run. */
   changedAtMs: TimeMs | null = null
 
   constructor(number: number, venue: VenueKey, nativeId: NativeEventId) {
@@ -37,7 +35,6 @@ export class NamedEvent {
   }
 }
 
-/** An event with its listing. */
 export class ListedEvent implements EventView {
   readonly #named: NamedEvent
   readonly #sources: EventSources
@@ -74,7 +71,7 @@ export class ListedEvent implements EventView {
     return this.#sources.table.details(venue, nativeId)?.description ?? null
   }
 
-  /** One pass that keeps the best so far: events have thousands of markets. */
+  /** Single pass that holds only the best so far: events have thousands of markets. */
   markets(limit: number): MarketView[] {
     const { volume24h, market } = this.#sources
     const best: { readonly number: MarketNumber; readonly volume: number }[] = []
@@ -94,7 +91,7 @@ export class ListedEvent implements EventView {
   }
 }
 
-/** More volume first, equal ones by number. */
+/** Higher volume first, then by number. */
 function isBefore(
   number: MarketNumber,
   volume: number,

@@ -1,6 +1,5 @@
-// The events of all venues, and which markets each has: an event is known for as long as one of its markets is. A
-// listing of an event without a known market is not taken, so that an event that was forgotten with its last market does
-// not come back at the next crawl. Part of the catalogue.
+// The events of all venues and their markets. An event exists as long as one of its markets does. Listings of events
+// without a known market are ignored, so that a removed event does not return at the next crawl.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type NativeEventId, nativeEventId, type VenueKey } from '../../engine/ids.ts'
@@ -34,19 +33,19 @@ export class Events {
     this.#sources = { ...sources, table, columns: this.columns }
   }
 
-  /** Loads the events of the last run; call it before their markets are added. */
+  /** Loads the events of the last run. Call it before their markets are added. */
   load(): void {
     for (const summary of this.#table.all()) {
       this.#list(this.#namedOf(summary.venue, summary.nativeId), summary)
     }
   }
 
-  /** The number of events whose own listing is known. */
+  /** Number of events whose own listing is known. */
   get count(): number {
     return this.#listedCount
   }
 
-  /** In the order of their numbers. */
+  /** In order of their numbers. */
   *listed(): Iterable<EventSummary> {
     for (const { view } of this.#byNumber.values()) if (view !== null) yield view.summary
   }
@@ -59,7 +58,7 @@ export class Events {
     return this.#byNumber.get(number)?.view ?? null
   }
 
-  /** In any case; where several venues have the slug, the event with more volume. */
+  /** Case-insensitive. If several venues have the slug, the event with the highest volume. */
   bySlug(slug: string): EventView | null {
     let best: ListedEvent | null = null
     for (const { view } of this.#bySlug.get(slug.toLowerCase()) ?? []) {
@@ -68,12 +67,12 @@ export class Events {
     return best
   }
 
-  /** By the venue's id, in any case. */
+  /** By the venue's id, case-insensitive. */
   marketsOf(venue: VenueKey, nativeId: string): ReadonlySet<MarketNumber> {
     return this.#find(venue, nativeId)?.markets ?? NO_MARKETS
   }
 
-  /** Of every event of a series, in any case. */
+  /** Markets of all events of a series, case-insensitive. */
   *marketsOfSeries(venue: VenueKey, series: string): Iterable<MarketNumber> {
     for (const { markets } of this.#bySeries.of(venue).get(series.toLowerCase()) ?? [])
       yield* markets
@@ -83,15 +82,15 @@ export class Events {
     return this.marketsOf(venue, nativeId).size > 0
   }
 
-  /** The numbers of the events that pass, most 24-hour volume first. */
+  /** Numbers of the matching events by 24-hour volume, descending. */
   select(filter: EventFilter): Uint32Array {
     const isTitled = filter.search === null ? null : this.#titles.find(filter.search)
     return this.columns.select(filter, isTitled)
   }
 
   /**
-   * Takes an event's listing, and stores it when it changed; returns whether its summary changed, and whether its title
-   * did. A copy older than the known one is left out.
+   * Takes an event's listing and stores it if it changed. Returns whether the summary and the title changed. Ignores a
+   * copy older than the known one.
    */
   take(read: ReadEvent): { readonly isChanged: boolean; readonly isRetitled: boolean } {
     const named = this.#namedOf(read.venue, read.nativeId)
@@ -116,8 +115,8 @@ export class Events {
   }
 
   /**
-   * Puts a market under its event, or under none, and returns the event. Call `leave` for the event before once the
-   * market's figures are taken out of it.
+   * Assigns a market to an event or to none, and returns the event. Call `removeIfEmpty` for the previous event after
+   * the market's figures are subtracted from it.
    */
   assignMarket({ venue, number }: MarketRef, event: NativeEventId | null): NamedEvent | null {
     const before = this.#eventOf.get(number) ?? null
@@ -136,7 +135,7 @@ export class Events {
     return this.#eventOf.get(market) ?? null
   }
 
-  /** Forgets the event if it has no market any more. */
+  /** Removes the event if it has no markets. */
   removeIfEmpty(named: NamedEvent): void {
     if (named.markets.size > 0) return
     const { number, venue, nativeId } = named
@@ -152,7 +151,7 @@ export class Events {
     this.columns.remove(number)
   }
 
-  /** After the markets were loaded: forgets the events without markets. */
+  /** Removes events without markets. Call it after the markets are loaded. */
   removeEmpty(): void {
     for (const ofVenue of this.#byNative.values()) {
       for (const named of ofVenue.values()) this.removeIfEmpty(named)
@@ -185,7 +184,7 @@ export class Events {
     if (summary.series !== null) addTo(this.#bySeries.of(venue), summary.series, named)
   }
 
-  /** Removes the keys by which an event is found. */
+  /** Removes the lookup keys of an event. */
   #unlist(named: NamedEvent, { title, slug, series }: EventSummary): void {
     this.#titles.remove(named.number, title)
     removeFrom(this.#bySlug, slug, named)

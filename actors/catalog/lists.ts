@@ -1,5 +1,5 @@
-// Pages of markets and events: a list is cut from the columns once, pinned, and shown a page at a time, each market or
-// event as it is then.
+// Pages of markets and events. The columns select a list once; the list is pinned and read page by page, each entry
+// with its current values.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -22,11 +22,11 @@ import type { MarketColumns } from './market-columns.ts'
 
 const RELEVANCE_MAX = 10_000
 
-/** Finds markets by their words, in a thread of its own. */
+/** Full-text search for markets in a worker thread. */
 export interface SearchIndex {
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void
   remove(number: MarketNumber): void
-  /** Best first when ranked. Rejects with UNAVAILABLE when too many searches wait. */
+  /** Best first if ranked. Rejects with UNAVAILABLE if too many searches wait. */
   find(text: string, isRanked: boolean, requester: Requester): Promise<Uint32Array>
 }
 
@@ -36,7 +36,7 @@ export class CatalogLists {
   readonly #index: SearchIndex
   readonly #market: (number: MarketNumber) => MarketView | null
   readonly #rankings: Rankings
-  /** Searches under way, by their key: equal searches share one. Bounded by the index. */
+  /** Running searches by key: equal searches share one. Bounded by the index. */
   readonly #searching = new Map<string, Promise<Ranking>>()
 
   constructor(parts: {
@@ -61,7 +61,7 @@ export class CatalogLists {
     const ranking = pinned ?? this.#rankings.shared(key)
     if (ranking !== null) return this.#marketPage(ranking, query)
     const numbers = this.#columns.select(query, among?.markets ?? null)
-    // A look-up of a few markets that fits one page needs no pin.
+    // A lookup that fits one page needs no pin.
     const isSinglePage = among !== null && numbers.length <= query.offset + query.limit
     return this.#marketPage(
       isSinglePage ? { pin: 0, numbers } : this.#rankings.add(key, numbers),
@@ -69,7 +69,7 @@ export class CatalogLists {
     )
   }
 
-  /** At once from a ranking that is kept. Rejects with UNAVAILABLE when too many searches wait. */
+  /** Uses a cached ranking if there is one. Rejects with UNAVAILABLE if too many searches wait. */
   search(
     query: SearchQuery,
     requester: Requester = SYSTEM,
@@ -119,7 +119,7 @@ export class CatalogLists {
   }
 }
 
-/** One text for the filter and order of a list: rankings are shared by it, and pins are bound to it. */
+/** Key of a list's filter and order. Rankings are shared by key, and pins are bound to it. */
 function marketKey(query: {
   readonly filter: MarketFilter
   readonly sortBy: MarketOrder | 'relevance'

@@ -1,6 +1,5 @@
-// What lists of markets filter and sort by, in columns, updated at each listing, status and trade, together with the sums
-// of each event (actors/catalog/event-columns.ts). A list of a hundred thousand markets is cut from them within a turn of
-// the loop.
+// Filter and sort columns for lists of markets. Updated at each listing, status change and trade, together with the
+// sums of each event. Selects a list from a hundred thousand markets within one event-loop tick.
 
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
 import {
@@ -17,47 +16,50 @@ import type { MarketFilter, MarketOrder, MarketPhase, MarketView } from '../view
 import type { EventColumns, MarketShare } from './event-columns.ts'
 import { TermSets, Terms } from './terms.ts'
 
-/** More candidates than these are marked in an array as long as the catalogue instead of sorted. */
+/** More candidates than this are marked in an array as long as the catalogue instead of sorted. */
 const SORTED_CANDIDATES_MAX = 1_024
 
-/** Up to so many rows are sorted by themselves; for more, the sorted rows of the catalogue are walked. */
+/** At most this many rows are sorted on their own; for more, the sorted rows of the catalogue are scanned. */
 const SORTED_ALONE_MAX = 4_096
 
-/** The part of a market that the columns hold. */
+/** The fields of a market that the columns store. */
 type RankedMarket = Pick<MarketView, 'ref' | 'summary' | 'volume24h' | 'volumeTotal'>
 
-/** Rows by the market's number; bounded by the markets. */
+/** Indexed by market number. Bounded by the markets. */
 export class MarketColumns {
   readonly #eventColumns: EventColumns
   readonly #rows = new Columns()
   readonly #summaries = this.#rows.objects<MarketSummary | null>(null)
   readonly #states = this.#rows.bytes()
   readonly #volumes24h = this.#rows.floats()
-  /** NaN when unknown, as in the two columns below. */
+  /** NaN: unknown. Also for the two columns below. */
   readonly #volumesTotal = this.#rows.floats()
   readonly #createdAtMs = this.#rows.floats()
   readonly #closeAtMs = this.#rows.floats()
   readonly #categories = this.#rows.integers()
   readonly #eventSlugs = this.#rows.integers()
   readonly #tagSets = this.#rows.integers()
-  /** The event's number of this run; 0 for none. */
+  /** The event's number in this run; 0: none. */
   readonly #events = this.#rows.integers()
   readonly #terms = new Terms()
   readonly #sets = new TermSets()
   readonly #byVolume = new SortedRows(this.#rows, this.#volumes24h)
   readonly #byCreatedAt = new SortedRows(this.#rows, this.#createdAtMs)
   readonly #byCloseAt = new SortedRows(this.#rows, this.#closeAtMs)
-  /** The three fields below serve one cut at a time; they are kept, since fresh ones would be a megabyte of garbage each. */
+  /**
+   * The three fields below serve one selection at a time. They are reused, because new ones would cost 1 MB of garbage
+   * each.
+   */
   readonly #keys = new Float64Array(SORTED_ALONE_MAX)
   #selected = new Uint32Array(0)
-  /** By slot: 1 for a row that is chosen. */
+  /** By slot: 1 for a selected row. */
   #isChosen = new Uint8Array(0)
 
   constructor(eventColumns: EventColumns) {
     this.#eventColumns = eventColumns
   }
 
-  /** Takes a new market, or a changed one, with its event's number (0: none). */
+  /** Adds or updates a market, with its event's number (0: none). */
   put(market: RankedMarket, event: number): void {
     const { summary } = market
     const { number } = market.ref
@@ -91,7 +93,7 @@ export class MarketColumns {
     this.#byCloseAt.touch(slot)
   }
 
-  /** Writes the columns that lists are sorted by. */
+  /** Writes the sort columns. */
   #putKeys(slot: number, { summary, volume24h }: RankedMarket): void {
     const createdAtMs = summary.createdAtMs ?? Number.NaN
     const closeAtMs = summary.closeAtMs ?? Number.NaN
@@ -100,7 +102,7 @@ export class MarketColumns {
     if (setKey(this.#closeAtMs.values, slot, closeAtMs)) this.#byCloseAt.touch(slot)
   }
 
-  /** Most changes are of numbers alone, so texts are compared before they are looked up. */
+  /** Compares texts before looking them up, because most changes affect only numbers. */
   #putTerms(slot: number, summary: MarketSummary): void {
     const before = this.#summaries.values[slot] ?? null
     if (before === null || before.category !== summary.category) {
@@ -118,7 +120,7 @@ export class MarketColumns {
     }
   }
 
-  /** A trade moved a market's volumes: on the path of every trade, so nothing else is looked at. */
+  /** Updates a market's volumes after a trade. Hot path: nothing else is checked. */
   moveVolumes(market: RankedMarket): void {
     const slot = this.#rows.slot(market.ref.number)
     if (slot < 0) return
@@ -153,7 +155,7 @@ export class MarketColumns {
     }
   }
 
-  /** The summary that was put last; null for an unknown market. */
+  /** The last summary; null for an unknown market. */
   summary(number: MarketNumber): MarketSummary | null {
     return this.#summaries.values[this.#rows.slot(number)] ?? null
   }
@@ -162,7 +164,7 @@ export class MarketColumns {
     return this.#volumes24h.values[this.#rows.slot(number)] ?? 0
   }
 
-  /** How many markets these venues have of each status. */
+  /** Number of markets of these venues by status. */
   counts(venues: readonly VenueKey[]): Partial<Record<VenueKey, Record<MarketStatus, number>>> {
     const counts: Partial<Record<VenueKey, Record<MarketStatus, number>>> = {}
     for (const venue of venues) counts[venue] = { open: 0, closed: 0, resolved: 0 }
@@ -182,8 +184,8 @@ export class MarketColumns {
   }
 
   /**
-   * The numbers of the markets that pass, sorted: unknown values last in both directions, equal ones in order of number.
-   * `candidates` null: all markets. Overwritten by the next cut.
+   * Sorted numbers of the matching markets. Unknown values are last in both directions; ties are in order of number.
+   * `candidates` null: all markets. The next call overwrites the result.
    */
   select(
     query: { filter: MarketFilter; sortBy: MarketOrder; order: 'asc' | 'desc' },
@@ -200,7 +202,7 @@ export class MarketColumns {
     return selected
   }
 
-  /** Marks the rows that pass, of all or of the candidates; returns how many they are. */
+  /** Marks the matching rows of all markets or of the candidates; returns their number. */
   #mark(filter: MarketFilter, candidates: ArrayLike<MarketNumber> | null): number {
     const { length } = this.#rows
     if (this.#isChosen.length < length) this.#isChosen = new Uint8Array(length * 2)
@@ -219,7 +221,7 @@ export class MarketColumns {
     return count
   }
 
-  /** The slots that are marked, in ascending order. */
+  /** The marked slots, ascending. */
   #marked(count: number): Uint32Array {
     const slots = new Uint32Array(count)
     for (let slot = 0, index = 0; index < count; slot += 1) {
@@ -247,7 +249,7 @@ export class MarketColumns {
     }
   }
 
-  /** The numbers that pass, in their order, at most `countMax`; overwritten by the next cut. */
+  /** The matching numbers in their given order, at most `countMax`. The next call overwrites the result. */
   filtered(numbers: ArrayLike<MarketNumber>, filter: MarketFilter, countMax: number): Uint32Array {
     const passes = this.#test(filter)
     const isAmong = filter.among === null ? null : new Set(filter.among.markets)
@@ -276,7 +278,7 @@ export class MarketColumns {
     return sortBy === 'close_time' ? this.#byCloseAt : this.#byVolume
   }
 
-  /** In ascending order, each once. */
+  /** Ascending, without duplicates. */
   #slotsOf(numbers: ArrayLike<MarketNumber>): Uint32Array {
     const slots = new Set<number>()
     for (let index = 0; index < numbers.length; index += 1) {
@@ -306,7 +308,7 @@ export class MarketColumns {
     const { resolution } = filter
     const summaries = this.#summaries.values
     const isTagged = filter.tags.length === 0 ? null : this.#sets.having(filter.tags)
-    // An unknown total or time is NaN, and passes no bound.
+    // An unknown total or time is NaN and matches no bound.
     return (slot) => {
       if (isRemoved[slot] === 1 || isAdmitted[states[slot] ?? 0] !== 1) return false
       if ((volumes24h[slot] ?? 0) < least24h) return false
@@ -321,7 +323,7 @@ export class MarketColumns {
   }
 }
 
-/** As records show it: a resolved market's result is final, whatever its listing stated. */
+/** As records show it: a resolved market's result is final, whatever its listing states. */
 function resolutionOf(summary: MarketSummary | null | undefined): ResolutionStatus | null {
   return summary?.status === 'resolved' ? 'resolved' : (summary?.resolutionStatus ?? null)
 }
@@ -333,12 +335,12 @@ function setKey(values: Float64Array, slot: number, key: number): boolean {
   return true
 }
 
-/** For sums: an unknown value adds nothing. */
+/** For sums: an unknown value counts as 0. */
 function orZero(value: number | undefined): number {
   return value === undefined || Number.isNaN(value) ? 0 : value
 }
 
-/** One byte: the status in two bits, whether it is unopened, and above these the venue's place in the alphabet. */
+/** One byte: the status in two bits, one bit for unopened, and above these the venue's alphabetical index. */
 type MarketState = number
 
 const UNOPENED = 4
@@ -355,7 +357,7 @@ function marketState(market: {
   return MARKET_STATUSES.indexOf(market.status) + unopened + venue
 }
 
-/** Throws an Error for a byte that is no market's. */
+/** Throws an Error for an invalid byte. */
 function venueOf(state: MarketState): VenueKey {
   const venue = VENUE_KEYS[state >> VENUE_SHIFT]
   if (venue === undefined) throw new Error(`${state} is the state of no market`)
@@ -366,12 +368,12 @@ function statusOf(state: MarketState): MarketStatus {
   return MARKET_STATUSES[state & 3] ?? 'closed'
 }
 
-/** The status with which the market counts in its event: an unopened one counts as closed. */
+/** Status that counts in the market's event: an unopened market counts as closed. */
 function statusInEvent(state: MarketState): MarketStatus {
   return (state & UNOPENED) === 0 ? statusOf(state) : 'closed'
 }
 
-/** By state: 1 where venue, status and phase of the filter admit it. */
+/** By state: 1 if the filter's venue, status and phase match. */
 function admittedStates(filter: MarketFilter): Uint8Array {
   const admitted = new Uint8Array(STATES)
   for (let state = 0; state < STATES; state += 1) {
@@ -382,7 +384,7 @@ function admittedStates(filter: MarketFilter): Uint8Array {
   return admitted
 }
 
-/** Unopened markets are listed only where status or phase ask for them. */
+/** Unopened markets are listed only if the status or phase filter includes them. */
 function isInPhase(state: MarketState, { phase, status }: MarketFilter): boolean {
   const isUnopened = (state & UNOPENED) !== 0
   if (phase === null) return !isUnopened || status === 'closed'

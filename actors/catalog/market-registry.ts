@@ -1,6 +1,5 @@
-// The markets that the catalogue knows, each as its actor and its cell, found by our number, the venue's id, an outcome or
-// a slug. Who removes a market, or changes its keys, says by which it was found, so that nothing is left
-// behind.
+// The markets of the catalogue, each with its actor, found by number, venue id, outcome or slug. Removals and key
+// changes require the old keys, so that no index entry is left behind.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
@@ -11,18 +10,18 @@ import type { MarketMessage } from '../market/parts.ts'
 import type { MarketView } from '../market/views.ts'
 import type { ActorRef } from '../system.ts'
 
-/** A market with its owner, whether that stamps updates or follows those of another process. */
+/** A market and its actor: one that stamps updates, or one that mirrors another process. */
 export interface MarketEntry<View extends MarketView = MarketView> {
   readonly actor: View
 }
 
-/** A market's actor, as the cell through which messages are sent to it. */
+/** A market's actor with the `ActorRef` that messages are sent through. */
 export type MarketActorRef = ActorRef<MarketMessage, MarketActor>
 
-/** The keys of a market that may change. */
+/** The keys of a market that can change. */
 type Keys = Pick<MarketSummary, 'outcomes' | 'slug'>
 
-/** Bounded by the catalogue, which removes what it forgets. */
+/** Bounded by the catalogue, which removes old markets. */
 export class MarketRegistry<Entry extends MarketEntry> {
   readonly #byNumber = new Map<MarketNumber, Entry>()
   readonly #byNative = new ByVenue(() => new Map<string, Entry>())
@@ -37,7 +36,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byNative.of(venue).size > 0
   }
 
-  /** In order of arrival; markets may be removed during the walk. */
+  /** In order of arrival. Markets may be removed during the iteration. */
   all(): Iterable<Entry> {
     return this.#byNumber.values()
   }
@@ -46,7 +45,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     return this.#byNumber.get(number) ?? null
   }
 
-  /** By the venue's own id, in any case. */
+  /** By the venue's own id, case-insensitive. */
   ofNative(venue: VenueKey, nativeId: string): Entry | null {
     return this.#byNative.of(venue).get(nativeId.toLowerCase()) ?? null
   }
@@ -67,7 +66,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     this.#addKeys(entry, summary)
   }
 
-  /** The market, which was found by the keys of `before`, is found by these from now on. */
+  /** Replaces the lookup keys `before` of a market with `now`. */
   rekey(number: MarketNumber, before: Keys, now: Keys): void {
     const entry = this.#byNumber.get(number)
     if (entry === undefined) return
@@ -75,7 +74,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
     this.#addKeys(entry, now)
   }
 
-  /** `keys`: by which the market was found. */
+  /** `keys`: the current lookup keys of the market. */
   remove(number: MarketNumber, keys: Keys): void {
     const entry = this.#byNumber.get(number)
     if (entry === undefined) return
@@ -103,7 +102,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
   }
 }
 
-/** Leaves a key that another market has taken over. */
+/** Keeps a key that another market has taken over. */
 function deleteIf<Key, Market>(markets: Map<Key, Market>, key: Key, market: Market): void {
   if (markets.get(key) === market) markets.delete(key)
 }

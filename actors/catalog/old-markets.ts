@@ -1,12 +1,12 @@
-// Which markets are old: resolved, ended longer ago than trades are kept, and with no trade or tick left, so that nothing
-// is lost with them but their names. All markets are looked at in turn, a slice a call.
+// Finds old markets: resolved, ended before the retention period of trades, and without trades or ticks. Only their
+// names are lost with them. Each call checks a slice of all markets in rotation.
 
 import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { MarketActorRef } from './market-registry.ts'
 
-/** Markets looked at in one call: a millisecond of work. */
+/** Markets checked per call: 1 ms of work. */
 const CHECKED_MAX = 5_000
-/** Markets whose trades and ticks are asked for in one call: a few reads of the disk each. */
+/** Markets whose trades and ticks are looked up per call: a few disk reads each. */
 const LOOKUPS_MAX = 200
 
 export class OldMarkets {
@@ -18,18 +18,19 @@ export class OldMarkets {
     this.#storage = storage
   }
 
-  /** Markets that ended before this time are old; before the first call none is. */
+  /** Markets that ended before this time are old. Before the first call no market is old. */
   setRetainedFrom(atMs: number): void {
     this.#retainedFromMs = atMs
   }
 
-  /** Whether a market ended so long ago that the catalogue does not take it. */
+  /** Returns whether a market ended so long ago that the catalogue does not take it. */
   isOld(market: MarketSummary): boolean {
     return market.status === 'resolved' && endedAtMs(market) < this.#retainedFromMs
   }
 
   /**
-   * At most `countMax` markets to forget, from where the last call stopped; a call stops at the end of the markets.
+   * Returns at most `countMax` markets to remove, starting where the last call stopped. A call stops at the end of the
+   * markets.
    */
   next(markets: Iterable<MarketActorRef>, countMax: number): MarketActorRef[] {
     const found: MarketActorRef[] = []
@@ -50,8 +51,8 @@ export class OldMarkets {
   }
 
   /**
-   * A market that this run saw resolve is kept for the whole time from then on, however early the venue says that it
-   * ended; and a market whose mailbox has messages stays until they are handled.
+   * A market that resolved in this run is retained for the full period from then on, even if the venue states an
+   * earlier end. A market with queued messages is retained until they are handled.
    */
   #isOver({ actor, isIdle }: MarketActorRef): boolean {
     return this.isOld(actor.summary) && (actor.resolvedAtMs ?? 0) < this.#retainedFromMs && isIdle
@@ -64,7 +65,7 @@ export class OldMarkets {
   }
 }
 
-/** When a resolved market was settled, else when it ended, as far as its listing states it; without any time, long ago. */
+/** Settlement time of a resolved market, else its end or creation as its listing states it. 0 without any time. */
 function endedAtMs(market: MarketSummary): number {
   return market.settledAtMs ?? market.closeAtMs ?? market.createdAtMs ?? 0
 }

@@ -1,6 +1,6 @@
-// The owner of the full-text search over markets: which changes its thread has not seen yet, and which searches wait for
-// them. An owner, called directly; the index is in a thread once it is large (engine/search/), and a new thread is
-// given every text again. One task is under way at a time; changes are handed over a few at a time.
+// Full-text search over markets: holds the changes that the index has not received and the searches that wait for it. A
+// large index runs in a worker thread (engine/search/); a new thread receives every text again. One task runs at a
+// time, and changes are sent in batches.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -17,20 +17,22 @@ import type {
 } from '../../engine/search/search-task.ts'
 import type { MarketSummary } from '../../storage/contract/storage.ts'
 
-/** Searches that wait; for one more the newest of the requester with most of them is refused. */
+/**
+ * Maximum number of waiting searches. Beyond it the newest search of the requester with the most searches is rejected.
+ */
 const FINDS_MAX = 64
-/** A search that waits for longer, for a busy thread or its index, is refused before its request times out. */
+/** A search that waits longer, for the thread or its index, is rejected before its request times out. */
 const FIND_MS_MAX = requestDeadlineMs - 500
-/** Texts handed over in one turn: some 0.25 ms of the loop, and 2 ms of the thread. */
+/** Texts sent per tick: about 0.25 ms of the event loop and 2 ms of the thread. */
 const TEXTS_PER_BATCH = 256
-/** The wait before the next attempt after a thread failed to take a change. */
+/** Delay of the retry after a thread failed to take a change. */
 const RESTART_AFTER_MS = 1_000
 
 interface Find {
   readonly requester: Requester
   readonly text: string
   readonly isRanked: boolean
-  /** How many changes were made before the search was asked for: it must see them all. */
+  /** Number of changes made before the search began. The search must include them all. */
   readonly changesBefore: number
   readonly resolve: (found: Uint32Array) => void
   readonly reject: (error: EngineError) => void
@@ -41,19 +43,16 @@ export class MarketSearch {
   readonly #port: SearchPort
   readonly #clock: Clock
   readonly #log: Log
-  /** Walks all markets there are; read a few at a time, over many turns. */
+  /** Iterates over all markets, a few per tick. */
   #texts: () => Iterable<MarketText> = () => []
-  /**
-   * Changes that the thread was not given yet, oldest first; null removes a market. One a market, the latest: bounded by the
-   * catalogue, as is the index itself.
-   */
+  /** Unsent changes, oldest first; null removes a market. One per market, the latest: bounded by the catalogue. */
   readonly #waiting = new Map<MarketNumber, MarketText | null>()
-  /** The number of all changes so far, and of those that wait no more. */
+  /** Number of all changes so far, and of those that no longer wait. */
   #changesMade = 0
   #changesSent = 0
-  /** All texts, while a new thread is being given them; changes wait until it ends. */
+  /** All texts, while a new thread receives them. Changes wait until it ends. */
   #rebuild: Iterator<MarketText> | null = null
-  /** The number of the index's last change; 0 begins a new index. */
+  /** Number of the index's last change; 0 begins a new index. */
   #seq = 0
   readonly #finds = new FairQueue<Find>(FINDS_MAX)
 
@@ -71,17 +70,20 @@ export class MarketSearch {
     this.#log = parts.log.child({ part: 'search' })
   }
 
-  /** Where all texts come from when a lost index is built again. Call it before the first change. */
+  /** Sets the source of all texts for rebuilding a lost index. Call it before the first change. */
   rebuildFrom(texts: () => Iterable<MarketText>): void {
     this.#texts = texts
   }
 
-  /** Notes and gives nothing until {@link release}, so that a catalogue that is loaded has the loop to itself. Call it before the first change. */
+  /**
+   * Ignores changes and sends nothing until {@link release}, so that loading a catalogue has the event loop to itself.
+   * Call it before the first change.
+   */
   hold(): void {
     this.#isHeld = true
   }
 
-  /** Hands over all texts that there are now, and every change from now on. */
+  /** Sends all current texts, and every later change. */
   release(): void {
     if (!this.#isHeld || this.#state === 'closed') return
     this.#isHeld = false
@@ -89,20 +91,19 @@ export class MarketSearch {
     this.#work()
   }
 
-  /** Adds a market, or replaces its words. Keeps the summary until it is handed over. */
+  /** Adds or replaces the words of a market. Retains the summary until it is sent. */
   put(number: MarketNumber, summary: MarketSummary, eventTitle: string | null): void {
     this.#change(number, { number, summary, eventTitle })
   }
 
-  /** Removes a market. */
   remove(number: MarketNumber): void {
     this.#change(number, null)
   }
 
   /**
-   * Markets whose text has every word, or a word that begins with it, with all changes before this call; best first, or in
-   * no order when not ranked, which is cheaper. Of the text 200 characters and 16 words are used. Rejects with EngineError
-   * UNAVAILABLE when too many wait, when the thread is down, or when its index is not built in time.
+   * Finds markets whose text contains every word or a word with that prefix, with all changes before this call. Best
+   * first; unordered if not ranked, which is cheaper. Uses the first 200 characters and 16 words of the text. Rejects
+   * with EngineError UNAVAILABLE if too many searches wait, the thread is down, or its index is not built in time.
    */
   find(text: string, isRanked = true, requester = SYSTEM): Promise<Uint32Array> {
     if (this.#state === 'down' || this.#state === 'closed') return Promise.reject(notReady())
@@ -117,7 +118,7 @@ export class MarketSearch {
     })
   }
 
-  /** Refuses the searches that wait, and ends the thread. */
+  /** Rejects the waiting searches and ends the thread. */
   async close(): Promise<void> {
     this.#state = 'closed'
     this.#stopRestart?.()
@@ -134,14 +135,14 @@ export class MarketSearch {
     if (!this.#waiting.has(number)) this.#changesMade += 1
     this.#waiting.set(number, text)
     if (this.#state !== 'idle') return
-    // In a later turn, so that the markets of a page are handed over together.
+    // In a later tick, so that the markets of a page are sent together.
     this.#state = 'scheduled'
     setImmediate(() => {
       if (this.#state === 'scheduled') this.#work()
     })
   }
 
-  /** All texts again after a lost index, before the changes that came since. */
+  /** Sends all texts after an index was lost, before the changes that came since. */
   #nextChange(): SearchChange {
     const columns = new SearchTextColumns()
     if (this.#rebuild !== null) {
@@ -168,7 +169,7 @@ export class MarketSearch {
 
   // Work
 
-  /** Gives the thread the next task, if there is one. */
+  /** Sends the next task to the thread, if there is one. */
   #work(): void {
     if (this.#isHeld) return
     const find = this.#finds.peek()
@@ -191,11 +192,11 @@ export class MarketSearch {
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
-        // The search is still in the queue: it waits until all texts were given again.
+        // The search stays in the queue until all texts are sent again.
         this.#beginRebuild()
       }
     } catch (error) {
-      // If the thread is gone, a new one says so at the next task.
+      // If the thread is gone, the new thread reports it at the next task.
       this.#log.warn({ err: error }, 'a search failed')
       if (this.#settle(find)) find.reject(notReady(error))
     }
@@ -219,7 +220,7 @@ export class MarketSearch {
     if (this.#state === 'working') this.#work()
   }
 
-  /** A new thread has an empty index: all texts are given again, with the changes that wait. */
+  /** A new thread has an empty index: all texts are sent again, then the waiting changes. */
   #beginRebuild(): void {
     if (this.#state === 'closed') return
     this.#log.info('the index of the search begins anew and is given every text')
@@ -229,7 +230,7 @@ export class MarketSearch {
     this.#rebuild = this.#texts()[Symbol.iterator]()
   }
 
-  /** The thread failed: refuses the searches, keeps the changes, and tries again later. */
+  /** The thread failed: rejects the searches, retains the changes, and retries later. */
   #onThreadFailed(error: unknown): void {
     if (this.#state === 'closed') return
     this.#log.error({ err: error }, 'the thread of the search failed')
@@ -242,9 +243,9 @@ export class MarketSearch {
     })
   }
 
-  // Searches that wait
+  // Waiting searches
 
-  /** Takes a search out of the queue; false when it is not in it any more. */
+  /** Removes a search from the queue; false if it is no longer there. */
   #settle(find: Find): boolean {
     if (!this.#finds.remove(find)) return false
     find.stopTimer()
@@ -271,17 +272,19 @@ function notReady(cause?: unknown): EngineError {
   return unavailable('the search is not ready', cause)
 }
 
-/** The text by which a market is found. */
+/** The searchable text of a market. */
 export interface MarketText {
   readonly number: MarketNumber
   readonly summary: MarketSummary
   readonly eventTitle: string | null
 }
 
-/** Words behind so many characters of a column are not found; a title has a hundred or two. */
+/** Words beyond this many characters of a column are not indexed. A title has 100 to 200. */
 const COLUMN_CHARACTERS_MAX = 2_000
 
-/** Texts of markets as columns for the thread, composed when they are handed over: waiting changes hold no texts. */
+/**
+ * Texts of markets as columns for the thread. They are built when they are sent, so that waiting changes hold no texts.
+ */
 class SearchTextColumns {
   readonly #numbers: MarketNumber[] = []
   readonly #questions: string[] = []

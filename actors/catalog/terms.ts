@@ -1,14 +1,14 @@
-// Texts and sets of texts as small numbers, so that a list compares numbers: categories, slugs of events, tags. Texts are
-// equal without regard to case. A text without a holder is forgotten, and its number is used again.
+// Interns texts and sets of texts as small numbers, so that lists compare numbers: categories, event slugs, tags. Texts
+// are case-insensitive. Reference counted: the number of an unused text is reused.
 
-/** Numbers from 1, each for as long as it has a holder; 0 stands for no text. */
+/** Numbers from 1, stable while referenced; 0: no text. */
 export class Terms {
   readonly #ids = new Map<string, number>()
   readonly #texts: string[] = ['']
   readonly #holders: number[] = [0]
   readonly #free: number[] = []
 
-  /** The text's number, with one holder more. */
+  /** Returns the text's number and adds a reference. */
   take(text: string | null): number {
     if (text === null) return 0
     const folded = text.toLowerCase()
@@ -34,7 +34,7 @@ export class Terms {
     this.#free.push(id)
   }
 
-  /** The number of a text that has a holder, else -1. */
+  /** Returns the number of a referenced text, else -1. */
   find(text: string): number {
     return this.#ids.get(text.toLowerCase()) ?? -1
   }
@@ -49,14 +49,14 @@ export class Terms {
   }
 }
 
-/** Whole lists of tags as numbers; many markets share a list. */
+/** Lists of tags as numbers; many markets share a list. */
 export class TermSets {
   readonly #terms = new Terms()
   readonly #keys = new Terms()
-  /** By the set's number. */
+  /** By set number. */
   readonly #members: (readonly number[] | null)[] = []
 
-  /** The number of a set of texts, with one holder more; 0 for an empty one. */
+  /** Returns the number of a set of texts and adds a reference; 0 for an empty set. */
   take(texts: readonly string[]): number {
     if (texts.length === 0) return 0
     const id = this.#keys.take(JSON.stringify(texts))
@@ -72,7 +72,7 @@ export class TermSets {
     this.#members[id] = null
   }
 
-  /** By the set's number: 1 where the set has any of the texts. */
+  /** By set number: 1 if the set contains any of the texts. */
   having(texts: readonly string[]): Uint8Array {
     const isWanted = new Uint8Array(this.#terms.end)
     for (const text of texts) {

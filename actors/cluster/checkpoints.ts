@@ -1,5 +1,5 @@
-// Gathers all that gateways serve hot into one object of the log, every ten seconds or whenever a gateway asks: in slices, so
-// that the loop stands still for none, and never so often that it takes more than a twentieth of the processor.
+// Writes the hot state of the gateways into one log object, every ten seconds or when a gateway requests it. Works in
+// time slices, and uses at most a twentieth of the processor.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import {
@@ -30,7 +30,7 @@ interface CheckpointParts {
   readonly term: number
   readonly view: EngineView
   readonly publisher: Publisher
-  /** In the order of their numbers, by which lists put equal ones. */
+  /** In order of their numbers, which break ties in lists. */
   readonly events: () => Iterable<EventSummary>
   readonly pairs: () => Iterable<MatchView>
   readonly opportunities: () => Iterable<Opportunity>
@@ -39,9 +39,9 @@ interface CheckpointParts {
 }
 
 const EVERY_MS = 10_000
-/** Milliseconds of one slice. */
+/** Milliseconds per time slice. */
 const SLICE_MS = 2
-/** Rests so many times as long as it worked. */
+/** Rests this many times as long as it worked. */
 const REST_TIMES = 20
 const CHANNELS: readonly CountedChannel[] = [
   'orderbook',
@@ -55,14 +55,14 @@ const CHANNELS: readonly CountedChannel[] = [
 export class Checkpoints {
   readonly #parts: CheckpointParts
   readonly #abort = new AbortController()
-  /** The one that is being made; the next one waits for it. */
+  /** The checkpoint in progress. The next one waits for it. */
   #making: Promise<void> | null = null
   #next: Promise<void> | null = null
   #stopTimer: StopTimer = () => undefined
   #restMs = EVERY_MS
-  /** Of runs that are over, which lose nothing more; null: not read yet. */
+  /** Announced losses of earlier runs, which are final; null: not read yet. */
   #earlierLosses: readonly AnnouncedLoss[] | null = null
-  /** Of the newest that is stored; 0: none is. */
+  /** Bytes of the newest stored checkpoint; 0: none. */
   #bytes = 0
 
   constructor(parts: CheckpointParts) {
@@ -71,13 +71,16 @@ export class Checkpoints {
     parts.metrics.gauge('cluster_checkpoint_bytes', help, () => this.#bytes)
   }
 
-  /** Makes the first one; resolves when the log has it, or could not take it. */
+  /** Makes the first checkpoint. Resolves when the log has stored or refused it. */
   async start(): Promise<void> {
     await this.#try()
     this.#plan()
   }
 
-  /** Resolves once the log has one of this run, whenever it was begun. Rejects with LogError when it cannot take it. */
+  /**
+   * Resolves when the log has a checkpoint of this run, whenever it was begun. Rejects with LogError if the log cannot
+   * store it.
+   */
   async first(): Promise<void> {
     if (this.#bytes === 0) await (this.#making ?? this.make())
   }
@@ -87,7 +90,7 @@ export class Checkpoints {
     this.#stopTimer()
   }
 
-  /** One that is begun after this call. Rejects with LogError when the log cannot take it. */
+  /** Makes a checkpoint that begins after this call. Rejects with LogError if the log cannot store it. */
   make(): Promise<void> {
     if (this.#making === null) {
       this.#making = this.#make().finally(() => {
@@ -181,7 +184,7 @@ export class Checkpoints {
     yield* inBlocks(eventItems([...events()], feeder))
     const markets = [...view.catalog.markets(null)]
     yield* feeder.packedTexts.blocks(markets)
-    // A row that was written for an earlier checkpoint has figures of then: the states behind the rows have those of now.
+    // A row cached from an earlier checkpoint has old figures. The states after the rows have the current ones.
     yield* feeder.packedRows.blocks(markets)
     yield* inBlocks(stateItems(markets, this.#parts))
     for (const { a, b, pairScore, matchedAtMs } of [...pairs()]) {
@@ -192,7 +195,7 @@ export class Checkpoints {
     yield* feeder.otherState()
   }
 
-  /** As a stream would have told it: with the newest stamp of its first market, which nobody counts on. */
+  /** As a stream publishes it, with the newest stamp of its first market. No subscriber relies on that stamp. */
   #opened(opportunity: Opportunity): LogItem {
     const { publisher, clock } = this.#parts
     const [first] = opportunity.legs
@@ -226,7 +229,7 @@ function* stateItems(
   { view, publisher }: Pick<CheckpointParts, 'view' | 'publisher'>,
 ): Iterable<LogItem> {
   for (const market of markets) {
-    // Forgotten while this was made.
+    // Removed while the checkpoint was being made.
     if (view.catalog.byNumber(market.ref.number) !== market) continue
     yield { kind: 'state', state: stateOf(market, publisher) }
   }

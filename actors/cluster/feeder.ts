@@ -1,5 +1,5 @@
-// What the engine that leads writes into the log: every update as watchers see it, every row of the catalogue as it changes,
-// pairs as they are stored, and every second how each venue stands and of which markets the past was read.
+// Writes the log of the leading engine: every update, every changed catalogue row and every stored pair. Once a second
+// it writes the status of each venue and the markets whose history was read.
 
 import { marketShards, type ShardName } from '../../engine/cluster/cluster-log.ts'
 import type { ItemPosition } from '../../engine/cluster/writer.ts'
@@ -25,7 +25,7 @@ interface FeederParts {
   readonly figures: () => EngineFigures
 }
 
-/** Updates that are kept for minutes. */
+/** Updates that are retained for minutes. */
 const BOOKS: ReadonlySet<Update['kind']> = new Set([
   'book',
   'bookReplaced',
@@ -33,9 +33,9 @@ const BOOKS: ReadonlySet<Update['kind']> = new Set([
   'bookConfirmed',
   'price',
 ])
-/** Of one item, which must fit a batch. */
+/** Per item, which must fit a batch. */
 const PAST_MARKETS_MAX = 10_000
-/** The channels whose offsets a batch names; null: an update takes none. */
+/** Channels whose offsets a batch states; null: the update has no offset. */
 const CHANNELS: Readonly<Record<Update['kind'], CountedChannel | null>> = {
   book: 'orderbook',
   bookReplaced: null,
@@ -53,21 +53,21 @@ const CHANNELS: Readonly<Record<Update['kind'], CountedChannel | null>> = {
 export class Feeder implements Watcher, CatalogWatcher {
   readonly name = 'log'
   readonly #parts: FeederParts
-  /** The last row of each market; bounded by the markets. */
+  /** The last written row of each market. Bounded by the markets. */
   readonly #writtenSummaries = new Map<MarketNumber, MarketSummary>()
-  /** Markets whose past was read since the last beat. */
+  /** Markets whose history was read since the last beat. */
   readonly #past = new Set<MarketNumber>()
-  /** Markets whose figures moved since the last beat. */
+  /** Markets whose figures changed since the last beat. */
   readonly #moved = new Set<MarketView>()
   readonly #writtenEvents = new WeakSet<EventSummary>()
   readonly #texts = new DescriptionWriter()
-  /** Descriptions and rows of markets as checkpoints have them. */
+  /** Descriptions and rows of markets in checkpoint blocks. */
   readonly packedTexts: CachedBlocks<MarketView>
   readonly packedRows: CachedBlocks<MarketView>
   readonly teams = new Teams()
-  /** Of the newest row. */
+  /** Version of the newest row. */
   version = 0
-  /** Until then nothing is told: the first checkpoint has it all. */
+  /** Nothing is written before it is set: the first checkpoint contains everything. */
   isOpen = false
 
   constructor(parts: FeederParts) {
@@ -88,12 +88,12 @@ export class Feeder implements Watcher, CatalogWatcher {
     this.#put(BOOKS.has(update.kind) ? 'books' : 'trades', item, position)
   }
 
-  /** A venue's history comes page by page: the markets are told with the next beat. */
+  /** A venue's history arrives in pages: the next beat writes its markets. */
   onPastTrade({ number }: MarketRef, { isBlock }: Trade): void {
     if (this.isOpen && !isBlock) this.#past.add(number)
   }
 
-  /** The update says that the book is another one; its levels are the market's. */
+  /** The update only states that the book was replaced; the market has its levels. */
   #bookOf(update: Update) {
     if (update.kind !== 'bookReplaced') return null
     return this.#parts.catalog.byNumber(update.market.number)?.levels(bookLevelsMax) ?? null
@@ -121,7 +121,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (this.isOpen) this.#moved.add(market)
   }
 
-  /** An event is read before its first market is known: it is told with that. */
+  /** An event is read before its first market is known: it is written with that market. */
   #writeEventOf({ ref, summary }: MarketView): void {
     if (summary.event === null) return
     const event = this.#parts.catalog.event(ref.venue, summary.event)
@@ -148,7 +148,7 @@ export class Feeder implements Watcher, CatalogWatcher {
     if (this.isOpen && first !== undefined) this.#writeEventOf(first)
   }
 
-  /** The table of pairs, whose changes are told. */
+  /** Wraps the table of pairs, so that its changes are written. */
   tap(table: MatchTable): MatchTable {
     return {
       all: () => table.all(),
@@ -163,7 +163,10 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /** How the venues and the database stand; called every second, so that a reader of the log that hears nothing knows that no engine writes. */
+  /**
+   * Writes the status of the venues and the database. Called every second: a reader that receives nothing knows that no
+   * engine writes.
+   */
   beat(): void {
     for (const feed of this.#parts.venues()) this.#put('trades', { kind: 'feed', feed })
     this.#put('trades', { kind: 'figures', figures: this.#parts.figures() })
@@ -179,19 +182,19 @@ export class Feeder implements Watcher, CatalogWatcher {
     }
   }
 
-  /** A venue's list of teams was read. */
+  /** Takes a venue's list of teams. */
   learnTeams(listings: readonly TeamListing[]): void {
     for (const item of this.teams.take(listings)) if (this.isOpen) this.#put('trades', item)
   }
 
-  /** What stands beside rows and states in a checkpoint. */
+  /** Checkpoint items other than rows and states. */
   *otherState(): Iterable<LogItem> {
     yield* this.teams.items()
     for (const feed of this.#parts.venues()) yield { kind: 'feed', feed }
     yield { kind: 'figures', figures: this.#parts.figures() }
   }
 
-  /** A pair whose market has been forgotten ends with it. */
+  /** A pair ends when one of its markets is removed. */
   #writePair(market: MarketNumber, item: LogItem): void {
     const isListed = this.#parts.catalog.byNumber(market) !== null
     if (this.isOpen && isListed) this.#put('trades', item)
@@ -206,7 +209,7 @@ export class Feeder implements Watcher, CatalogWatcher {
   }
 }
 
-/** The row of a market as it stands now. */
+/** The current row of a market. */
 export function listedItem(market: MarketView, publisher: Publisher, version: number): LogItem {
   const quoted = quotedOf(market, publisher)
   const { summary, ref } = market
@@ -223,7 +226,7 @@ function quotedOf(market: MarketView, publisher: Publisher): Quoted {
   }
 }
 
-/** Everything of a market beside its listing and its past. */
+/** The state of a market without its listing and its history. */
 export function stateOf(market: MarketView, publisher: Publisher): MarketState {
   const { number } = market.ref
   const seq = (channel: CountedChannel) => publisher.latest(channel, number).seq

@@ -1,5 +1,5 @@
-// Blocks of items of a checkpoint, deflated: those of neighbouring markets, which are kept for the next checkpoint until one
-// of these markets changes, since most of a hundred thousand do not within ten seconds; and how a reader opens them.
+// Deflated blocks of checkpoint items of neighbouring markets. A block is cached for the next checkpoint until one of
+// its markets changes, because most markets do not change within ten seconds.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -15,15 +15,14 @@ import {
 } from '../../storage/records/log-items.ts'
 import type { MarketView } from '../views.ts'
 
-/** Items or markets of a block: gathered and deflated within some 3 ms, and read within as much. */
+/** Items or markets per block. Building and deflating one takes about 3 ms; reading it takes as long. */
 const BLOCK_ITEMS = 128
 const FASTEST = { level: 1 }
-/** A block that would become larger is damaged; most are inflated in one step. */
+/** A larger block is damaged. Most are inflated in one step. */
 const INFLATED = { maxOutputLength: 64 * 1_024 * 1_024, chunkSize: 131_072 }
-/** Blocks are taken for so long without a turn of the loop. */
+/** Maximum time for taking blocks without yielding to the event loop. */
 const SLICE_MS = 8
 
-/** A block of these items. */
 function packedOf(items: Iterable<LogItem>, texts: PackedItem['texts'] = null): PackedItem {
   const bytes = encoded((writer) => {
     for (const item of items) writeItem(writer, item)
@@ -31,7 +30,6 @@ function packedOf(items: Iterable<LogItem>, texts: PackedItem['texts'] = null): 
   return { kind: 'packed', packed: deflateRawSync(bytes, FASTEST), texts }
 }
 
-/** All these items, in blocks. */
 export function* inBlocks(items: Iterable<LogItem>): Iterable<LogItem> {
   let block: LogItem[] = []
   for (const item of items) {
@@ -42,15 +40,15 @@ export function* inBlocks(items: Iterable<LogItem>): Iterable<LogItem> {
   if (block.length > 0) yield packedOf(block)
 }
 
-/** What a checkpoint says of each market, in blocks that are kept until one of their markets is touched. */
+/** Checkpoint items of each market, in blocks that are cached until one of their markets changes. */
 export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
   readonly #market: (number: MarketNumber) => Market | null
   readonly #itemsOf: (market: Market) => Iterable<LogItem>
   readonly #isOfTexts: boolean
-  /** By the number of the block; one that changed is not there. */
+  /** By block number; a changed block is absent. */
   readonly #blocks = new Map<number, LogItem>()
 
-  /** `isOfTexts`: items are texts alone. */
+  /** `isOfTexts`: the items are texts only. */
   constructor(
     market: (number: MarketNumber) => Market | null,
     itemsOf: (market: Market) => Iterable<LogItem>,
@@ -61,12 +59,12 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
     this.#isOfTexts = isOfTexts
   }
 
-  /** What is said of the market may be something else: the next checkpoint asks again. */
+  /** Drops the market's block, so that the next checkpoint builds it again. */
   touch({ ref }: Pick<MarketView, 'ref'>): void {
     this.#blocks.delete(blockOf(ref.number))
   }
 
-  /** What is said of all these markets. */
+  /** The items of all these markets. */
   *blocks(markets: Iterable<Pick<MarketView, 'ref'>>): Iterable<LogItem> {
     const blocks = new Set<number>()
     for (const { ref } of markets) blocks.add(blockOf(ref.number))
@@ -94,8 +92,8 @@ export class CachedBlocks<Market extends Pick<MarketView, 'ref'>> {
 const blockOf = (number: MarketNumber): number => Math.floor(number / BLOCK_ITEMS)
 
 /**
- * Takes all items of a checkpoint in their order, a few milliseconds at a time; a block of texts alone goes to `keep`, where that
- * is given, as it is. Rejects with an Error for a block that cannot be read.
+ * Takes all items of a checkpoint in order, in slices of a few milliseconds. Passes blocks of texts unopened to
+ * `onTexts` if it is given. Rejects with an Error for an unreadable block.
  */
 export async function takeBlocks(
   items: readonly RawItem[],
@@ -115,14 +113,14 @@ export async function takeBlocks(
   }
 }
 
-/** Texts of markets from a number up to before another, as a checkpoint has them. */
+/** Texts of the markets from `from` to before `to`, as stored in a checkpoint. */
 export interface PackedTexts {
   readonly from: MarketNumber
   readonly to: MarketNumber
   readonly packed: Uint8Array
 }
 
-/** What is in a block. Throws an Error for one that cannot be read. */
+/** The items of a block. Throws an Error for an unreadable block. */
 export function itemsIn(packed: Uint8Array): readonly RawItem[] {
   const bytes = inflateRawSync(packed, INFLATED)
   const values = bytes.length === 0 ? [] : unpackAll(bytes)

@@ -1,5 +1,5 @@
-// The outbox of an engine that leads: what is put into it is told to standbys, so that the one that leads next sends on what
-// nobody is known to have received, with the same `webhook-id`. Prices last sent and finished deliveries stay where they are.
+// The outbox of the leading engine. Replicates its entries to standbys, so that the next leader resends unacknowledged
+// deliveries with the same `webhook-id`. Last sent prices and finished deliveries are not replicated.
 
 import type { Delivery, WebhookNumber } from '../../engine/webhooks/webhook.ts'
 import type { OutboxTable } from '../../storage/contract/webhooks.ts'
@@ -39,7 +39,7 @@ export class ReplicatedOutbox implements OutboxTable {
     return isUpdated
   }
 
-  /** Tells everything that is pending, for standbys that began later; `rest` is awaited after every few hundred. */
+  /** Writes everything pending to the log, for standbys that began later. Awaits `pause` after every few hundred. */
   async publishPending(
     webhooks: Iterable<WebhookNumber>,
     pause: () => Promise<void>,

@@ -1,6 +1,6 @@
-// What an engine that stands by keeps on its own disk: markets, trades with their bars, whales and pairs, what is lost of them,
-// and deliveries of webhooks, as the log of the one that leads says. It numbers markets for itself and knows them by the venues'
-// own ids. All of it may be read twice: how far each shard was read is a mark beside the rows.
+// Replicates the leading engine's log to the disk of a standby: markets, trades with their bars, whales, pairs, losses,
+// and webhook deliveries. A standby numbers markets itself and maps them by the venues' ids. Replay is idempotent: the
+// read position of each shard is stored beside the rows.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import { type Batch, decodeBatch, type RawItem } from '../../engine/cluster/batch.ts'
@@ -41,15 +41,15 @@ interface StandbyParts {
 }
 
 const RETRY_MS = 250
-/** For a market that no row has listed, the engine is asked for its rows again, but not more often. */
+/** Minimum time between two requests for the engine's rows, after an item of an unlisted market. */
 const LEARN_EVERY_MS = 10_000
-/** What the log has when this engine is to lead is waited for so long. */
+/** Maximum wait for the rest of the log when this engine becomes leader. */
 const CATCH_UP_MS_MAX = 3_000
 const PAGE_ROWS = 4_096
-/** Behind every trade of a run. */
+/** Greater than the offset of every trade of a run. */
 const END_OFFSET = Number.MAX_SAFE_INTEGER - 1
 
-/** How far a shard was read. */
+/** Read position of a shard. */
 interface ReadPosition {
   readonly shard: ShardName
   sequence: number
@@ -57,11 +57,11 @@ interface ReadPosition {
   epoch: string | null
   term: number
   batch: number
-  /** The time from which venues are to be asked, should this engine lead, stays where it was. */
+  /** Set: the time from which a new leader reads the venues does not advance. */
   isMarkHeld: boolean
 }
 
-/** The numbers of the engine that leads, for the markets that it has listed. */
+/** The leading engine's market numbers, for the markets that it has listed. */
 interface Numbers {
   readonly term: number
   readonly markets: Map<MarketNumber, MarketRef>
@@ -78,13 +78,13 @@ export class Standby {
   #learning: Promise<void> | null = null
   #learnedAtMs = Number.NEGATIVE_INFINITY
   #run: { readonly epoch: string; readonly number: number } | null = null
-  /** Those that the engine that leads knows. */
+  /** Runs known to the leading engine. */
   #knownRuns: Checkpoint['runs'] = []
   #isEnding = false
   #lagMs = 0
-  /** When the newest trade of each venue was. */
+  /** Time of the newest trade of each venue. */
   readonly #newestMs = new Map<VenueKey, TimeMs>()
-  /** Venues whose trades before the next one may not have come: clients that resume are told of a loss then. */
+  /** Venues that may lack trades before the next one. That trade then stores a loss for clients that resume. */
   readonly #venuesWithGaps = new Set<VenueKey>()
 
   constructor(parts: StandbyParts) {
@@ -100,17 +100,17 @@ export class Standby {
     this.#positions = [position('hooks'), position('trades')]
   }
 
-  /** Batches of the log that were not read yet, as far as is known. */
+  /** Known number of unread batches of the log. */
   get behind(): number {
     return this.#positions.reduce((sum, { behind }) => sum + behind, 0)
   }
 
-  /** From the leader's receipt of the newest trade to its place here. */
+  /** Time from the leader's receipt of the newest trade to its storage here, in ms. */
   get lagMs(): number {
     return this.#lagMs
   }
 
-  /** Reads on from where it stood, until {@link takeOver} or {@link stop}. */
+  /** Reads the log from the stored positions until {@link takeOver} or {@link stop}. */
   start(): void {
     const { log, storage } = this.#parts
     for (const position of this.#positions) {
@@ -124,7 +124,10 @@ export class Standby {
     }
   }
 
-  /** Once this engine leads: resolves when it has what the log has now, or after some seconds. Nothing more is read. */
+  /**
+   * Called when this engine becomes leader. Resolves when it has read the current log, or after {@link
+   * CATCH_UP_MS_MAX}. Reads nothing afterwards.
+   */
   async takeOver(): Promise<void> {
     const { log, clock, logger } = this.#parts
     const endsAtMs = clock.monotonicMs() + CATCH_UP_MS_MAX
@@ -151,12 +154,12 @@ export class Standby {
     const batch = decodeBatch(bytes)
     if (batch === null) this.#noteGap(position)
     else if (batch.term >= position.term) await this.#takeBatch(position, batch)
-    // After the rows, so that whoever waits for a sequence finds them.
+    // After the rows, so that a waiter for this sequence finds them.
     this.#pass(position, { sequence, behind })
     while (storage.outstandingWrites() > outstandingWritesMax) await pause(clock, RETRY_MS)
   }
 
-  /** What the log has up to this sequence was read. */
+  /** Marks the log as read up to this sequence. */
   #pass(
     position: ReadPosition,
     { sequence, behind }: Pick<Delivered, 'sequence' | 'behind'>,
@@ -168,7 +171,7 @@ export class Standby {
   async #takeBatch(position: ReadPosition, batch: Batch): Promise<void> {
     const { epoch, term } = batch
     const isNext = position.epoch === epoch ? batch.batch <= position.batch + 1 : batch.batch === 1
-    // At the first batch after a start it is not known what was read before.
+    // At the first batch after a start the previous batch is unknown.
     if (!isNext && (position.epoch !== null || position.sequence === 0)) this.#noteGap(position)
     position.batch = position.epoch === epoch ? Math.max(position.batch, batch.batch) : batch.batch
     Object.assign(position, { epoch, term })
@@ -182,7 +185,7 @@ export class Standby {
       else if (item.kind === 'posting' || item.kind === 'posted') await this.#takeDelivery(item)
       else if (item.kind === 'missing') this.#noteGap(position)
       else if (item.kind === 'feed') this.#takeFeed(position, item)
-      // Numbers of an earlier engine are not known any more.
+      // Numbers of an earlier leader are no longer mapped.
       else if (this.#numbers.term !== term) this.#unknownMarketItems.inc()
       else if (item.kind === 'update') this.#takeUpdate(item.update, batch)
       else this.#storeItem(item)
@@ -201,7 +204,7 @@ export class Standby {
     return typeof item === 'string' ? null : item
   }
 
-  // What the log says
+  // Items of the log
 
   #storeItem(item: LogItem): void {
     const { storage } = this.#parts
@@ -234,7 +237,7 @@ export class Standby {
     this.#parts.storage.marks.put(`newest_trade_ms_${feed.venue}`, newestMs)
   }
 
-  /** Description and the venue's own record come with the first crawl of an engine that leads. */
+  /** The first crawl as leader adds the description and the venue's own record. */
   #list({ market, summary }: Extract<LogItem, { kind: 'listed' }>): void {
     const { storage, names } = this.#parts
     const { venue, nativeId } = summary
@@ -279,8 +282,8 @@ export class Standby {
   }
 
   /**
-   * A trade that stands here already. In another run: this engine published it when it led itself, perhaps unheard, or knows it as
-   * history. It is not among those of the run that tells it now, so that whoever resumes there without it is told.
+   * A trade that is already stored. If another run stored it, this engine published it as leader, perhaps undelivered,
+   * or read it as history. It is missing from the current run's rows, so clients that resume there get a loss.
    */
   #noteDuplicate({ market, trade, offset }: TradeUpdate, run: number): void {
     const { trades, losses } = this.#parts.storage
@@ -303,7 +306,7 @@ export class Standby {
     const { webhooks, storage } = this.#parts
     const { outbox } = storage
     const webhook = await webhooks.numberOf(item.webhook)
-    // It was removed, and its deliveries with it.
+    // The webhook was removed with its deliveries.
     if (webhook === null) return
     if (item.kind === 'posting') {
       outbox.create(webhook, item)
@@ -316,7 +319,7 @@ export class Standby {
     outbox.update(webhook, { ...stored, status, dueAtMs, attempts })
   }
 
-  // Holes
+  // Gaps
 
   #noteGap(position: ReadPosition): void {
     this.#gaps.inc()
@@ -326,7 +329,7 @@ export class Standby {
     this.#parts.logger.warn({ shard: position.shard }, 'batches of the log did not come')
   }
 
-  /** Clients that resume here are told of a hole; the venue is asked again once this engine leads. */
+  /** Stores a loss for clients that resume here. As leader, this engine reads the venue's trades again. */
   #storeLoss(
     venue: VenueKey,
     toMs: TimeMs,
@@ -338,11 +341,11 @@ export class Standby {
     this.#parts.storage.losses.put({ run, offset: Math.max(0, offset - 1), ...loss })
   }
 
-  // Runs and numbers of the engine that leads
+  // Runs and numbers of the leading engine
 
   /**
-   * Follows another run. Trades that this engine published last when it led, and that never reached its successor, are in no
-   * stream: whoever goes on from the successor's run here gets a loss of their time.
+   * Follows another run. Trades that this engine last published as leader, and that its successor never received, are
+   * in no stream. Clients that resume from the successor's run get a loss of that time.
    */
   async #begin(batch: Batch): Promise<void> {
     const { storage, clock, names } = this.#parts
@@ -377,7 +380,7 @@ export class Standby {
     }
   }
 
-  /** Its run in the own table. */
+  /** The number of the leader's run in the local table. */
   #runOf({ epoch, term }: Batch): number {
     if (this.#run?.epoch === epoch) return this.#run.number
     const { runs, trades } = this.#parts.storage
@@ -393,7 +396,7 @@ export class Standby {
     return run.number
   }
 
-  /** Takes the rows of the newest checkpoint; one of this term, or of a later one, is waited for. */
+  /** Reads the rows of the newest checkpoint. Waits for one of this term or a later one. */
   #learn(term: number, isAnew = false): Promise<void> {
     this.#learning ??= this.#learnOnce(term, isAnew).finally(() => {
       this.#learning = null

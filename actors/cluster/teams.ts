@@ -1,17 +1,17 @@
-// The teams that venues list, which gateways need to find games by their tickers: told as they are read, and all of them in every
-// checkpoint. Bounded: further ones are left out, as the table of teams leaves them out.
+// The teams that venues list, for gateways that look up games by ticker. Written to the log when read, and completely
+// in every checkpoint. Bounded: further teams are ignored, as in the table of teams.
 
 import type { TeamListing } from '../../engine/team-listing.ts'
 import type { LogItem } from '../../storage/records/log-items.ts'
 
 const TEAMS_MAX = 40_000
-/** Characters of one item: a batch has room for twice its bytes. */
+/** Characters per item: a batch has room for twice as many bytes. */
 const ITEM_CHARACTERS = 65_536
 
 export class Teams {
   readonly #listings = new Map<string, TeamListing>()
 
-  /** Keeps a list that was read; what of it nobody was told yet. */
+  /** Stores a list; returns the items for entries not written before. */
   take(listings: readonly TeamListing[]): Iterable<LogItem> {
     const added: TeamListing[] = []
     for (const listing of listings) {

@@ -1,5 +1,5 @@
-// A market's book and how far it can be trusted; part of the market's actor. It applies the venue's snapshots and
-// changes, returns what really changed, and marks itself stale when they do not fit.
+// A market's order book and its status. Applies the venue's snapshots and changes, returns the actual differences, and
+// marks itself stale when they do not fit.
 
 import type {
   BookChangeEvent,
@@ -17,12 +17,15 @@ import type { BothTimes } from './parts.ts'
 import { MarketSnapshots } from './snapshots.ts'
 
 /**
- * 'empty': this run has seen no book yet. 'recalled': the last run's book, until the first snapshot. 'stale': may miss
- * changes. 'late': changes are left out, since they waited in the mailbox for too long. 'live': follows the venue.
+ * - 'empty': no book in this run yet.
+ * - 'recalled': the last run's book, until the first snapshot.
+ * - 'stale': may lack changes.
+ * - 'late': ignores changes, because they waited too long in the mailbox.
+ * - 'live': follows the venue.
  */
 type BookStatus = 'empty' | 'recalled' | 'stale' | 'late' | 'live'
 
-/** Why a whole book is announced, by the trust that it replaces. */
+/** Reason of a published full book, by the status that it replaces. */
 const REPLACE_REASONS = {
   empty: 'first',
   recalled: 'restart',
@@ -31,18 +34,20 @@ const REPLACE_REASONS = {
   live: 'venue_gap',
 } as const satisfies Record<BookStatus, BookReplaced['reason']>
 
-/** Why the book asks for a snapshot after a change; null when it does not. */
+/** Why the book requests a snapshot after a change; null: it does not. */
 type Mismatch = 'difference' | 'crossed' | 'top' | null
 
 /**
- * What a book read over REST says of the stream's. `older`: nothing, since the stream is ahead of it. `differs`: a first
- * contradiction, to be confirmed by a second reading. `contradicted`: a second one, and the stream was silent meanwhile.
+ * Result of comparing a REST book with the stream's.
+ * - `older`: no information, the stream is ahead.
+ * - `differs`: a first difference, to be confirmed by a second read.
+ * - `contradicted`: a second difference, with no stream message in between.
  */
 type RestCheck = 'equal' | 'older' | 'differs' | 'contradicted'
 
-/** Two readings that contradict a book are at least so far apart: a change may be on its way. */
+/** Minimum time between two REST reads that contradict a book: a change may be in transit. */
 export const SECOND_CHECK_MS = 3_000
-/** After the stream has refuted REST, REST contradicts the book no more for so long. */
+/** Time for which REST contradictions are ignored after the stream has refuted one. */
 const REFUTED_FOR_MS = 600_000
 
 export class MarketBook {
@@ -51,16 +56,16 @@ export class MarketBook {
   readonly #market: MarketNumber
   readonly #table: SnapshotTable
   #snapshots: MarketSnapshots | null = null
-  /** The book changed since it was last kept for the history. */
+  /** The book changed since its last snapshot for the history. */
   #isUnsaved = false
   #venueTimeMs: TimeMs | null = null
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
-  /** Messages of the stream, ever. */
+  /** Total number of stream messages. */
   #messageCount = 0
-  /** The first of two readings that contradict the book. */
+  /** The first of two REST reads that contradict the book. */
   #suspicion: { readonly messageCount: number; readonly atMs: TimeMs } | null = null
-  /** It is stale because REST contradicts it. */
+  /** Stale because REST contradicted it. */
   #isContradicted = false
   #refutedUntilMs = 0
 
@@ -73,7 +78,7 @@ export class MarketBook {
     return this.#status === 'live'
   }
 
-  /** Whether any book is known, if only the last run's. */
+  /** Whether there is any book, even if only the last run's. */
   get hasBook(): boolean {
     return this.#status !== 'empty'
   }
@@ -82,7 +87,7 @@ export class MarketBook {
     return this.#confirmedAtMs
   }
 
-  /** Applies a change to a live book; returns the changed levels as absolute sizes, and a doubt, if any. */
+  /** Applies a change to a live book. Returns the changed levels as absolute sizes, and the mismatch, if any. */
   change(event: BookChangeEvent): { changes: LevelChange[]; mismatch: Mismatch } {
     let hasMismatch = false
     const changes: LevelChange[] = []
@@ -108,7 +113,7 @@ export class MarketBook {
     return agrees ? null : 'top'
   }
 
-  /** Takes a whole book while live; returns the levels that differ. */
+  /** Applies a snapshot to a live book; returns the levels that differ. */
   merge(event: BookSnapshotEvent): LevelChange[] {
     const changes = this.levels.differences(event.bids, event.asks)
     for (const change of changes) this.levels.set(change)
@@ -118,7 +123,7 @@ export class MarketBook {
     return changes
   }
 
-  /** Whether a stale book misses nothing: the stream's whole book equals it. Then it is live again. */
+  /** Makes a stale book live again if the stream's snapshot equals it; returns whether it did. */
   revive(event: BookSnapshotEvent): boolean {
     if (this.#status !== 'stale' || this.levels.levelCount === 0) return false
     if (this.levels.isCrossed) return false
@@ -130,7 +135,7 @@ export class MarketBook {
     return true
   }
 
-  /** Takes a whole book while not live; returns why it is announced. */
+  /** Applies a snapshot to a book that is not live; returns the reason to publish. */
   replace(event: BookSnapshotEvent): BookReplaced['reason'] {
     const reason = REPLACE_REASONS[this.#status]
     this.#isContradicted = false
@@ -141,7 +146,7 @@ export class MarketBook {
     return reason
   }
 
-  /** Compares a live book with one that was read over REST. */
+  /** Compares a live book with a REST read. */
   check(event: BookSnapshotEvent): RestCheck {
     const { receivedAtMs } = event
     if (this.levels.differences(event.bids, event.asks).length === 0) {
@@ -162,32 +167,32 @@ export class MarketBook {
     return 'contradicted'
   }
 
-  /** Keeps a changed, live book for the history, if one is due. */
+  /** Saves a changed live book to the history if a snapshot is due. */
   saveSnapshot(nowMs: TimeMs): void {
     if (!this.#isUnsaved || !this.isLive) return
     this.#snapshots ??= new MarketSnapshots(this.#market, this.#table)
     if (this.#snapshots.save(this.levels, nowMs)) this.#isUnsaved = false
   }
 
-  /** The book may miss changes from now on. */
+  /** The book may lack changes from now on. */
   markStale(): void {
     if (this.#status === 'live' || this.#status === 'late') this.#status = 'stale'
   }
 
-  /** Changes come too late, and are left out from now on; false when the book was not live anyway. */
+  /** Changes arrive too late and are ignored from now on. False if the book was not live. */
   markLate(): boolean {
     if (this.#status !== 'live') return false
     this.#status = 'late'
     return true
   }
 
-  /** The venue's time of the newest change, and when it reached us; the present before the first snapshot. */
+  /** The venue's time of the newest change and its receive time; `nowMs` before the first snapshot. */
   times(nowMs: TimeMs): BothTimes {
     const venueTimeMs = this.#venueTimeMs ?? nowMs
     return { venueTimeMs, receivedAtMs: this.#receivedAtMs ?? nowMs }
   }
 
-  /** Removes every level, for good: later changes are left out. Returns the removals. */
+  /** Removes all levels permanently; later changes are ignored. Returns the removals. */
   empty(times: BothTimes): LevelChange[] {
     this.saveSnapshot(times.receivedAtMs)
     const changes = this.levels.differences([], [])
@@ -197,7 +202,7 @@ export class MarketBook {
     return changes
   }
 
-  /** The book for readers, `stamp` being its newest. A resolved market's book (`isOver`) is never stale. */
+  /** The book for readers, with its newest `stamp`. A resolved market's book (`isOver`) is never stale. */
   view({ offset, seq }: Stamp, isOver: boolean, levelsMax?: number): BookLevels {
     return {
       bids: this.levels.levels('bid', levelsMax),
@@ -210,14 +215,14 @@ export class MarketBook {
     }
   }
 
-  /** What a checkpoint keeps of the book, for `recall`. */
+  /** The checkpoint fields that `recall` restores. */
   checkpointFields(): Pick<Checkpoint, 'bookTimeMs' | 'bids' | 'asks'> {
     const { levels } = this
     const [bids, asks] = [levels.levels('bid'), levels.levels('ask')]
     return { bookTimeMs: this.#venueTimeMs, bids, asks }
   }
 
-  /** The last run's book, shown as stale until this run's first snapshot. */
+  /** Restores the last run's book, which is stale until this run's first snapshot. */
   recall(checkpoint: Checkpoint): void {
     if (this.#status !== 'empty') return
     this.levels.replace(checkpoint.bids, checkpoint.asks)

@@ -1,6 +1,6 @@
-// One market's actor: its book, prices and trades in memory, changed one event at a time and published in the turn that
-// changed them. An idle market sleeps: its rings are released, its book keeps its levels, and the next event or look
-// wakes it with nothing lost.
+// One market's actor: holds its book, prices and trades, handles one event at a time and publishes changes in the same
+// tick. An idle market sleeps: it releases its rings but retains its book levels. The next event or read wakes it
+// without loss.
 
 import type {
   BookChangeEvent,
@@ -55,28 +55,28 @@ const LOST = { reason: 'messages_lost', isOfVenue: false } as const
 const LATE = { reason: 'delayed', isOfVenue: false } as const
 
 export class MarketActor implements Actor<MarketMessage>, MarketView {
-  // What every event touches comes first: among 100,000 markets each line of memory is waited for.
+  // Fields that every event touches come first: with 100,000 markets each cache line counts.
   readonly #parts: MarketParts
   readonly #book: MarketBook
   #version = 0
-  /** Whether the book was live at the end of the last turn. */
+  /** Whether the book was live at the end of the last tick. */
   #wasLive = false
-  /** Why it is not live, if it is not, at the end of this turn. */
+  /** The reason if the book is not live at the end of this tick. */
   #stale: Pick<VoidMessage, 'reason' | 'isOfVenue'> = LOST
   readonly ref: MarketRef
   summary: MarketSummary
   readonly #prices: MarketPrices
   readonly #trades: MarketTrades
-  /** Null while they are those of the summary. */
+  /** Null while they equal those of the summary. */
   #figures: MarketFigures | null = null
-  /** When the venue gave the summary's figures again. */
+  /** Last time at which the venue confirmed the summary's figures. */
   #confirmedAtMs: TimeMs | null = null
-  /** The venue gave figures to this run. */
+  /** The venue has sent figures in this run. */
   #isFiguresRead = false
   #areFiguresUnsaved = false
   #isRecalled = false
   #resolvedAtMs: TimeMs | null = null
-  /** When this run first knew, or last read, the listing. */
+  /** When this run first knew or last read the listing. */
   #listedAtMs: TimeMs
   #activeAtMs: TimeMs
   #checkpointAtMs: TimeMs
@@ -140,14 +140,14 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#checkLive()
   }
 
-  /** The book may miss changes from now on. */
+  /** The book may lack changes from now on. */
   #markStale(stale: Pick<VoidMessage, 'reason' | 'isOfVenue'>): void {
     this.#stale = stale
     this.#book.saveSnapshot(this.#parts.nowMs())
     this.#book.markStale()
   }
 
-  /** Publishes that a book has become stale, whatever made it so. */
+  /** Publishes that a book became stale, whatever the cause. */
   #checkLive(): void {
     const { isLive } = this.#book
     const stale = this.#stale
@@ -160,7 +160,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     publishStale(this.#parts.publisher, this.ref, times, { ...stale, sinceMs })
   }
 
-  /** After a throw: nothing in memory is trusted. The book comes back by a snapshot (`resync`). */
+  /** After an exception: discards the state in memory. A snapshot restores the book (`requestResync`). */
   restart(): void {
     this.#change()
     this.#stale = { reason: 'restarted', isOfVenue: false }
@@ -171,26 +171,26 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.requestResync(this, 'actor_restarted')
   }
 
-  /** Messages about the book: they need not wait behind trades, which say nothing about the book. */
+  /** Messages about the book. They may overtake trades, which do not affect the book. */
   isPerishable({ kind }: MarketMessage): boolean {
     return (
       kind === 'bookChange' || kind === 'bookSnapshot' || kind === 'void' || kind === 'tickSize'
     )
   }
 
-  /** A book gets over lost changes by a snapshot; a trade is never dropped. */
+  /** A snapshot repairs lost book changes; trades are never dropped. */
   isDroppable({ kind }: MarketMessage): boolean {
     return kind === 'bookChange' || kind === 'bookSnapshot'
   }
 
-  /** In changed levels of some 200 bytes; a trade has long texts. */
+  /** In units of changed levels of about 200 bytes; a trade has long texts. */
   weightOf(message: MarketMessage): number {
     if (message.kind === 'bookChange') return message.changes.length
     if (message.kind === 'bookSnapshot') return message.bids.length + message.asks.length + 1
     return message.kind === 'trade' ? TRADE_WEIGHT : 1
   }
 
-  /** The book is stale from now on, and its changes are left out until a snapshot comes. */
+  /** Marks the book stale and ignores its changes until a snapshot arrives. */
   onLate(): void {
     if (!this.#book.isLive) return
     this.#book.saveSnapshot(this.#parts.nowMs())
@@ -201,7 +201,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.requestResync(this, DELAYED)
   }
 
-  /** An old snapshot would be shown as live: it is left out. */
+  /** Ignored, because an old snapshot would be shown as live. */
   #ignoreLate(): void {
     this.#parts.ignored('book_snapshot_late')
     if (this.#book.isLive) this.onLate()
@@ -246,7 +246,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     if (!this.#book.isLive) this.#parts.requestResync(this, 'crossed_snapshot')
   }
 
-  /** A book read over REST beside the stream: one difference is a suspicion, a second one makes the book stale. */
+  /** Compares a REST read with the book: a second difference in a row makes the book stale. */
   #checkBook(event: BookSnapshotEvent): void {
     if (!this.#book.isLive) return this.#parts.ignored('book_check_while_stale')
     switch (this.#book.check(event)) {
@@ -324,7 +324,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
   }
 
-  /** Retention may have removed such a trade before; the bar of its hour, which stays, would count it twice. */
+  /** Retention may have removed this trade before; its hour's bar remains and would count it twice. */
   #isBeyondRetention({ venueTimeMs }: TradeEvent): boolean {
     const { nowMs, retentionDays } = this.#parts
     return venueTimeMs < firstRetainedMs(nowMs(), retentionDays)
@@ -398,12 +398,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const now = this.#parts.nowMs()
     if (!mayFollow(this.summary.status, summary.status)) this.#parts.ignored('status_out_of_order')
     const listed = this.#figured(summary, now)
-    // The result may have come by message while the listing was on its way.
+    // The result may have arrived by message while the listing was being read.
     const changed = { ...listed, ...resolutionAfter(this.summary, summary) }
     this.#changeSummary(changed, { venueTimeMs: now, receivedAtMs: now })
   }
 
-  /** What was listed, with our figures where they are newer. */
+  /** The listing, with our figures if they are newer. */
   #figured(listed: MarketSummary, nowMs: TimeMs): MarketSummary {
     const isLower = (listed.volumeTotal ?? 0) < (this.summary.volumeTotal ?? 0)
     if (this.#figures !== null || isLower) {
@@ -425,7 +425,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.changed(this)
     if (summary.status === before.status) {
       const isSamePrice = summary.settlementPrice === before.settlementPrice
-      // A venue may state how a market was settled only after stating that it was.
+      // A venue may publish the settlement price after the settlement itself.
       const isSettled = summary.status === 'resolved' && !isSamePrice
       if (isSettled || hasLifecycleChange(before, summary)) {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const
@@ -441,7 +441,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#reprice(event)
   }
 
-  /** Whether the listing of now moves the price, after another one. */
+  /** Returns whether the new listing moves the price. */
   #isMoved(before: MarketSummary): boolean {
     const { lastPrice, bestBid, bestAsk } = this.summary
     const isSame =
@@ -451,7 +451,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#prices.isMovedBy(before, this.summary, this.#book)
   }
 
-  /** A resolved market trades no more: the removal of its last levels is published. */
+  /** A resolved market no longer trades: publishes the removal of its last levels. */
   #end(event: BothTimes): void {
     this.#resolvedAtMs = event.receivedAtMs
     const changes = this.#book.empty(event)
@@ -464,28 +464,28 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#isDirty = true
   }
 
-  /** Called before publishing: a watcher that looks at the market must see another version. */
+  /** Called before publishing: watchers that read the market must see a new version. */
   #change(): void {
     this.#version += 1
   }
 
-  /** Called about every five seconds: writes what is due, and puts an idle market to sleep. */
+  /** Called about every five seconds: writes due data and puts an idle market to sleep. */
   tick(nowMs: TimeMs): void {
     this.#book.saveSnapshot(nowMs)
     if (this.#isDirty && nowMs - this.#checkpointAtMs >= checkpointEveryMs) this.checkpoint(nowMs)
     if (nowMs - this.#activeAtMs >= marketIdleMsMax) this.#sleep(nowMs)
   }
 
-  /** Writes what a restart needs: the book, the price, the hour's ticks. */
+  /** Writes the data for a restart: the book, the price and the hour's ticks. */
   checkpoint(nowMs: TimeMs): void {
     this.#checkpointAtMs = nowMs
     this.#book.saveSnapshot(nowMs)
     if (!this.#isDirty) return
-    // Figures may move before the book of this run comes: that of the last one stays.
+    // Figures may change before this run has a book; the last run's book is then retained.
     this.#recall()
     this.#isDirty = false
     this.#prices.save()
-    // Together with the time of the newest trade, from which on a start counts those that this has not: catalog.load().
+    // Written together with the time of the newest trade. `Catalog.load` counts later trades at the next start.
     if (this.#areFiguresUnsaved) {
       this.#parts.storage.markets.putSummary(this.ref.number, this.present)
       this.#areFiguresUnsaved = false
@@ -505,7 +505,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#activeAtMs = nowMs
   }
 
-  /** Once, before this run's first snapshot, price or look: the last run's book and price, as stale. */
+  /** Restores the last run's book and price as stale, once, before this run's first snapshot, price or read. */
   #recall(): void {
     if (this.#isRecalled) return
     this.#isRecalled = true
@@ -513,13 +513,13 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     const newest = this.#trades.newestPriced()
     if (checkpoint === null && newest === null) return
     this.#change()
-    // A settlement is final and the listing has it: the last run's price does not come back.
+    // A settlement is final and in the listing: the last run's price is not restored.
     const { status, settlementPrice } = this.summary
     if (status !== 'resolved' || settlementPrice === null) this.#prices.recall(checkpoint, newest)
     if (checkpoint !== null && this.summary.status !== 'resolved') this.#book.recall(checkpoint)
   }
 
-  // What others may see
+  // Read interface
 
   get volume24h(): UsdMicros {
     return (this.#figures ?? this.summary).volume24h
@@ -550,12 +550,12 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     }
   }
 
-  /** The summary with the figures of now. */
+  /** The summary with the current figures. */
   get present(): MarketSummary {
     return this.#figures === null ? this.summary : withFigures(this.summary, this.#figures)
   }
 
-  /** At the start: counts a stored trade that the last run did not save the figures of. */
+  /** At startup: counts a stored trade whose figures the last run did not save. */
   countUnsaved(trade: StoredTrade): void {
     this.#recall()
     this.#openFigures().count(trade, trade.receivedAtMs)
@@ -577,7 +577,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return this.#parts.delayOf(this.ref.venue)?.isBehind === true
   }
 
-  /** When this run saw the market resolve; null when it resolved before this run, or has not. */
+  /** When this run saw the market resolve; null if it resolved earlier or has not resolved. */
   get resolvedAtMs(): TimeMs | null {
     return this.#resolvedAtMs
   }

@@ -1,4 +1,4 @@
-// What a market's actor is given (one object that all markets share) and the messages that it takes.
+// The dependencies of a market's actor (one object shared by all markets) and its messages.
 
 import type {
   BookChangeEvent,
@@ -19,7 +19,7 @@ import type { MarketSummary, Storage } from '../../storage/contract/storage.ts'
 import type { VenueDelay } from '../venue/delay.ts'
 import type { MarketView } from '../views.ts'
 
-/** The market's book can no longer be trusted: the feed lost messages or its connection. */
+/** Invalidates the market's book: the feed lost messages or its connection. */
 export interface VoidMessage {
   readonly kind: 'void'
   readonly reason: StaleReason
@@ -33,7 +33,7 @@ interface SummaryMessage {
   readonly summary: MarketSummary
 }
 
-/** The catalogue read the market again, and nothing had changed. */
+/** The catalogue read the market again without changes. */
 interface ConfirmedMessage {
   readonly kind: 'confirmed'
   readonly atMs: TimeMs
@@ -52,7 +52,7 @@ export type MarketMessage =
   | SummaryMessage
   | ConfirmedMessage
 
-/** The venue's time of something, and ours. */
+/** The venue's time and the receive time. */
 export interface BothTimes {
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
@@ -61,28 +61,30 @@ export interface BothTimes {
 export interface MarketParts {
   readonly publisher: Publisher
   readonly storage: Storage
-  /** This run's number, stored with each trade it publishes. */
+  /** This run's number, stored with each published trade. */
   readonly run: number
   readonly nowMs: () => TimeMs
-  /** Days that trades are kept; older ones that come as history may have been counted and removed. */
+  /** Days for which trades are retained. Older historical trades may already have been counted and removed. */
   readonly retentionDays: number
-  /** Asks the venue for a fresh book; the venue's actor and feed limit how often. With the reason {@link DELAYED} the
-   * book is asked for once there is room. */
+  /**
+   * Requests a fresh book from the venue. The venue's actor and feed limit the rate. With the reason {@link DELAYED}
+   * the request waits for capacity.
+   */
   readonly requestResync: (market: MarketView, reason: string) => void
-  /** A book read over REST differed: it is read a second time, a little later. */
+  /** A REST read of the book differed: schedules a second read. */
   readonly checkAgain: (market: MarketView) => void
-  /** Whether what a venue sends lies unread for too long, and how often that has changed. */
+  /** Whether a venue's messages stay unread for too long, and how often that has changed. */
   readonly delayOf: (venue: VenueKey) => Pick<VenueDelay, 'isBehind' | 'changeCount'> | null
-  /** A trade of this market was refused at its full mailbox: trades from `atMs` on are read again. */
+  /** A full mailbox rejected a trade of this market: trades from `atMs` on are read again. */
   readonly announceLoss: (market: MarketView, atMs: TimeMs) => void
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
-  /** The market's summary or figures changed. Called within the turn, before the change is published. */
+  /** The market's summary or figures changed. Called synchronously, before the change is published. */
   readonly changed: (market: MarketView) => void
-  /** One counter per way a message ends without changing anything. */
+  /** Counts a message that changed nothing, by reason. */
   readonly ignored: (reason: IgnoredReason) => void
 }
 
-/** The reason of a resync after changes waited in the mailbox for too long. */
+/** Reason of a resync after changes waited too long in the mailbox. */
 export const DELAYED = 'delayed'
 
 export type IgnoredReason =

@@ -1,5 +1,5 @@
-// A market's price over time, part of its actor: the present price, the ring of recent ones, the running hour's ticks.
-// Ring and ticks are in memory only while the market is awake.
+// A market's price over time: the current price, the ring of recent prices, and the current hour's ticks. Ring and
+// ticks are in memory only while the market is awake.
 
 import type { MarketPrice, PriceSource, Trade } from '../../engine/events.ts'
 import { priceRingCount } from '../../engine/limits.ts'
@@ -23,7 +23,7 @@ export class MarketPrices {
   #lastTradePrice: PriceMicros | null = null
   #lastTradeMs: TimeMs | null = null
   #present: MarketPrice | null = null
-  /** The present price is the last run's: subscribers and webhooks do not have it from this one. */
+  /** The current price is the last run's. This run has not published it to subscribers and webhooks. */
   #isRecalled = false
   #ring: PriceRing | null = null
   #hour: OpenHour | null = null
@@ -35,12 +35,12 @@ export class MarketPrices {
     this.#ticks = ticks
   }
 
-  /** A trade is the last price unless there is a newer one; returns whether it is. */
+  /** Takes a trade as last price unless a newer one exists; returns whether it did. */
   noteTrade(trade: Trade, receivedAtMs: TimeMs): boolean {
     return this.noteLastPrice(trade.price, { venueTimeMs: trade.timeMs, receivedAtMs })
   }
 
-  /** A price counts from its arrival at the latest: a time from the far future must not keep later prices out. */
+  /** Caps the venue's time at the receive time, so that a time in the far future does not block later prices. */
   noteLastPrice(price: PriceMicros, { venueTimeMs, receivedAtMs }: BothTimes): boolean {
     const atMs = venueTimeMs < receivedAtMs ? venueTimeMs : receivedAtMs
     if (this.#lastTradeMs !== null && atMs < this.#lastTradeMs) return false
@@ -49,13 +49,15 @@ export class MarketPrices {
     return true
   }
 
-  /** Whether a listing that follows another one moves the price, where that comes from the listing. */
+  /** Returns whether a new listing moves the price, if the price comes from the listing. */
   isMovedBy(before: MarketSummary, after: MarketSummary, book: MarketBook): boolean {
     const [old, now] = [priceOf(this.#facts(before, book)), priceOf(this.#facts(after, book))]
     return old.price !== now.price || old.source !== now.source
   }
 
-  /** Computes the price again; returns it when it is this run's first, or price, source or best levels changed; else null. */
+  /**
+   * Recomputes the price. Returns it if it is this run's first, or if price, source or best levels changed; else null.
+   */
   settle(market: MarketSummary, book: MarketBook, observedAtMs: TimeMs): MarketPrice | null {
     const facts = this.#facts(market, book)
     const { price, source } = priceOf(facts)
@@ -79,21 +81,21 @@ export class MarketPrices {
   }
 
   /**
-   * The next price makes a tick even if it equals the last one: after a time without a live book a tick says from when
-   * on the price is known again.
+   * The next price makes a tick even if it is equal: after a time without a live book, the tick marks when the price is
+   * known again.
    */
   noteNext(): void {
     this.#mustNoteTick = true
   }
 
-  /** The present price, without a tick. Before any book or trade it is the listing's, observed at `listedAtMs`. */
+  /** The current price, without a tick. Before any book or trade it is the listing's, observed at `listedAtMs`. */
   present(market: MarketSummary, book: MarketBook, listedAtMs: TimeMs): MarketPrice {
     if (this.#present !== null) return this.#present
     const facts = this.#facts(market, book)
     return { ...priceOf(facts), bid: facts.bid, ask: facts.ask, observedAtMs: listedAtMs }
   }
 
-  /** What the price is computed from: the listing's best levels only while no book is known. */
+  /** Inputs of the price. The listing's best levels are used only while there is no book. */
   #facts(market: MarketSummary, { hasBook, levels }: MarketBook): PriceFacts {
     return {
       status: market.status,
@@ -105,7 +107,7 @@ export class MarketPrices {
     }
   }
 
-  /** The newest kept price at or before a time, from memory first. */
+  /** The newest stored price at or before a time; memory first. */
   before(atMs: TimeMs): { price: PriceMicros; timeMs: TimeMs } | null {
     return (
       this.#ring?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)
@@ -116,8 +118,8 @@ export class MarketPrices {
     this.#mustNoteTick = false
     this.#ring ??= new PriceRing(priceRingCount)
     this.#ring.push(price, atMs)
-    // A tick holds from the beginning of its second: a price seen within a second counts from the next one on, so that
-    // no answer for a second was observed after it.
+    // A tick holds from the beginning of its second. A price within a second counts from the next second, so that no
+    // answer for a second contains a later price.
     const asOfMs = timeMs(Math.ceil(atMs / 1_000) * 1_000)
     const hour = hourOf(asOfMs)
     if (this.#hour === null || this.#hour.hour < hour) {
@@ -128,7 +130,7 @@ export class MarketPrices {
     this.#isHourDirty = true
   }
 
-  /** Hands the running hour's ticks to storage. */
+  /** Writes the current hour's ticks to storage. */
   save(): void {
     if (this.#hour === null || !this.#isHourDirty) return
     this.#isHourDirty = false
@@ -136,14 +138,14 @@ export class MarketPrices {
     this.#ticks.put(this.#market, hour, { seconds: [...seconds], prices: [...prices] })
   }
 
-  /** Releases the memory; what it held is in storage. */
+  /** Releases the memory; its content is in storage. */
   release(): void {
     this.save()
     this.#ring = null
     this.#hour = null
   }
 
-  /** Forgets what may be wrong after a failed turn; what is on disk stays. */
+  /** Discards memory that may be wrong after an exception; the disk is unchanged. */
   reset(): void {
     this.#ring = null
     this.#hour = null
@@ -161,8 +163,8 @@ export class MarketPrices {
   }
 
   /**
-   * Takes the last run's price and trade, before this run has any. `newest` is the newest stored trade that counts; trades
-   * of one millisecond count in the order in which they were stored, so that it may be newer than the checkpoint.
+   * Restores the last run's price and trade, before this run has any. `newest` is the newest stored trade that counts.
+   * Trades of one millisecond count in order of storage, so it may be newer than the checkpoint.
    */
   recall(checkpoint: Checkpoint | null, newest: StoredTrade | null): void {
     if (checkpoint !== null) {

@@ -1,6 +1,5 @@
-// The history of a market's book: which of its states are kept, and when. At most one every ten seconds, none that equals
-// the one before it. A change that came too soon is kept when it is due, so that the last state before a quiet time is
-// kept.
+// Chooses which book states are stored as history: at most one every ten seconds, without repeats. A change that comes
+// too early is stored when it is due, so that the last state before a quiet period is stored.
 
 import { crc32 } from 'node:zlib'
 import type { Level } from '../../engine/events.ts'
@@ -10,10 +9,10 @@ import type { OrderBook } from '../../engine/market/order-book.ts'
 import { TIME_END, TIME_ZERO, type TimeMs } from '../../engine/units.ts'
 import type { BookSnapshot, SnapshotTable } from '../../storage/contract/storage.ts'
 
-/** What is remembered of the snapshot kept last. */
+/** The last stored snapshot. */
 interface Last {
   readonly atMs: TimeMs
-  /** Equal for equal snapshots. */
+  /** Checksum: equal for equal snapshots. */
   readonly print: number
 }
 
@@ -28,10 +27,10 @@ export class MarketSnapshots {
     this.#last = lastOf(market, table)
   }
 
-  /** Keeps a changed book, unless it equals the last snapshot; false when it is not due yet. */
+  /** Stores a changed book unless it equals the last snapshot; false if it is not due yet. */
   save(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
-    // Both ways: a calendar that is put back must not stop the history until it has caught up.
+    // In both directions: a clock that is set back must not stop the history until it catches up.
     if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false
     const snapshot: BookSnapshot = {
       timeMs: nowMs,

@@ -1,7 +1,7 @@
-// A market's trades, owned by its actor: turned into the first outcome, stored once each, the newest kept in a ring,
-// added to the bars of their minute and hour in the same turn, wallets filled in as they become known. A trade that came
-// without its wallet is a part of its transaction (engine/trade-parts.ts): the row that has the wallet completes it, and
-// adds no more than the parts lack. Bars are in memory once they are needed, the ring while somebody reads it.
+// A market's trades: converted to the first outcome, stored once each, cached in a ring and added to the bars of their
+// minute and hour in the same tick. Wallets are filled in when they become known. A trade without a wallet is a part of
+// its transaction (engine/trade-parts.ts). The row with the wallet completes it, and adds only what the parts lack.
+// Bars are in memory once needed; the ring only while it is read.
 
 import type { Stamp, Trade, TradeEvent, TradeParticipantEvent } from '../../engine/events.ts'
 import { tradeRingCount } from '../../engine/limits.ts'
@@ -30,46 +30,46 @@ import { storedTrade } from '../../storage/records/trade.ts'
 import type { SliceQuery } from '../views.ts'
 
 /**
- * Transactions whose makers may still become known, and for how long: two looks for missed trades. Beyond either the oldest
- * is forgotten, two for a new one.
+ * Transactions whose makers may still become known, and for how long: two polls for missed trades. Beyond either limit
+ * the oldest are evicted, two per new one.
  */
 const TRANSACTIONS_MAX = 64
 const TRANSACTION_MS_MAX = 120_000
 const EVICTED_PER_TRANSACTION = 2
 
-/** Parts of a transaction that are looked for; a market channel names far fewer. */
+/** Maximum parts of a transaction that are checked. A market channel has far fewer. */
 const PARTS_MAX = 256
-/** Trades behind a block trade among which one that moves the price is looked for. */
+/** Maximum block trades scanned for a trade that moves the price. */
 const BLOCKS_MAX = 16
-/** Millionths by which a sum of trades may differ from the whole. */
+/** Tolerance between a sum of trades and the total, in millionths. */
 const SIZE_NOISE = 2
-/** The times of one transaction's trades, from whatever source, differ by less. */
+/** The times of one transaction's trades differ by less than this across all sources. */
 const TRANSACTION_APART_MS = 60_000
-/** Trades around a transaction of an earlier run that are looked at. */
+/** Maximum trades scanned around a transaction of an earlier run. */
 const SCANNED_MAX = 10_000
 
-/** A stored trade, and which wallet of it became known. */
+/** A stored trade and the wallet that became known. */
 export interface CompletedTrade {
   readonly trade: StoredTrade
   readonly completion: TradeCompletion
 }
 
-/** `event` null: nothing is new. `completed`: parts that have their wallet since now. */
+/** `event` null: nothing is new. `completed`: parts whose wallet is now known. */
 interface Unstored {
   readonly event: TradeEvent | null
   readonly completed: readonly CompletedTrade[]
 }
 
-/** Lists are joined with `concat`: most have one item, and V8 gives a list that is pushed to, or spread before an item, room for seventeen. */
+/** Lists are joined with `concat`: most have one item, and V8 over-allocates lists that grow by `push` or spread. */
 interface Transaction {
-  /** When its first row came. */
+  /** When its first row arrived. */
   readonly sinceMs: TimeMs
   nativeIds: readonly string[]
   wallets: readonly string[]
 }
 const NONE: readonly never[] = []
 
-/** A wallet took part in a transaction. */
+/** A wallet that took part in a transaction. */
 type Participant = Pick<TradeParticipantEvent, 'txHash' | 'wallet' | 'receivedAtMs'>
 
 type TradeStorage = Pick<Storage, 'trades' | 'bars' | 'pruneCount'>
@@ -82,9 +82,9 @@ export class MarketTrades {
   /** Trades since the ring was last read. */
   #unreadCount = 0
   #transactions: Map<string, Transaction> | null = null
-  /** The newest trade of earlier runs; null: not looked up yet. */
+  /** Time of the newest trade of earlier runs; null: not looked up yet. */
   #earlierToMs: number | null = null
-  /** Trades that were stored or completed. */
+  /** Number of trades stored or completed. */
   #changeCount = 0
 
   constructor(market: TradedMarket, storage: TradeStorage) {
@@ -106,9 +106,10 @@ export class MarketTrades {
   }
 
   /**
-   * What is new in a trade that `has` does not know. Without a wallet: all, unless the row that has it came before. With
-   * one: what the stored trades of its transaction lack; those without a wallet have this one from now on. A transaction
-   * may be known by its fills, by one trade at their average price, or by trades without a wallet.
+   * Returns what is new in a trade that `has` does not know. Without a wallet: everything, unless the row with the
+   * wallet came before. With a wallet: what the stored trades of its transaction lack; stored trades without a wallet
+   * get this one. A transaction may be known by its fills, by one trade at the average price, or by trades without a
+   * wallet.
    */
   unstored(event: TradeEvent, outcomeIndex: number): Unstored {
     const { txHash, taker } = event
@@ -138,7 +139,7 @@ export class MarketTrades {
     return { event: { ...event, ...rest }, completed }
   }
 
-  /** Stored trades of the taker's row, but for parts. */
+  /** Stored trades of the taker's row, without parts. */
   #ofTransaction(event: TradeEvent, outcomeIndex: number): readonly StoredTrade[] {
     const { txHash, taker, venueTimeMs, source } = event
     const { number } = this.#market
@@ -152,7 +153,7 @@ export class MarketTrades {
     const ids = (txHash === null ? null : this.#transactions?.get(txHash)?.nativeIds) ?? NONE
     const ofRun = ids.flatMap((id) => this.#table.get(number, id) ?? []).filter(isOfRow)
     if (ofRun.length > 0 || source !== 'backfill') return ofRun
-    // Ids of the rows that the stream gives in this run are known; those of earlier runs may be of its fills.
+    // Ids of rows streamed in this run are known. Ids of earlier runs may be those of single fills.
     if (venueTimeMs > this.#earlierTo() + TRANSACTION_APART_MS) return NONE
     return this.#table
       .range({
@@ -197,7 +198,7 @@ export class MarketTrades {
     }
   }
 
-  /** Stores a trade that `has` does not know; price and side become the first outcome's. */
+  /** Stores a trade that `has` does not know, with price and side converted to the first outcome. */
   add(event: TradeEvent, outcomeIndex: number, stamp: Stamp | null, run: number): StoredTrade {
     const isFirst = outcomeIndex === 0
     this.#changeCount += 1
@@ -221,7 +222,8 @@ export class MarketTrades {
     })
     this.#ring?.push(trade)
     this.#unreadCount += 1
-    // All of it is newer than the last look: rings of markets that nobody reads were the largest part of the heap.
+    // The whole ring is newer than the last read, so it is released: unread rings would be the largest part of the
+    // heap.
     if (this.#unreadCount >= tradeRingCount) this.#ring = null
     if (!trade.isBlock) {
       this.#bars ??= new MarketBars(this.#market.number, this.#storage.bars)
@@ -236,8 +238,8 @@ export class MarketTrades {
   }
 
   /**
-   * One more wallet of a transaction: the maker of its trades, unless it is the taker or one of several. The trades of
-   * which it is a maker; none if the wallet was known.
+   * Adds a wallet of a transaction: the maker of its trades, unless it is the taker or one of several. Returns the
+   * trades of which it is a maker; none if the wallet was known.
    */
   addParticipant({ txHash, wallet, receivedAtMs }: Participant): readonly CompletedTrade[] {
     const transaction = this.#transaction(txHash, receivedAtMs)
@@ -251,7 +253,7 @@ export class MarketTrades {
     })
   }
 
-  /** The makers of a trade's transaction that became known before the trade was stored. */
+  /** Makers of a trade's transaction that became known before the trade was stored. */
   makersOf({ txHash, nativeId }: StoredTrade): readonly CompletedTrade[] {
     const transaction = txHash === null ? undefined : this.#transactions?.get(txHash)
     if (transaction === undefined || transaction.wallets.length === 0) return NONE
@@ -259,7 +261,7 @@ export class MarketTrades {
     return trade === null ? NONE : this.#makersOf(trade, transaction)
   }
 
-  /** One for each wallet of the transaction but the taker, in the order in which they became known. */
+  /** One entry per wallet of the transaction except the taker, in the order in which they became known. */
   #makersOf(trade: StoredTrade, { wallets }: Transaction): readonly CompletedTrade[] {
     const taker = trade.taker === null ? NONE : [trade.taker]
     const makers = wallets.filter((wallet) => wallet !== trade.taker)
@@ -299,13 +301,13 @@ export class MarketTrades {
     return made
   }
 
-  /** See MarketView.trades; the newest usually come from the ring. */
+  /** See MarketView.trades. The newest usually come from the ring. */
   slice(query: SliceQuery): readonly StoredTrade[] {
     const fromRing = this.#sliceOfRing(query)
     return fromRing ?? this.#table.range({ ...query, market: this.#market.number })
   }
 
-  /** The newest trade that moves the price, as far as block trades do not hide it; null: there is none. */
+  /** The newest trade that moves the price; null if there is none within {@link BLOCKS_MAX} block trades. */
   newestPriced(): StoredTrade | null {
     const range = { fromMs: TIME_ZERO, toMs: TIME_END, after: null, order: 'desc' } as const
     const market = this.#market.number
@@ -315,7 +317,7 @@ export class MarketTrades {
     return some.find(({ isBlock }) => !isBlock) ?? null
   }
 
-  /** Null when the ring does not hold the whole slice. */
+  /** Null if the ring does not contain the whole slice. */
   #sliceOfRing({ fromMs, toMs, after, order, limit }: SliceQuery): StoredTrade[] | null {
     if (order !== 'desc' || after !== null) return null
     const ring = this.#openRing()
@@ -328,7 +330,7 @@ export class MarketTrades {
       rows.push(row)
     }
     if (!hasAll && rows.length < limit) return null
-    // Retention removes the oldest first: while the last of these is stored, so are the others.
+    // Retention removes the oldest first: if the last of these is stored, so are the others.
     const last = rows.at(-1)
     if (last === undefined || this.has(last.nativeId)) return rows
     this.#ring = null
@@ -352,7 +354,7 @@ export class MarketTrades {
     return ring
   }
 
-  /** Releases the memory; storage has everything. */
+  /** Releases the memory; everything is in storage. */
   release(): void {
     this.#ring = null
     this.#bars = null
@@ -363,8 +365,8 @@ export class MarketTrades {
 const SIZES: readonly BarSize[] = ['minute', 'hour']
 
 /**
- * The bars of a market, written in the turn that stores a trade, in whatever order trades arrive. The bar of each size
- * that was written last stays in memory, so that a market with many trades reads no disk; dropping it loses nothing.
+ * The bars of a market, written in the tick that stores a trade. Trades may arrive in any order. The last written bar
+ * of each size stays in memory, so that a busy market reads no disk. Dropping it loses nothing.
  */
 export class MarketBars {
   readonly #market: MarketNumber

@@ -1,5 +1,5 @@
-// What a market publishes: each change as an Update with its place in the streams. One function for each kind, so that a
-// stamp is taken exactly when something is published with it.
+// Publishes a market's changes as Updates with their stream offsets. One function per kind, so that a stamp is taken
+// only when it is published.
 
 import type {
   BookReplaced,
@@ -16,10 +16,10 @@ import type { OrderBook } from '../../engine/market/order-book.ts'
 import type { Publisher } from '../../engine/publisher.ts'
 import type { BothTimes } from './parts.ts'
 
-/** Every so many updates of a book one carries its checksum. */
+/** Every nth update of a book carries its checksum. */
 const CHECKSUM_EVERY = 50
 
-/** A whole new book; it uses up no place in the stream. */
+/** Publishes a full book. It takes no offset in the stream. */
 export function publishReplaced(
   publisher: Publisher,
   market: MarketRef,
@@ -31,7 +31,7 @@ export function publishReplaced(
   publisher.publish({ kind, market, venueTimeMs, receivedAtMs, reason, offset, seq })
 }
 
-/** The book is stale from now on. */
+/** Publishes that the book is stale. */
 export function publishStale(
   publisher: Publisher,
   market: MarketRef,
@@ -43,7 +43,7 @@ export function publishStale(
   publisher.publish({ kind: 'bookStale', ...stamped, reason, sinceMs, isOfVenue })
 }
 
-/** The book was found to be as the venue has it. */
+/** Publishes that the book equals the venue's. */
 export function publishConfirmed(
   publisher: Publisher,
   market: MarketRef,
@@ -55,7 +55,7 @@ export function publishConfirmed(
   publisher.publish({ kind, market, venueTimeMs, receivedAtMs, ...stamp, wasStale })
 }
 
-/** Changed levels; `levels` is the book after the change. */
+/** Publishes changed levels; `levels` is the book after the change. */
 export function publishBook(
   publisher: Publisher,
   market: MarketRef,
@@ -69,7 +69,7 @@ export function publishBook(
   publisher.publish(update)
 }
 
-/** A trade, with the stamp under which it was stored. */
+/** Publishes a trade with the stamp under which it was stored. */
 export function publishTrade(
   publisher: Publisher,
   market: MarketRef,
@@ -90,7 +90,7 @@ export function publishPrice(
   publisher.publish({ kind: 'price', market, offset, seq, venueTimeMs, receivedAtMs, price })
 }
 
-/** The status that a market has now. */
+/** Publishes the current status of a market. */
 export function publishStatus(
   publisher: Publisher,
   market: MarketRef,
@@ -105,8 +105,8 @@ export function publishStatus(
 }
 
 /**
- * `changed`: the market's question, close time, outcomes, fees or resolution status. `settled`: what a resolved market
- * pays is known now, or is corrected.
+ * `changed`: the market's question, close time, outcomes, fees or resolution status. `settled`: a resolved market's
+ * payout became known or was corrected.
  */
 export function publishChanged(
   publisher: Publisher,
@@ -117,7 +117,7 @@ export function publishChanged(
   publishLifecycle(publisher, market, times, { event, facts, matchedMarket: null })
 }
 
-/** A pair of high confidence began or ended. Publish one for each of the two markets. */
+/** Publishes that a pair of high confidence began or ended. Call it for each of the two markets. */
 export function publishPairing(
   publisher: Publisher,
   market: MarketRef,

@@ -1,4 +1,4 @@
-// What a market's actor lets the face see: its book, prices, trades and bars. Part of views.ts, which shows these to http/.
+// Read interface of a market's actor for the API server: its book, prices, trades and bars.
 
 import type { Level, MarketPrice } from '../../engine/events.ts'
 import type { Bar } from '../../engine/market/candle.ts'
@@ -15,11 +15,11 @@ import type {
   StoredTrade,
 } from '../../storage/contract/storage.ts'
 
-/** The best levels of a book as of now, best first; the arrays are the caller's to keep. */
+/** The current best levels of a book, best first. The caller owns the arrays. */
 export interface BookLevels {
   readonly bids: readonly Level[]
   readonly asks: readonly Level[]
-  /** Of the `orderbook` channel; the first update a new subscriber sees is seq + 1. */
+  /** Of the `orderbook` channel. A new subscriber's first update has seq + 1. */
   readonly seq: number
   readonly offset: number
   /** No snapshot yet, or a gap since. */
@@ -29,51 +29,49 @@ export interface BookLevels {
   readonly receivedAtMs: TimeMs | null
 }
 
-/** A whole book. */
 export interface BookView extends BookLevels {
   readonly checksum: number
 }
 
-/** One market, seen through its actor. Looking wakes a sleeping market; looking is cheap. */
+/** Read access to one market. Reads wake a sleeping market and are cheap. */
 export interface MarketView {
   readonly ref: MarketRef
   readonly summary: MarketSummary
   /** 24-hour and total volume, as in `figures`. */
   readonly volume24h: UsdMicros
   readonly volumeTotal: UsdMicros | null
-  /** Volumes, open interest and last price: the venue's figures, moved on by our trades since. */
+  /** Volumes, open interest and last price: the venue's figures plus our trades since. */
   readonly figures: FiguresState
-  /** What the volumes count. */
+  /** Unit of the volumes. */
   readonly volumeUnit: VolumeUnit
-  /** Grows when anything changes that price(), book(), summary or the figures show. */
+  /** Increases when price(), book(), summary or the figures change. */
   readonly version: number
-  /** Grows when anything changes that trades(), bars() and oldestTradeMs() show. */
+  /** Increases when trades(), bars() or oldestTradeMs() change. */
   readonly tradesVersion: number
   price(): MarketPrice
-  /** The newest price at or before a time, from our own ticks; null when none is kept. */
+  /** The newest price at or before a time, from our ticks; null if none is stored. */
   priceAt(atMs: TimeMs): PricePoint | null
-  /** What the venue sends lies unread for too long: its books here are older than they look. */
+  /** The venue's messages stay unread for too long: its books here are older than their times state. */
   readonly isBehind: boolean
   /**
-   * When the book itself was last known to be right: by a message of its subscription, or by a reading over REST that
-   * equals it. Null before the first.
+   * When the book was last confirmed, by a message of its subscription or an equal REST read. Null before the first.
    */
   readonly bookConfirmedAtMs: TimeMs | null
   book(): BookView
-  /** At most `levelsMax` of the best levels of each side. */
+  /** At most `levelsMax` levels of each side, best first. */
   levels(levelsMax: number): BookLevels
-  /** A slice of the trades in [fromMs, toMs] behind `after`: fewer than `limit` only at the end. */
+  /** A slice of the trades in [fromMs, toMs] after `after`. Fewer than `limit` only at the end. */
   trades(query: SliceQuery): readonly StoredTrade[]
-  /** A slice of the kept books likewise; their ordinals are all 0. */
+  /** A slice of the stored books, with the same rules. Their ordinals are all 0. */
   snapshots(query: SliceQuery): readonly BookSnapshot[]
-  /** Bars of trades that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
+  /** Bars that start in [fromMs, toMs], newest or oldest first, at most `limit`. */
   bars(query: BarQuery): readonly Bar[]
-  /** In a gateway: when bars() has those of the present candles, or never will; null: it has. */
+  /** Gateways only: resolves when bars() has the current candles, or never will. Null: it has them. */
   barsArrival?(): Promise<void> | null
-  /** Where our records begin; null when there are none. */
+  /** Start of our records; null if there are none. */
   oldestTradeMs(): TimeMs | null
   oldestSnapshotMs(): TimeMs | null
-  /** Counters of the `trades` and `prices` channels of this market. */
+  /** Sequence numbers of this market's `trades` and `prices` channels. */
   seq(channel: StreamChannel): number
   details(): ListingDetails
 }

@@ -1,5 +1,5 @@
-// What an operator may say about pairs of markets and of families, as commands of the admin socket; `npm run match` calls them. Arguments
-// are checked here, since a socket brings anything.
+// Overrides of market pairs and families, as commands of the admin socket; `npm run match` calls them. All arguments
+// are validated here.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -12,13 +12,13 @@ import { type MatchOverrides, rowOf } from './match-overrides.ts'
 import { isMatchable } from './matches.ts'
 import type { OverrideResult } from './override-results.ts'
 
-/** As engine/admin/admin-socket.ts has them. */
+/** Same type as in engine/admin/admin-socket.ts. */
 type Request = Readonly<Record<string, unknown>>
 type Handlers = Readonly<Record<string, (request: Request) => unknown>>
 type Decision = StoredOverride['decision'] | null
 type Listed = Pick<CatalogView, 'find' | 'names' | 'markets' | 'event'>
 
-/** A family as it was given: the markets of a venue that fit a pattern. */
+/** A family: the markets of a venue that match a pattern. */
 interface Family {
   readonly text: string
   readonly venue: VenueKey
@@ -27,7 +27,7 @@ interface Family {
 
 const LISTED_MAX = 1_000
 
-/** What a word came to, as a text for the operator. */
+/** The result of an override as text for the operator. */
 function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
   if (answer === 'unsaid') return 'there was no verdict on the two'
   if (answer === 'later') return 'kept; the matcher is busy and carries it out when it comes to it'
@@ -41,7 +41,7 @@ function noteOf(decision: Decision, answer: OverrideResult | 'unsaid'): string {
     : 'a pair: Yes of one is Yes of the other'
 }
 
-/** How many markets that are matched a family has; a piece in each turn of the loop. */
+/** Counts the matchable markets of a family, in time slices. */
 async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<number> {
   const isFitting = patternTest(family.pattern)
   const yielder = new EventLoopYielder(clock)
@@ -53,14 +53,14 @@ async function countOf(family: Family, catalog: Listed, clock: Clock): Promise<n
   return count
 }
 
-/** The series, event and market as the matching thread reads them of a listing. */
+/** The series, event and market names that the matching thread uses. */
 function namesOf({ ref, summary }: MarketView, { event, names }: Listed): readonly string[] {
   const handle = names.of(ref.venue).handles === 'slug' ? summary.slug : ref.nativeId
   const series = summary.event === null ? null : (event(ref.venue, summary.event)?.series ?? null)
   return [series ?? handle.split('-', 1)[0] ?? '', summary.event ?? '', handle]
 }
 
-/** Null: no family but a market's id. Throws EngineError BAD_REQUEST for an unknown platform. */
+/** Null: a market's id, not a family. Throws EngineError BAD_REQUEST for an unknown platform. */
 function familyOf(text: unknown, { names }: Listed): Family | null {
   if (typeof text !== 'string' || !text.includes(':')) return null
   const [platform = '', pattern = ''] = text.split(':', 2)
@@ -77,7 +77,7 @@ function marketOf(id: unknown, { find }: Listed): MarketView {
 
 /**
  * The commands `match.confirm`, `match.reject`, `match.forget` (`{one, other}`: market ids, or families as
- * `<platform>:<pattern>`) and `match.list`, whose rows name both as these take them.
+ * `<platform>:<pattern>`) and `match.list`. The rows of `match.list` use the same format.
  */
 export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock: Clock): Handlers {
   const { names } = catalog
@@ -111,7 +111,7 @@ export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock:
         note: await noteOfFamilies(decision, families),
       }
     }
-    // A verdict outlives its markets, and is taken back by their ids.
+    // An override outlives its markets and is removed by their ids.
     const keys = ids.map((id) => (typeof id === 'string' ? names.split(id) : null))
     if (decision === null && ids.some((id, at) => keys[at] != null && !catalog.find(String(id)))) {
       const hadOverride = await overrides.clear(keys)
@@ -133,7 +133,6 @@ export function matchHandlers(overrides: MatchOverrides, catalog: Listed, clock:
     'match.confirm': handlerFor('confirmed'),
     'match.reject': handlerFor('rejected'),
     'match.forget': handlerFor(null),
-    /** The newest verdicts. */
     'match.list': () => {
       const newest = [...overrides.all()].sort((one, other) => other.atMs - one.atMs)
       return { words: newest.slice(0, LISTED_MAX).map((override) => rowOf(override, names)) }

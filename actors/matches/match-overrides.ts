@@ -1,6 +1,6 @@
-// What people said about pairs: confirmed or rejected, kept on disk by the venues' own ids, so that a word outlives a market
-// that is forgotten and comes back; and about families of markets, by their patterns. An owner, called directly. A market is
-// confirmed with one other at most. Bounded by VERDICTS_MAX and FAMILIES_MAX.
+// Operator overrides of pairs: confirmed or rejected. Stored by the venues' own ids, so that an override survives the
+// removal and return of a market. Also overrides of families of markets, by pattern. A market is confirmed with at most
+// one other. Bounded by OVERRIDES_MAX and FAMILIES_MAX.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -12,12 +12,12 @@ import type { OverrideKey, OverrideTable, StoredOverride } from '../../storage/c
 import type { MarketView } from '../views.ts'
 import type { OverrideResult } from './override-results.ts'
 
-/** Words are typed by hand; further ones are refused. */
+/** Overrides are entered by hand; further ones are rejected. */
 const OVERRIDES_MAX = 100_000
-/** Each market is held against the patterns of all families. */
+/** Each market is compared with the patterns of all families. */
 const FAMILIES_MAX = 1_000
 
-/** The venues of a verdict's two sides. */
+/** The venues of an override's two sides. */
 const VENUES = ['a', 'b'] as const
 const NO_PAIR = 'a pair is a market of each venue'
 
@@ -26,11 +26,11 @@ interface Named {
   readonly native: string
 }
 
-/** What carries verdicts out. */
+/** Applies overrides. */
 export interface OverrideListener {
-  /** Resolves to what became of a word. */
+  /** Resolves to the result of an override. */
   applyOverride(override: PairOverride): Promise<OverrideResult>
-  /** A verdict on families was added, changed or taken back. */
+  /** An override of families was added, changed or removed. */
   applyFamilyOverrides(): void
 }
 
@@ -39,10 +39,10 @@ export class MatchOverrides {
   readonly #find: (venue: 'a' | 'b', nativeId: string) => MarketView | null
   readonly #nowMs: () => TimeMs
   readonly #overrides = new Map<string, StoredOverride>()
-  /** Venue and native id → keys of verdicts. */
+  /** Venue and native id → keys of overrides. */
   readonly #byMarket = new Map<string, Set<string>>()
   #listener: OverrideListener | null = null
-  /** Words are stored one after another, so that each is checked against those before it. */
+  /** Overrides are stored one after another, so that each is validated against the previous ones. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(parts: {
@@ -60,19 +60,19 @@ export class MatchOverrides {
     this.#listener = listener
   }
 
-  /** In no promised order. */
+  /** In no particular order. */
   all(): readonly StoredOverride[] {
     return [...this.#overrides.values()]
   }
 
-  /** The verdicts on families, as the matching thread takes them. */
+  /** The family overrides for the matching thread. */
   families(): readonly FamilyOverride[] {
     return this.all().flatMap(({ on, a, b, decision }) =>
       on === 'family' ? [{ a, b, word: decision, why: `${b} with ${a}, ${decision} by hand` }] : [],
     )
   }
 
-  /** The words on a market of which the other market is known as well. */
+  /** The overrides of a market whose other market is known too. */
   overridesOn(market: MarketView): readonly PairOverride[] {
     const { nativeId, venue } = market.ref
     const overrides: PairOverride[] = []
@@ -88,10 +88,9 @@ export class MatchOverrides {
   }
 
   /**
-   * Keeps a word, or takes one back (null), carries it out once it is on disk, and resolves to what became of it;
-   * `unsaid`: there was none to take back.
-   * Throws EngineError BAD_REQUEST when both are of one venue, when one of them is confirmed with another, or
-   * when too many words are kept.
+   * Stores an override, or removes it (null), and applies it once it is on disk. Resolves to its result; `unsaid`:
+   * there was none to remove. Throws EngineError BAD_REQUEST if both markets are of one venue, if one is confirmed with
+   * another, or if there are too many overrides.
    */
   async set(
     one: MarketView,
@@ -109,8 +108,8 @@ export class MatchOverrides {
   }
 
   /**
-   * Keeps a word on all pairs of two families, venue a's pattern and venue b's, or takes it back (null). Resolves once it
-   * is on disk, to whether one was kept before. Throws EngineError BAD_REQUEST for a pattern that is none, or when too many words are kept.
+   * Stores an override of two families (venue a's pattern and venue b's), or removes it (null). Resolves once it is on
+   * disk, to whether one existed. Throws EngineError BAD_REQUEST for an invalid pattern or too many overrides.
    */
   async setFamily(a: string, b: string, decision: PairOverride['decision']): Promise<boolean> {
     for (const pattern of [a, b]) {
@@ -123,14 +122,14 @@ export class MatchOverrides {
     return existed
   }
 
-  /** Takes back the word on two markets that need not be known; resolves to whether there was one. */
+  /** Removes the override of two markets, which may be unknown. Resolves to whether it existed. */
   async clear(markets: readonly (Named | null)[]): Promise<boolean> {
     const [a, b] = VENUES.map((venue) => markets.find((market) => market?.venue === venue))
     if (a == null || b == null) throw new EngineError('BAD_REQUEST', NO_PAIR)
     return this.#enqueue({ on: 'pair', a: a.native, b: b.native }, null)
   }
 
-  /** Resolves to whether a word was kept before. */
+  /** Resolves to whether an override existed. */
   #enqueue(of: OverrideKey, decision: PairOverride['decision']): Promise<boolean> {
     const result = this.#last.then(async () => {
       const existed = this.#overrides.has(keyOf(of))
@@ -159,7 +158,10 @@ export class MatchOverrides {
     this.#clear(of)
   }
 
-  /** A slip must not undo a standing word: a market is confirmed with one other. A word on a forgotten market is given up. */
+  /**
+   * Rejects a second confirmation of a market, so that a typing error does not replace an override. Removes overrides
+   * of a market that no longer exists.
+   */
   async #refuseSecond(pair: OverrideKey): Promise<void> {
     for (const key of marketsOf(pair).flatMap((market) => [
       ...(this.#byMarket.get(market) ?? []),
@@ -200,7 +202,7 @@ export class MatchOverrides {
   }
 }
 
-/** A verdict as the commands list it: both sides as the commands take them. */
+/** An override as the commands list it, with both sides in the input format. */
 export function rowOf({ on, a, b, decision, atMs }: StoredOverride, names: VenueTable) {
   const sign = on === 'family' ? ':' : '_'
   const [one, other] = [a, b].map(

@@ -1,5 +1,5 @@
-// The findings of the matching thread: pairs are put in memory and on disk, and `matched` and `unmatched` are published
-// when a pair of high confidence begins or ends.
+// Applies the results of the matching thread: stores pairs in memory and on disk, and publishes `matched` and
+// `unmatched` when a pair of high confidence begins or ends.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
@@ -23,14 +23,14 @@ export interface ResultParts {
 
 export class MatchResults {
   readonly #parts: ResultParts
-  /** First markets of pairs that an earlier run, or a lost thread, found and this one has not. */
+  /** First markets of pairs from an earlier run or a lost thread that have not been found again. */
   readonly #unconfirmed = new Set<MarketNumber>()
 
   constructor(parts: ResultParts) {
     this.#parts = parts
   }
 
-  /** Restores the pairs of the last run whose markets are both matchable. Publishes nothing. */
+  /** Restores the last run's pairs whose markets are both matchable. Publishes nothing. */
   restore(): void {
     const { matches, table, market } = this.#parts
     for (const stored of [...table.all()]) {
@@ -53,7 +53,7 @@ export class MatchResults {
     }
     for (const pair of begun) {
       const [a, b] = [market(pair.a), market(pair.b)]
-      // A market may have closed while the thread looked at it.
+      // A market may have closed while the thread was working.
       if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
       this.#unconfirmed.delete(pair.a)
       this.#begin(a, b, pair.pairScore)
@@ -73,13 +73,12 @@ export class MatchResults {
     for (const { a } of this.#parts.matches.all()) this.#unconfirmed.add(a.ref.number)
   }
 
-  /** Ends the pair of a market, if it has one. */
   endOf(market: MarketView): void {
     const match = this.#parts.matches.matchOf(market.ref)
     if (match !== null) this.#end(match)
   }
 
-  /** Ends a rejected pair at once, before the thread is given the word. */
+  /** Ends a rejected pair immediately, before the thread receives the override. */
   applyOverride({ a, b, decision }: PairOverride): void {
     const match = this.#parts.matches.matchOfFirst(a)
     if (decision === 'rejected' && match?.b.ref.number === b) this.#end(match)
@@ -108,7 +107,7 @@ export class MatchResults {
     if (isConfidentMatch(pairScore)) this.#publishPairings('unmatched', a, b)
   }
 
-  /** Publishes an update of each of the two markets. */
+  /** Publishes an update for each of the two markets. */
   #publishPairings(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
     const nowMs = this.#parts.nowMs()
     const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
@@ -118,7 +117,7 @@ export class MatchResults {
   }
 }
 
-/** Null for a record with a relation that this program does not know. */
+/** Null for a record with an unknown relation. */
 export function pairScoreOf(stored: StoredMatch): PairScore | null {
   const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
   if (!isRelation(relation)) return null

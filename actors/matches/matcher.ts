@@ -1,6 +1,6 @@
-// The owner of matching, called directly: which markets the thread has not seen yet, whose partners are looked for, and
-// what was found. Changes are given to the thread a few at a time and matched at once; all markets are matched again in
-// the background, behind them. Only open markets, and those about to open, are matched.
+// Schedules matching: changed markets for the thread, partner searches, and results. Changes are sent in batches and
+// matched at once. A full rematch runs in the background behind them. Only open markets and those about to open are
+// matched.
 
 import { crc32 } from 'node:zlib'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -24,19 +24,22 @@ import { MatchResults, type ResultParts } from './match-results.ts'
 import { isMatchable } from './matches.ts'
 import { type OverrideResult, OverrideResults } from './override-results.ts'
 
-/** Texts given to the thread in one turn: milliseconds of the loop, and their number. */
+/** Limits of one batch of texts: milliseconds of the event loop, and their number. */
 const TIME_SLICE_MS = 1.5
 const PUT_MAX = 64
-/** Rows of lists of teams given in one task, and kept for a new thread: two venues' rows of our leagues are some 4,000. */
+/**
+ * Maximum team rows per task, and in total (stored for a new thread). Two venues list about 4,000 rows for the
+ * supported leagues.
+ */
 const TEAMS_PER_TASK_MAX = 256
 const TEAMS_MAX = 40_000
-/** Markets whose partners are looked for in one task: a change waits no longer than one task takes. */
+/** Markets per partner search. A change waits for at most one task. */
 const FIND_MAX = 16
-/** Whenever there are twice as many markets, and at least so many, all are matched in the background. */
+/** All markets are rematched when their number has doubled and is at least this. */
 const BULK_MIN = 50
 const REMATCH_MS = 6 * 3_600_000
 const RESTART_AFTER_MS = 1_000
-/** A background task is followed by a rest so many times as long, which leaves a processor to others. */
+/** Rest after a background task, as a multiple of its duration, which leaves the processor to others. */
 const REST_SHARE = 1
 
 interface MatcherParts extends ResultParts {
@@ -44,11 +47,11 @@ interface MatcherParts extends ResultParts {
   readonly clock: Clock
   readonly log: Log
   readonly overrides: MatchOverrides
-  /** Every known market. */
+  /** Iterates over all known markets. */
   readonly markets: () => Iterable<MarketView>
-  /** How the rows of a market's venue are read. */
+  /** Reader of the rows of a market's venue. */
   readonly readerOf: (market: MarketView) => SubjectReader
-  /** The listing of a market's event; null when it is unknown. */
+  /** The listing of a market's event; null: unknown. */
   readonly eventOf: (market: MarketView) => EventListing | null
 }
 
@@ -56,20 +59,20 @@ export class Matcher implements CatalogWatcher {
   readonly #parts: MatcherParts
   readonly #log: Log
   readonly #results: MatchResults
-  /** Markets whose listing may have changed, each once: bounded by the markets. */
+  /** Markets whose listing may have changed. Bounded by the markets. */
   readonly #changed = new Map<MarketNumber, MarketView>()
   readonly #overrides: PairOverride[] = []
-  /** The thread has the verdicts on families as they are now. */
+  /** The thread has the current family overrides. */
   #hasFamilies = false
-  /** Rows of the venues' lists of teams, and how many of them the thread has. */
+  /** Rows of the venues' team lists, and how many of them the thread has. */
   readonly #teams = new Map<string, TeamEntry>()
   #teamsSent = 0
   readonly #overrideResults: OverrideResults
   /** Markets that the thread has, with the hash of their texts. */
   readonly #indexed = new Map<MarketNumber, number>()
-  /** Markets given in the last change: their partners are looked for before those of all others. */
+  /** Markets of the last change. Their partners are searched before all others. */
   readonly #fresh = new Set<MarketNumber>()
-  /** Markets that the background match has still to look at. */
+  /** Markets left for the background rematch. */
   #background: Iterator<MarketNumber> | null = null
   #bulkOf = 0
   #seq = 0
@@ -87,7 +90,7 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
-  /** Restores the pairs of the last run, then matches all markets. The catalogue must be loaded. */
+  /** Restores the last run's pairs, then matches all markets. The catalogue must be loaded. */
   start(): void {
     this.#results.restore()
     this.#state = 'idle'
@@ -95,13 +98,13 @@ export class Matcher implements CatalogWatcher {
     this.#timers.push(this.#parts.clock.every(REMATCH_MS, () => this.rematch()))
   }
 
-  /** Looks for the partners of all markets again, behind everything else. */
+  /** Rematches all markets in the background. */
   rematch(): void {
     this.#background = this.#indexed.keys()
     this.#schedule()
   }
 
-  /** True while a task waits or is under way. */
+  /** True while a task is waiting or running. */
   get isBusy(): boolean {
     return !['new', 'idle', 'down', 'closed'].includes(this.#state)
   }
@@ -115,7 +118,7 @@ export class Matcher implements CatalogWatcher {
     await this.#parts.port.close()
   }
 
-  // What changed
+  // Changes
 
   onListed(market: MarketView): void {
     if (this.#state === 'new') return
@@ -135,7 +138,7 @@ export class Matcher implements CatalogWatcher {
     for (const market of markets) this.onListed(market)
   }
 
-  /** Carries out a person's word on a pair; resolves to what became of it. */
+  /** Applies an operator's override of a pair; resolves to its result. */
   applyOverride(override: PairOverride): Promise<OverrideResult> {
     this.#results.applyOverride(override)
     this.#overrides.push(override)
@@ -143,7 +146,7 @@ export class Matcher implements CatalogWatcher {
     return this.#overrideResults.of(override)
   }
 
-  /** The pairs of now are judged again by the verdicts on families, then all markets are, behind them. */
+  /** Rescores the current pairs with the family overrides, then rematches all markets in the background. */
   applyFamilyOverrides(): void {
     if (this.#state === 'new' || this.#state === 'closed') return
     this.#hasFamilies = false
@@ -154,8 +157,8 @@ export class Matcher implements CatalogWatcher {
   }
 
   /**
-   * Takes rows of venues' lists of teams, a piece in each turn of the loop: the thread has them before markets that come
-   * later, and all markets are matched again.
+   * Takes rows of venues' team lists in time slices. The thread receives them before later markets, and all markets are
+   * rematched.
    */
   async learnTeams(rows: readonly TeamEntry[]): Promise<void> {
     const yielder = new EventLoopYielder(this.#parts.clock)
@@ -173,7 +176,7 @@ export class Matcher implements CatalogWatcher {
   #schedule(): void {
     if (this.#state !== 'idle' && this.#state !== 'resting') return
     this.#stopRest()
-    // In a later turn, so that the markets of a page are given together.
+    // In a later tick, so that the markets of a page are sent together.
     this.#state = 'scheduled'
     void yieldToEventLoop().then(() => {
       if (this.#state === 'scheduled') this.#work()
@@ -197,7 +200,7 @@ export class Matcher implements CatalogWatcher {
       const change = this.#nextChange()
       if (change !== null) return { seq, ...change }
     }
-    // The first load comes before the first partners: it is no news, and leaves a processor to others.
+    // The first load precedes the first partner search. It runs in the background and leaves the processor to others.
     if (this.#indexed.size >= Math.max(BULK_MIN, this.#bulkOf * 2)) {
       this.#bulkOf = this.#indexed.size
       this.#background = this.#indexed.keys()
@@ -222,7 +225,7 @@ export class Matcher implements CatalogWatcher {
     return numbers
   }
 
-  /** Null when no change was of what a market asks. */
+  /** Null if no change affects the matching text. */
   #nextChange(): ChangeTask | null {
     const endMs = this.#parts.clock.monotonicMs() + TIME_SLICE_MS
     const put: { number: MarketNumber; market: MatchMarket }[] = []
@@ -254,7 +257,7 @@ export class Matcher implements CatalogWatcher {
       const extras = { ...(families && { families }), ...(teams && { teams }) }
       return { kind: 'change', put, removed, overrides, ...extras }
     }
-    // None of these changes mattered; goes on with the rest.
+    // No change was relevant; continues with the rest.
     return this.#changed.size === 0 ? null : this.#nextChange()
   }
 
@@ -292,13 +295,13 @@ export class Matcher implements CatalogWatcher {
     })
   }
 
-  /** The thread lacks something that was told since. */
+  /** The thread lacks changes. */
   get #isChanged(): boolean {
     const teamsLeft = this.#teams.size - this.#teamsSent
     return this.#changed.size + this.#overrides.length + teamsLeft > 0
   }
 
-  /** A task waits that is not of the background. */
+  /** A task waits that is not part of the background rematch. */
   get #isUrgent(): boolean {
     return this.#isChanged || this.#fresh.size > 0
   }
@@ -311,7 +314,7 @@ export class Matcher implements CatalogWatcher {
     this.#overrideResults.onFound(task.numbers)
   }
 
-  /** A new thread has no markets: all are given again. Pairs stay until their partners are looked for again. */
+  /** A new thread has no markets: all are sent again. Pairs stay until their partners are searched again. */
   #resetIndex(): void {
     if (this.#state === 'closed') return
     this.#log.warn('the index of the matcher is lost and built again')

@@ -1,6 +1,6 @@
-// Which market asks the same on another venue: the pairs as they are chosen now, with their scores, in memory. An owner,
-// called directly: the matcher puts and removes pairs; readers look up a pair, a twin, or pages of pairs. Twins are pairs
-// of high confidence whose first outcomes mean the same.
+// The current pairs of identical or related markets with their scores, in memory. The matcher adds and removes pairs;
+// readers look up a pair, a matched market, or pages of pairs. Matched markets are pairs of high confidence whose first
+// outcomes have the same meaning.
 
 import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'
@@ -21,7 +21,7 @@ import {
   type VenueTexts,
 } from './views.ts'
 
-/** The judgement of a pair for which none is given. */
+/** Default score of a pair. */
 const CERTAIN: PairScore = {
   score: 100,
   relation: 'identical',
@@ -37,7 +37,7 @@ type EventTitle = (market: MarketView) => string | null
 
 export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   readonly #byMarket = new Map<MarketNumber, MatchView>()
-  /** By either market of the pair. */
+  /** Keyed by either market of the pair. */
   readonly #matchedMarkets = new Map<MarketNumber, MarketView>()
   readonly #rankings: Rankings
   readonly #eventTitle: EventTitle
@@ -55,7 +55,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return this.#version
   }
 
-  /** Pairs of twins. */
+  /** Number of pairs of matched markets. */
   get count(): number {
     return this.#matchedMarkets.size / 2
   }
@@ -81,14 +81,12 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return match?.a.ref.number === number ? match : null
   }
 
-  /** Every pair once, in no promised order. */
+  /** Every pair once, in no particular order. */
   *all(): Iterable<MatchView> {
     for (const [number, match] of this.#byMarket) if (match.a.ref.number === number) yield match
   }
 
-  /**
-   * Makes two markets a pair; earlier pairs of either end. Throws when both are of one venue: that is our bug.
-   */
+  /** Pairs two markets; ends earlier pairs of either. Throws if both are of one venue, which is a bug. */
   put(
     one: MarketView,
     other: MarketView,
@@ -115,7 +113,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     this.#matchedMarkets.set(b.ref.number, a)
   }
 
-  /** Ends the pair of a market of either venue; does nothing when it has none. */
+  /** Removes the pair of a market of either venue, if there is one. */
   remove(market: MarketRef): void {
     if (this.#unpair(market)) this.#version += 1
   }
@@ -129,7 +127,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }): MatchPage | 'expired' {
     const { filter, sortBy, pin } = query
     const key = `matches ${sortBy} ${JSON.stringify(filter)}`
-    // Gaps move with every price: a ranking of some seconds ago would not be in their order.
+    // Gaps move with every price, so a ranking cached seconds ago would be out of order.
     const isOfGaps = sortBy === 'price_gap' || filter.gapMin > 0
     const shared = isOfGaps ? null : this.#rankings.shared(key)
     const ranking =
@@ -146,12 +144,11 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
 
   onListed(): void {}
 
-  /** A pair ends with either of its markets. */
   onRemoved(market: MarketView): void {
     this.remove(market.ref)
   }
 
-  /** True when the two were twins. */
+  /** True if the two were matched markets. */
   #unpair(market: MarketRef): boolean {
     const match = this.#byMarket.get(market.number)
     if (match === undefined) return false
@@ -162,7 +159,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return wasMatched
   }
 
-  /** Numbers of the pairs' first markets: in the order asked for, then by score, volume and number. */
+  /** Numbers of the pairs' first markets, in the requested order, then by score, volume and number. */
   #select(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
     const rank = RANKS[sortBy]
@@ -184,7 +181,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }
 }
 
-/** Dollars between the midpoints, either way; where that is not known, less than any. */
+/** Absolute difference of the midpoints in dollars; -1 if unknown. */
 function gapWidthOf(match: MatchView): number {
   const gap = priceGapOf(match)
   return gap === null ? -1 : Math.abs(gap)
@@ -201,12 +198,12 @@ const RANKS: Readonly<Record<MatchOrder, (match: MatchView) => number>> = {
   volume: volumeOf,
 }
 
-/** Only a market that is open, or will open, has a match. */
+/** Only open markets and those about to open have a match. */
 export function isMatchable({ summary }: MarketView): boolean {
   return summary.status === 'open' || summary.isUnopened
 }
 
-/** Whether the pair is certain enough that the first outcome of one counts as that of the other. */
+/** Whether the pair is certain enough to treat the first outcomes of both as equal. */
 export function isConfidentMatch({ score, relation, inverted }: PairScore): boolean {
   return score >= MATCH_SCORE && relation === 'identical' && inverted === false
 }
@@ -230,7 +227,7 @@ function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView)
   }
 }
 
-/** Whether a market of a pair has one of the texts, in any case. */
+/** Whether a market of a pair has one of the texts, case-insensitive. */
 function having(
   { venues, texts }: VenueTexts,
   textOf: (summary: MarketView['summary']) => string | null,
@@ -244,5 +241,5 @@ function having(
     )
 }
 
-/** For users that ask for no lists. */
+/** For users that request no lists. */
 const STOPPED_CLOCK: Pick<Clock, 'monotonicMs'> = { monotonicMs: () => 0 }

@@ -1,21 +1,21 @@
-// What became of a person's word on a pair: the command that said it waits until the thread has looked at both markets,
-// and is answered how the pair is judged then. Bounded by WAITING_MAX and ANSWER_MS.
+// Results of operator overrides of pairs. The command waits until the thread has checked both markets and returns the
+// new score. Bounded by WAITING_MAX and ANSWER_MS.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
 import type { PairOverride } from '../../engine/matching/match-task.ts'
 
-/** Less than a command of the admin socket may take. A thread that learns from all markets takes longer. */
+/** Shorter than the time limit of an admin command. A full rematch takes longer. */
 const ANSWER_MS = 3_000
-/** Words that wait; a further one is answered `later` at once. */
+/** Maximum waiting overrides; further ones return `later` immediately. */
 const WAITING_MAX = 100
 
-/** How the pair is judged now; null: the two are no pair; `later`: the thread has not looked yet. */
+/** The current score of the pair; null: not a pair; `later`: the thread has not checked it yet. */
 export type OverrideResult = PairScore | null | 'later'
 
 interface Waiting {
   readonly override: PairOverride
-  /** Markets that the thread has not looked at yet. */
+  /** Markets that the thread has not checked yet. */
   readonly left: Set<number>
   isSent: boolean
   readonly answer: (answer: OverrideResult) => void
@@ -28,14 +28,14 @@ export class OverrideResults {
 
   constructor(
     clock: Pick<Clock, 'after'>,
-    /** The present judgement of the pair; null: the two are no pair. */
+    /** The current score of the pair; null: not a pair. */
     currentScore: (override: PairOverride) => PairScore | null,
   ) {
     this.#clock = clock
     this.#currentScore = currentScore
   }
 
-  /** Never rejects; answers `later` after ANSWER_MS. */
+  /** Never rejects; resolves to `later` after ANSWER_MS. */
   of(override: PairOverride): Promise<OverrideResult> {
     if (this.#waiting.size >= WAITING_MAX) return Promise.resolve('later')
     return new Promise((done) => {
@@ -51,12 +51,12 @@ export class OverrideResults {
     })
   }
 
-  /** All words so far were given to the thread. */
+  /** All overrides so far were sent to the thread. */
   onSent(): void {
     for (const waiting of this.#waiting) waiting.isSent = true
   }
 
-  /** The thread has looked for the partners of these markets, and its findings are applied. */
+  /** The thread has searched the partners of these markets, and the results are applied. */
   onFound(numbers: readonly number[]): void {
     for (const waiting of this.#waiting) {
       if (!waiting.isSent) continue

@@ -1,4 +1,4 @@
-// What the owner of matches lets the face see: pairs of markets that are thought to ask the same, with their scores.
+// Read interface of matches for the API server: pairs of markets with their scores.
 
 import type { VenueKey } from '../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
@@ -7,9 +7,9 @@ import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import { MICROS, type TimeMs } from '../../engine/units.ts'
 import type { MarketView } from '../market/views.ts'
 
-/** A pair as it is chosen now; each market is in at most one. */
+/** A current pair; each market is in at most one. */
 export interface MatchView {
-  /** Markets of two venues, in the order of the table. */
+  /** Markets of two venues, in the order of the venue table. */
   readonly a: MarketView
   readonly b: MarketView
   readonly pairScore: PairScore
@@ -18,32 +18,32 @@ export interface MatchView {
 
 type Confidence = 'high' | 'medium' | 'low'
 
-/** Orders of the match list, each from the most down; equal ones by score, then by volume. */
+/** Orders of the match list, descending; ties by score, then by volume. */
 export const MATCH_ORDERS = ['score', 'price_gap', 'volume'] as const
 export type MatchOrder = (typeof MATCH_ORDERS)[number]
 
-/** Filters of the match list; null or empty means any. Texts are equal without regard to case. */
+/** Filters of the match list; null or empty means any. Texts are case-insensitive. */
 export interface MatchFilter {
   readonly scoreMin: number
-  /** Words that must all stand in the pair's questions or event titles. */
+  /** Words that must all occur in the pair's questions or event titles. */
   readonly search: string | null
-  /** Slugs of which the pair's market at one of these venues must have one. */
+  /** The pair's market at one of these venues must have one of these slugs. */
   readonly slugs: VenueTexts
-  /** The same of ids of events. */
+  /** The same for event ids. */
   readonly events: VenueTexts
   readonly confidence: Confidence | null
   readonly relation: string | null
-  /** Dollars between the midpoints, either way; above 0 a pair whose gap is not known is none. */
+  /** Absolute difference of the midpoints in dollars. Above 0, pairs with an unknown gap are excluded. */
   readonly gapMin: number
 }
 
-/** Texts that are asked for at some venues; empty: any. */
+/** Texts and the venues that they apply to; empty: any. */
 export interface VenueTexts {
   readonly venues: readonly VenueKey[]
   readonly texts: readonly string[]
 }
 
-/** A page of matches; `pin` as in all lists. */
+/** One page of matches; `pin` as in all lists. */
 export interface MatchPage {
   readonly matches: readonly MatchView[]
   readonly total: number
@@ -51,11 +51,11 @@ export interface MatchPage {
 }
 
 export interface MatchListView {
-  /** The pair of a market, whatever its score. */
+  /** The pair of a market, with any score. */
   matchOf(market: MarketRef): MatchView | null
   /** The pair whose first market has this number. */
   matchOfFirst(number: MarketNumber): MatchView | null
-  /** One page; 'expired' when the pin is no longer kept. */
+  /** One page; 'expired' if the pin has expired. */
   listMatches(query: {
     readonly filter: MatchFilter
     readonly sortBy: MatchOrder
@@ -63,7 +63,7 @@ export interface MatchListView {
     readonly offset: number
     readonly limit: number
   }): MatchPage | 'expired'
-  /** The number of all pairs, and of those with a score of at least 80. */
+  /** Number of all pairs, and of those with a score of at least 80. */
   readonly total: number
   readonly highCount: number
 }
@@ -76,7 +76,9 @@ export function confidenceOf(score: number): Confidence {
 
 const MEDIUM_SCORE_MIN = 60
 
-/** The second market's midpoint less the first's, for what the first's first outcome means; null where one is not known. */
+/**
+ * The second market's midpoint minus the first's, in terms of the first market's first outcome. Null if one is unknown.
+ */
 export function priceGapOf({ a, b, pairScore }: MatchView): number | null {
   const [one, other] = [midpointOf(a), midpointOf(b)]
   if (one === null || other === null || pairScore.inverted === null) return null
@@ -84,7 +86,7 @@ export function priceGapOf({ a, b, pairScore }: MatchView): number | null {
   return (aligned - one) / (2 * MICROS)
 }
 
-/** Twice the midpoint in micros, so that it is whole; null while a side is empty. */
+/** Twice the midpoint in micros, to stay an integer; null while a side is empty. */
 function midpointOf(market: MarketView): number | null {
   const { bid, ask } = market.price()
   return bid === null || ask === null ? null : bid + ask

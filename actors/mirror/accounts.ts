@@ -1,5 +1,5 @@
-// Accounts as another process owns them: records of a bucket of the cluster's log, and word of what has ended, which is dead
-// here before its record comes. A gateway reads credentials and counts; what changes an account is forwarded.
+// Accounts of another process: records of a bucket of the cluster's log, and revocations, which apply before the
+// changed record arrives. A gateway reads credentials and counts requests; changes of accounts are forwarded.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { ClusterLog, LogSubscription } from '../../engine/cluster/cluster-log.ts'
@@ -16,7 +16,7 @@ import type { AccountQuotas, QuotaKind } from '../accounts/quotas.ts'
 const rejectForwarded = (): Promise<never> =>
   Promise.reject(new EngineError('UNAVAILABLE', 'accounts are changed at the engine'))
 
-/** Nothing is kept: records come anew at each start. */
+/** Stores nothing: the records are read again at each start. */
 const NO_TABLE: AccountTable = {
   accounts: () => [],
   keys: () => [],
@@ -35,7 +35,7 @@ const NO_PASSWORDS: PasswordPool = {
   close: async () => undefined,
 }
 
-/** Accounts that follow the bucket, once all of it has come. Rejects with LogError. */
+/** Resolves to accounts that follow the bucket, once it is read completely. Rejects with LogError. */
 export async function followAccounts(
   cluster: ClusterLog,
   parts: {

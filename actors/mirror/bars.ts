@@ -1,7 +1,7 @@
-// The bars of the present candles of markets at a gateway, for the channel `candles`: asked of the engine for a few neighbouring
-// markets at once, when somebody first follows one of them, and kept up to date by the trades of the log. Both sides. What the
-// engine does not answer is not there: a bar is shown whole or not at all. Once the engine has read trades of a market's past,
-// which no update carries, its bars are asked for anew.
+// Bars of the current candles at a gateway, for the `candles` channel. A gateway requests them from the engine for a
+// page of markets at the first subscription, and updates them with trades of the log. This file has both sides. A bar
+// is shown completely or not at all. If the engine reads historical trades, which no update carries, the bars are
+// requested again.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -30,16 +30,16 @@ import type { BarQuery } from '../../storage/contract/storage.ts'
 import { FieldReader } from '../../storage/records/records.ts'
 import type { MarketView } from '../views.ts'
 
-/** Markets of one question, whose bars the engine reads from its disk within some milliseconds. */
+/** Markets per request. The engine reads their bars from disk within a few milliseconds. */
 const PAGE_MARKETS = 64
-/** While no engine leads. */
+/** Retries while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
 const SIZES: readonly BarSize[] = ['minute', 'hour']
-/** The longest candle that is made of bars of a size. */
+/** The longest candle built from bars of each size. */
 const WIDEST_MS = { minute: widestOf('minute'), hour: widestOf('hour') }
-/** Bars of a size: those of the present candle, of the one before it, and of the newest one where that is older. */
+/** Maximum bars per size: the current candle, the previous one, and the newest if it is older. */
 const BARS_MAX = {
   minute: (3 * WIDEST_MS.minute) / BAR_MS.minute,
   hour: (3 * WIDEST_MS.hour) / BAR_MS.hour,
@@ -51,13 +51,13 @@ function widestOf(size: BarSize): number {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** The bars of a size from a time on, ascending. */
+/** Ascending bars of one size from a time on. */
 interface RecentBars {
   readonly fromMs: TimeMs
   readonly bars: readonly Bar[]
 }
 
-/** The engine's side: the bars of a page of markets. The answer throws for bytes that are no page. */
+/** Engine side: returns the bars of a page of markets. Throws for an invalid request. */
 export function answerBars(parts: {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'bars' | 'seq'> | null }
@@ -88,30 +88,30 @@ function recentOf(market: Pick<MarketView, 'bars'>, size: BarSize, nowMs: TimeMs
   const fromMs = timeMs(Math.min(beforeMs, barStart(newest.startMs, widestMs)))
   const limit = BARS_MAX[size]
   const bars = market.bars({ ...all, fromMs, order: 'desc', limit }).toReversed()
-  // Only bars of the future can be so many.
+  // Only bars with future times can exceed the limit.
   return { fromMs: bars.length < limit ? fromMs : (bars[0]?.startMs ?? fromMs), bars }
 }
 
-/** What is kept of a market; null: the engine did not say. */
+/** Cached bars of a market; null: the engine did not return them. */
 interface CachedBars {
-  /** Of the newest trade that the bars contain. */
+  /** Sequence number of the newest trade in the bars. */
   seq: number
   readonly sizes: Record<BarSize, RecentBars>
 }
 
-/** A gateway's side. Bounded by the markets. */
+/** Gateway side. Bounded by the markets. */
 export class MirrorBars {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #cached = new Map<MarketNumber, CachedBars | null>()
-  /** By the page's number: when it will be here, and the trades since it was asked for. */
+  /** By page number: its arrival, and the trades since the request. */
   readonly #pending = new Map<number, { arrival: Promise<void>; trades: TradeUpdate[] }>()
-  /** Of which the engine has read more than was told. */
+  /** Markets of which the engine has read trades that are not in the log. */
   readonly #outdated = new Set<MarketNumber>()
-  /** The page that is asked for anew, and the trades since. */
+  /** The page being requested again, and the trades since. */
   #renewing: { readonly page: number; readonly trades: TradeUpdate[] } | null = null
 
-  /** `ask`: the engine's answer of {@link answerBars}. */
+  /** `request`: sends a request to the engine, which answers with {@link answerBars}. */
   constructor(parts: {
     readonly clock: Clock
     readonly request: (body: Uint8Array) => Promise<Uint8Array>
@@ -120,7 +120,7 @@ export class MirrorBars {
     this.#request = parts.request
   }
 
-  /** When the bars of a market have come or will not; asks for them. Null: they are here. */
+  /** Requests a market's bars. Resolves when they have arrived or will not arrive; null: they are cached. */
   arrival(market: MarketNumber): Promise<void> | null {
     if (this.#cached.has(market)) return null
     const page = pageOf(market)
@@ -132,14 +132,14 @@ export class MirrorBars {
     return arrival
   }
 
-  /** Bars that are here, of those asked for. */
+  /** Returns the cached bars of a range. */
   range(market: MarketNumber, { size, fromMs, toMs, order, limit }: BarQuery): readonly Bar[] {
     const bars = this.#cached.get(market)?.sizes[size].bars ?? []
     const found = bars.filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
     return (order === 'asc' ? found : found.reverse()).slice(0, limit)
   }
 
-  /** A trade of the log, in its place. */
+  /** Takes a trade of the log, in order. */
   note(update: TradeUpdate): void {
     const { number } = update.market
     const cached = this.#cached.get(number)
@@ -153,7 +153,10 @@ export class MirrorBars {
     this.#cached.delete(market)
   }
 
-  /** The engine has read trades of these markets that no update carries: what is kept of them is shown until all is here. */
+  /**
+   * The engine has read trades of these markets that no update carries. The cached bars are shown until the new ones
+   * arrive.
+   */
   renew(markets: readonly MarketNumber[]): void {
     for (const number of markets) {
       const isRequested = this.#cached.has(number) || this.#pending.has(pageOf(number))
@@ -173,7 +176,7 @@ export class MirrorBars {
       const rows = await this.#rows(page)
       for (const number of numbers) {
         const row = rows?.get(number)
-        // What is not whole is not shown; who comes later asks anew.
+        // Incomplete bars are not shown. Later callers request them again.
         if (row === undefined) this.#cached.delete(number)
         else if (this.#cached.get(number)) this.#cached.set(number, row)
       }
@@ -190,13 +193,13 @@ export class MirrorBars {
     for (const update of trades) this.note(update)
     if (this.#cached.has(wanted)) return
     this.#cached.set(wanted, null)
-    // Who comes later asks anew.
+    // Later callers request them again.
     this.#clock.after(RETRY_MS, () => {
       if (this.#cached.get(wanted) === null) this.#cached.delete(wanted)
     })
   }
 
-  /** The engine's answer; null: there is none. */
+  /** The engine's answer; null: none. */
   async #rows(page: number): Promise<ReadonlyMap<MarketNumber, CachedBars> | null> {
     const body = packr.pack(page * PAGE_MARKETS)
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
@@ -212,7 +215,7 @@ export class MirrorBars {
 
 const pageOf = (market: MarketNumber): number => Math.floor(market / PAGE_MARKETS)
 
-/** Adds a trade that is not among the bars. */
+/** Adds a trade that is not in the bars yet. */
 function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'seq'>): void {
   if (seq <= cached.seq) return
   cached.seq = seq
@@ -222,7 +225,7 @@ function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'se
 
 function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
   const bar = barOf(size, trade)
-  // Of a bar before these not all is known.
+  // An earlier bar would be incomplete.
   if (bar.startMs < recent.fromMs) return recent
   const at = recent.bars.findLastIndex(({ startMs }) => startMs <= bar.startMs)
   const previous = recent.bars[at]
@@ -235,7 +238,7 @@ function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
   return { fromMs: next?.startMs ?? recent.fromMs, bars: bars.slice(1) }
 }
 
-// The answer's bytes
+// Encoding
 
 function fieldsOf(bar: Bar): readonly number[] {
   const { startMs, open, openMs, openOrdinal, high, low, close, closeMs, closeOrdinal } = bar
@@ -244,7 +247,7 @@ function fieldsOf(bar: Bar): readonly number[] {
 }
 const BAR_FIELDS = 13
 
-/** Throws for an answer that is none. */
+/** Throws for invalid bytes. */
 function rowsIn(bytes: Uint8Array): ReadonlyMap<MarketNumber, CachedBars> {
   const rows = new Map<MarketNumber, CachedBars>()
   for (const row of new FieldReader([packr.unpack(bytes)]).lists()) {

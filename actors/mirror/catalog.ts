@@ -1,5 +1,5 @@
-// The catalogue as another process owns it: rows of markets and events as the log says them. A row comes in both shards of
-// its venue, and a newer one may come before an older one: versions say which is news.
+// The catalogue of another process: rows of markets and events from the log. A row comes in both shards of its venue,
+// possibly out of order: versions tell which is newer.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -17,7 +17,7 @@ import { MirrorMarket, type MirrorParts } from './market.ts'
 
 type Item<Kind extends LogItem['kind']> = Extract<LogItem, { readonly kind: Kind }>
 
-/** Details of events stay at the engine. */
+/** The engine alone stores details of events. */
 const NO_TABLE: EventTable = {
   put: () => undefined,
   remove: () => undefined,
@@ -30,9 +30,9 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
   readonly recordsSinceMs: TimeMs
   readonly #publisher: Publisher
   readonly #market: MirrorParts
-  /** Of the newest row of each market and event; those of forgotten ones too: bounded by the rows of one epoch. */
+  /** Version of the newest row of each market and event, including removed ones. Bounded by the rows of one epoch. */
   readonly #versions = new Map<MarketNumber | string, number>()
-  /** Told before their markets' rows. */
+  /** Received before the rows of their markets. */
   readonly descriptions: MirrorDescriptions
 
   constructor(parts: {
@@ -55,7 +55,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     }
   }
 
-  /** The market of a number; null: no row has listed it yet, or it was forgotten. */
+  /** The market of a number; null: not listed yet, or removed. */
   mirrorOf(number: MarketNumber): MirrorMarket | null {
     return this.registry.get(number)?.actor ?? null
   }
@@ -64,7 +64,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return this.mirrorOf(number)?.ref ?? null
   }
 
-  /** Books of a venue that are known and not stale by themselves. */
+  /** Number of a venue's known books that are not stale themselves. */
   bookCount(venue: VenueKey): number {
     let count = 0
     for (const { actor } of this.registry.all()) {
@@ -73,7 +73,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return count
   }
 
-  /** Whether a row has told of this market, which may be forgotten again. */
+  /** Whether a row has listed this market, which may have been removed since. */
   hasSeen(number: MarketNumber): boolean {
     return this.#versions.has(number)
   }
@@ -98,13 +98,13 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     if (existing !== null) this.unregister(existing, this.#publisher)
   }
 
-  /** An event's row; `hasMarkets` of it may come behind it. */
+  /** Takes an event's row. Rows of its markets may follow later. */
   takeEventRow({ version, event }: Item<'event'>): void {
     if (!this.#isNewer(`${event.venue}${event.nativeId}`, version)) return
     this.takeEvent({ ...event, description: null, native: {} })
   }
 
-  /** The venue's figures of a market were read. */
+  /** Takes the venue's figures of a market. */
   takeQuoted({ market: number, quoted }: Item<'quoted'>): void {
     const existing = this.mirrorOf(number)
     if (existing === null) return
@@ -112,7 +112,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     this.note(existing)
   }
 
-  /** A market's volumes moved by a trade. */
+  /** A trade moved a market's volumes. */
   moved(market: MirrorMarket): void {
     this.note(market)
   }
@@ -123,7 +123,7 @@ export class MirrorCatalog extends CatalogLookup<MarketEntry<MirrorMarket>> {
     return true
   }
 
-  // Of a whole venue's past a mirror has nothing: routes that ask for it are forwarded.
+  // A mirror has no history of a whole venue: routes that need it are forwarded.
 
   venueTrades(): readonly never[] {
     return []

@@ -1,5 +1,5 @@
-// The descriptions of markets at a gateway: few of a hundred thousand are ever asked for, so that those of a checkpoint stay in
-// their deflated blocks until one of a block is. What is told later stands above them.
+// Descriptions of markets at a gateway. Few of a hundred thousand are ever requested, so blocks of a checkpoint stay
+// deflated until one of their texts is requested. Later texts of the log override them.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { readItem, type TextItem } from '../../storage/records/log-items.ts'
@@ -7,18 +7,17 @@ import { itemsIn, type PackedTexts } from '../cluster/packed.ts'
 
 export class MirrorDescriptions {
   readonly #texts = new Map<MarketNumber, string>()
-  /** Those that were not opened yet, ascending as their markets do. */
+  /** Unopened blocks, in ascending order of their markets. */
   readonly #packed: PackedTexts[] = []
   readonly #onDamaged: () => void
 
-  /** `onDamaged`: a block, whose checkpoint was whole, cannot be read. */
+  /** `onDamaged`: called if a block of a complete checkpoint cannot be read. */
   constructor(onDamaged: () => void) {
     this.#onDamaged = onDamaged
   }
 
-  /** Keeps a block of a checkpoint. */
   addBlock({ from, to, packed }: PackedTexts): void {
-    // A copy, beside which the rest of the checkpoint can go.
+    // A copy, so that the rest of the checkpoint can be garbage-collected.
     this.#packed.push({ from, to, packed: Uint8Array.from(packed) })
   }
 
@@ -43,7 +42,7 @@ export class MirrorDescriptions {
     else this.#texts.set(market, complete)
   }
 
-  /** Opens the block in which this market's text may be. */
+  /** Opens the block that may contain this market's text. */
   #open(market: MarketNumber): void {
     const index = this.#packed.findIndex(({ from, to }) => from <= market && market < to)
     const [block] = index < 0 ? [] : this.#packed.splice(index, 1)

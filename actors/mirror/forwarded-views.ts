@@ -1,5 +1,4 @@
-// The views of owners that a gateway has not: every route that asks them is forwarded to the engine, so that nobody calls
-// these; who does is refused.
+// Stubs of views that a gateway does not have. Every route that needs them is forwarded to the engine; a call throws.
 
 import { EngineError } from '../../engine/errors.ts'
 import type { EngineView } from '../views.ts'

@@ -1,5 +1,5 @@
-// The newest published trades and whales that came by the log, run after run, for streams that resume at this process. Trades
-// that are not among them are the engine's (older-trades.ts); older whales count as lost, and are told so. Bounded: the oldest go first.
+// The newest trades and whales of the log by run, for streams that resume at this process. Missing trades are requested
+// from the engine (older-trades.ts). Missing whales are reported as lost. Bounded: the oldest are evicted first.
 
 import type { TradeUpdate, WhaleUpdate } from '../../engine/events.ts'
 import { ringTradesMax, ringWhalesMax } from '../../engine/limits.ts'
@@ -28,7 +28,7 @@ class OffsetRows<Row extends WithOffset> {
     this.#capacity = capacity
   }
 
-  /** Adds a row; one of an offset that is there is left out. */
+  /** Adds a row; ignores an offset that exists. */
   push(run: number, row: Row): void {
     const rows = this.#runs.get(run)
     if (rows === undefined) this.#runs.set(run, [row])
@@ -41,14 +41,14 @@ class OffsetRows<Row extends WithOffset> {
     if (this.#count > this.#capacity * 1.1) this.#evict()
   }
 
-  /** At most `limit` rows of a run behind an offset, in order. */
+  /** At most `limit` rows of a run after an offset, in order. */
   range({ run, offset, limit }: OffsetQuery): readonly Row[] {
     const rows = this.#runs.get(run) ?? []
     const at = indexAfter(rows, offset)
     return rows.slice(at, at + limit)
   }
 
-  /** A tenth at once, so that a row in a full log costs no copy of it. */
+  /** Evicts a tenth at once, so that a row in a full log costs no copy. */
   #evict(): void {
     for (const [run, rows] of [...this.#runs].sort(([one], [other]) => one - other)) {
       const surplus = this.#count - this.#capacity
@@ -59,10 +59,10 @@ class OffsetRows<Row extends WithOffset> {
   }
 }
 
-/** Where the first row behind an offset is. */
+/** Index of the first row after an offset. */
 function indexAfter(rows: readonly WithOffset[], offset: number): number {
   let [low, high] = [0, rows.length]
-  // Rows come in order, nearly always: the last is looked at first.
+  // Rows nearly always arrive in order, so the last one is checked first.
   if ((rows.at(-1)?.offset ?? -1) <= offset) return high
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -79,7 +79,7 @@ export class MirrorTradeLog implements TradeLogView {
   readonly #losses: TradeLoss[] = []
   readonly #older: OlderTrades | null
 
-  /** `runs`: oldest first, the present one last; `older` null: what did not come by the log is lost. */
+  /** `runs`: oldest first, the current one last. `older` null: trades that are not in the log are lost. */
   constructor(runs: readonly RunView[], present: RunView, older: OlderTrades | null) {
     this.#runs = runs
     this.present = present
@@ -109,7 +109,7 @@ export class MirrorTradeLog implements TradeLogView {
     return this.#rows.range({ run, offset, limit: 1 })[0]?.offset === offset + 1
   }
 
-  /** Up to the first hole, so that the engine is asked for what it has there. */
+  /** Up to the first gap, so that the engine is requested to fill it. */
   #rowsAfter(query: OffsetQuery): readonly TradeRow[] {
     const rows = this.#rows.range(query)
     const { offset, limit } = query
@@ -128,7 +128,10 @@ export class MirrorTradeLog implements TradeLogView {
     }))
   }
 
-  /** Notes an announced loss with its place, for streams that were away; one that a checkpoint has may come by the log as well. */
+  /**
+   * Records an announced loss with its offset, for streams that resume. A loss in a checkpoint may also arrive by the
+   * log.
+   */
   addLoss(loss: TradeLoss): void {
     const isDuplicate = this.#losses.some((other) => isSameLoss(other, loss))
     if (!isDuplicate && this.#losses.length < LOSSES_MAX) this.#losses.push(loss)
@@ -141,7 +144,7 @@ export class MirrorTradeLog implements TradeLogView {
 
 const LOSSES_MAX = 10_000
 
-/** Offsets count over all venues, and may be a few apart in the engine and here. */
+/** Offsets count over all venues, and may differ slightly between the engine and this process. */
 const isSameLoss = (one: TradeLoss, other: TradeLoss): boolean =>
   one.run === other.run &&
   one.venue === other.venue &&
@@ -173,7 +176,7 @@ export class MirrorWhaleLog implements WhaleLogView {
     return this.#rows.range(query)
   }
 
-  // Older rows are the engine's: routes that ask for them are forwarded.
+  // Only the engine has older rows: routes that need them are forwarded.
 
   history(): readonly never[] {
     return []

@@ -1,5 +1,5 @@
-// A market as another process owns it: its book, price and figures, set to what the log of the cluster says of them. It
-// stamps nothing, asks no venue and of its past has the present candles alone: routes that need more are forwarded
+// A market of another process: its book, price and figures as the cluster's log states them. It stamps nothing and
+// requests nothing from venues. Its history is limited to the current candles; routes that need more are forwarded
 // (http/request/forwarding.ts).
 
 import type {
@@ -22,22 +22,22 @@ import type { BookState, MarketState, Quoted } from '../../storage/records/log-i
 import type { BookLevels, BookView, MarketView, StreamChannel } from '../views.ts'
 import type { MirrorBars } from './bars.ts'
 
-/** What all mirrored markets share. */
+/** Shared by all mirrored markets. */
 export interface MirrorParts {
   readonly publisher: Pick<Publisher, 'latest'>
-  /** True while what is mirrored may be out of date: nothing was heard of the engine for too long. */
+  /** True while the mirrored state may be stale: the engine has sent nothing for too long. */
   readonly isDisconnected: () => boolean
-  /** How often that has changed. */
+  /** Number of changes of `isDisconnected`. */
   readonly disconnectCount: () => number
-  /** The listing's words that only details have. */
+  /** The description, which only the listing's details contain. */
   readonly description: (market: MarketRef) => string | null
   readonly volumeUnit: (venue: VenueKey) => VolumeUnit
-  /** Those of the present candles. */
+  /** Bars of the current candles. */
   readonly bars: Pick<MirrorBars, 'range' | 'arrival'> | null
 }
 
 const NOTHING: readonly never[] = []
-/** Of all markets that have no book, and never changed: most of a catalogue. */
+/** Shared by all markets without a book, which are most of a catalogue. Never changed. */
 const NO_BOOK = new OrderBook()
 
 export class MirrorMarket implements MarketView {
@@ -50,7 +50,7 @@ export class MirrorMarket implements MarketView {
   #receivedAtMs: TimeMs | null = null
   #confirmedAtMs: TimeMs | null = null
   #price: MarketPrice
-  /** Of what the figures below contain. */
+  /** Sequence numbers contained in the figures below. */
   #pricesSeq = 0
   #tradesSeq = 0
   readonly #figures: MarketFigures
@@ -73,13 +73,13 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(quoted.figures)
   }
 
-  /** Takes a newer row, with how the market stood when it was written. */
+  /** Takes a newer row, with the market's figures when it was written. */
   list(summary: MarketSummary, quoted: Quoted): void {
     this.summary = summary
     this.quote(quoted)
   }
 
-  /** Takes how the market stood. */
+  /** Takes price and figures. */
   quote({ price, pricesSeq, tradesSeq, figures }: Quoted): void {
     this.#version += 1
     if (pricesSeq >= this.#pricesSeq) {
@@ -93,7 +93,7 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(figures)
   }
 
-  /** Takes how the market stood when a checkpoint was written. */
+  /** Takes the market's state of a checkpoint. */
   restore({ book, price, figures, seqs }: MarketState): void {
     this.#version += 1
     this.replace(book)
@@ -103,7 +103,7 @@ export class MirrorMarket implements MarketView {
     this.#figures.restore(figures)
   }
 
-  /** Takes a whole book. */
+  /** Takes a full book. */
   replace({ bids, asks, isStale, venueTimeMs, receivedAtMs }: BookState): void {
     this.#version += 1
     if (bids.length + asks.length > 0) this.#ownLevels().replace(bids, asks)
@@ -114,7 +114,7 @@ export class MirrorMarket implements MarketView {
     this.#confirmedAtMs = receivedAtMs
   }
 
-  /** Takes changed levels; false when the book is not what the engine's was after the same change. */
+  /** Takes changed levels; false if the resulting checksum differs from the engine's. */
   change({ changes, checksum, venueTimeMs, receivedAtMs }: BookUpdate): boolean {
     this.#version += 1
     for (const change of changes) this.#ownLevels().set(change)
@@ -129,13 +129,13 @@ export class MirrorMarket implements MarketView {
     return this.#levels
   }
 
-  /** The book may be out of date until it is replaced or confirmed. */
+  /** The book may be stale until it is replaced or confirmed. */
   markStale(): void {
     this.#version += 1
     this.#isStale = true
   }
 
-  /** The book is as the venue has it. */
+  /** The book equals the venue's. */
   confirm({ receivedAtMs }: BookConfirmed): void {
     this.#version += 1
     this.#isStale = false
@@ -189,7 +189,7 @@ export class MirrorMarket implements MarketView {
     return this.#confirmedAtMs
   }
 
-  /** Whether the engine has a book that is not stale. */
+  /** Whether the engine's book is not stale. */
   get hasFreshBook(): boolean {
     return !this.#isStale
   }
@@ -235,7 +235,7 @@ export class MirrorMarket implements MarketView {
     return this.#parts.bars?.arrival(this.ref.number) ?? null
   }
 
-  // The past is the engine's.
+  // Only the engine has the history.
 
   priceAt(): null {
     return null

@@ -1,7 +1,7 @@
-// What a gateway knows of the engine: a checkpoint, then every item of the log behind it, applied exactly as stamped and told
-// to the watchers of the publisher in the engine's own order. Each shard is in order by itself; offsets, which count a
-// channel over all markets, put the shards together again: an item waits until the one before it has been taken.
-// A mirror lives for one epoch, and only while nothing is missing: what takes its place is a new one.
+// A gateway's state of the engine: a checkpoint, then every later item of the log, applied as stamped and published in
+// the engine's order. Each shard is ordered by itself. Offsets, which count a channel over all markets, merge the
+// shards: an item waits for the one before it. A mirror lives for one epoch, and only while nothing is missing; then a
+// new one replaces it.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { RawItem } from '../../engine/cluster/batch.ts'
@@ -32,20 +32,20 @@ import { MirrorTradeLog, MirrorWhaleLog } from './logs.ts'
 import type { MirrorMarket } from './market.ts'
 import { OlderTrades } from './older-trades.ts'
 
-/** Why a mirror cannot go on. */
+/** Why a mirror cannot continue. */
 export type MirrorFault =
-  /** An item is none that this version knows. */
+  /** An item that this version cannot read. */
   | 'damaged_item'
-  /** A book is not what the engine's was. */
+  /** A book differs from the engine's. */
   | 'checksum'
-  /** The engine says that it could not send something. */
+  /** The engine reports that it could not send an item. */
   | 'said_missing'
-  /** Items wait for one that does not come. */
+  /** Items wait for one that does not arrive. */
   | 'stalled'
 
-/** Items wait for so long, at most, for the one before them. */
+/** Maximum wait of items for the one before them. */
 const STALL_MS = 2_000
-/** Items of one shard that wait; beyond, its reader is held back. */
+/** Maximum waiting items of one shard; beyond it the reader is paused. */
 const WAITING_ITEMS_MAX = 65_536
 
 const CHANNELS: Readonly<Record<string, CountedChannel>> = {
@@ -60,11 +60,11 @@ const COUNTED: readonly CountedChannel[] = ['orderbook', ...SEQ_CHANNELS]
 
 const NO_FIGURES = { trades: 0, snapshots: 0, databaseBytes: 0, wallets: 0, coverage: {} }
 
-/** The items of a shard that were not taken yet. */
+/** The queued items of a shard. */
 class ItemQueue {
   #items: RawItem[] = []
   #next = 0
-  /** The first, once it was read. */
+  /** The first item after it was decoded. */
   #head: LogItem | null = null
   #resume: (() => void) | null = null
 
@@ -85,7 +85,7 @@ class ItemQueue {
     })
   }
 
-  /** The first item as it reads; kept until it is shifted. */
+  /** The first item, decoded; cached until it is shifted. */
   read(read: (item: RawItem) => ReturnType<typeof readItem>): ReturnType<typeof readItem> | null {
     if (this.#head !== null) return this.#head
     const raw = this.first
@@ -134,13 +134,13 @@ export class Mirror {
   #fault: MirrorFault | null = null
   #isDisconnected = false
   #disconnectCount = 0
-  /** Since when nothing was taken though something waits; null: nothing does. */
+  /** Since when items wait without progress; null: none waits. */
   #waitsSinceMs: number | null = null
   #figures: EngineFigures = NO_FIGURES
-  /** From the engine's receipt of the newest update to its place here, in milliseconds. */
+  /** Time from the engine's receipt of the newest update to its application here, in ms. */
   #lagMs = 0
 
-  /** Of this checkpoint, which is to be loaded; throws when it names venues otherwise than `names` does, or has no run. */
+  /** `checkpoint` must be loaded afterwards. Throws if its venues differ from `names` or it has no run. */
   constructor(
     checkpoint: CheckpointHeader,
     parts: {
@@ -149,9 +149,9 @@ export class Mirror {
       readonly log: Log
       readonly metrics: Metrics
       readonly index: SearchIndex
-      /** Asks the engine for trades that did not come by the log, which else are lost, and for bars. */
+      /** Requests trades from the engine that are not in the log, and bars. Without it such trades are lost. */
       readonly request?: (subject: 'trades' | 'bars', body: Uint8Array) => Promise<Uint8Array>
-      /** Called once; the mirror takes nothing more. */
+      /** Called once; the mirror takes nothing afterwards. */
       readonly onFault: (fault: MirrorFault) => void
     },
   ) {
@@ -209,7 +209,7 @@ export class Mirror {
     this.whaleLog = new MirrorWhaleLog(present)
   }
 
-  /** How the venues stand; stale while the engine is not heard. */
+  /** Status of the venues; stale while the engine is disconnected. */
   venues(): readonly VenueView[] {
     return this.#names.keys.flatMap((key) => {
       const view = this.#venues.get(key)
@@ -217,12 +217,12 @@ export class Mirror {
     })
   }
 
-  /** Of the engine's database, a second ago. */
+  /** Figures of the engine's database, a second old. */
   get figures(): EngineFigures {
     return this.#figures
   }
 
-  /** Items that wait for others. */
+  /** Number of items that wait for others. */
   get waiting(): number {
     let count = 0
     for (const { count: some } of this.#shards.values()) count += some
@@ -237,7 +237,7 @@ export class Mirror {
     return this.#isDisconnected
   }
 
-  /** What is shown may be out of date from now on, or is known to be right again. Tells how the venues stand. */
+  /** Marks the state as possibly stale, or as current again, and publishes the status of the venues. */
   setDisconnected(isDisconnected: boolean): void {
     if (isDisconnected === this.#isDisconnected) return
     this.#isDisconnected = isDisconnected
@@ -245,7 +245,7 @@ export class Mirror {
     for (const view of this.venues()) this.#publishStatus(view)
   }
 
-  /** Takes the items of a batch, or has them wait for those before them. A promise: too many wait. */
+  /** Takes the items of a batch or queues them for earlier ones. A promise: too many wait. */
   take(shard: ShardName, items: readonly RawItem[]): void | Promise<void> {
     if (this.#fault !== null) return
     let waiting = this.#shards.get(shard)
@@ -259,8 +259,7 @@ export class Mirror {
   }
 
   /**
-   * Notes the trades of a batch from before the checkpoint, and of earlier runs: what streams resume from. `run` null: of an
-   * epoch that is not kept.
+   * Records trades from before the checkpoint and of earlier runs, for streams that resume. Ignores an unknown epoch.
    */
   recall(epoch: string, items: readonly RawItem[]): void {
     const run = this.tradeLog.runs().find((candidate) => candidate.epoch === epoch)
@@ -276,7 +275,7 @@ export class Mirror {
     }
   }
 
-  /** Looks whether items wait for too long; call it a few times a second. */
+  /** Checks whether items wait for too long. Call it a few times a second. */
   checkStall(): void {
     const nowMs = this.#clock.monotonicMs()
     if (this.waiting === 0) this.#waitsSinceMs = null
@@ -284,7 +283,7 @@ export class Mirror {
     if (this.#waitsSinceMs !== null && nowMs - this.#waitsSinceMs > STALL_MS) this.#fail('stalled')
   }
 
-  /** Takes nothing more. */
+  /** Stops taking items. */
   close(): void {
     this.#fault ??= 'stalled'
     for (const waiting of this.#shards.values()) waiting.release()
@@ -292,7 +291,7 @@ export class Mirror {
 
   // Checkpoint
 
-  /** Takes all that the checkpoint has, a few milliseconds at a time. Rejects with an Error for what cannot be read. */
+  /** Takes all items of the checkpoint in time slices. Rejects with an Error for unreadable items. */
   async load({ items, offsets }: Checkpoint): Promise<void> {
     const later: LogItem[] = []
     const teams: TeamListing[] = []
@@ -330,7 +329,7 @@ export class Mirror {
 
   // Items of the log
 
-  /** Takes what can be taken, from whichever shard. */
+  /** Takes all items that are next in order, from any shard. */
   #advance(): void {
     let hasMoved = false
     for (let hasProgress = true; hasProgress && this.#fault === null; ) {
@@ -364,7 +363,7 @@ export class Mirror {
     return this.catalog.hasSeen(a) && this.catalog.hasSeen(b)
   }
 
-  /** Whether an update comes behind one that was not taken yet. */
+  /** Whether an earlier update is still missing. */
   #mustWait(update: Update): boolean {
     if (update.kind === 'status' || update.kind === 'gap') return false
     const channel = CHANNELS[update.kind]
@@ -384,7 +383,7 @@ export class Mirror {
       case 'text':
         return this.catalog.descriptions.take(item)
       case 'packed':
-        // Of checkpoints alone.
+        // Only in checkpoints.
         return
       case 'event':
         return this.catalog.takeEventRow(item)
@@ -409,7 +408,7 @@ export class Mirror {
       case 'missing':
         return this.#fail('said_missing')
       case 'update':
-        // An open opportunity of a checkpoint: the list of them is the engine's.
+        // An open opportunity of a checkpoint: only the engine lists them.
         return
     }
   }
@@ -456,7 +455,7 @@ export class Mirror {
     }
     if (update.kind === 'trade') this.tradeLog.push(this.#run, update)
     if (update.kind === 'whale') this.whaleLog.push(this.#run, update)
-    // What a checkpoint contains already: it was written while the engine went on.
+    // Updates that the checkpoint already contains: the engine continued while it was written.
     const isAlreadyApplied = update.seq <= this.publisher.latest(channel, update.market.number).seq
     const isAlreadyPublished = update.offset <= this.publisher.offset(channel)
     this.publisher.follow(channel, {
@@ -499,7 +498,7 @@ export class Mirror {
   }
 }
 
-/** Asserted where it is read, so that a channel without counters is found at once. */
+/** Checked at load time, so that a channel without counters is found at once. */
 assert(
   COUNTED.length === Object.keys(CHANNELS).length,
   'each counted channel has its kind of update',

@@ -1,6 +1,6 @@
-// Trades that a gateway does not hold in memory, page by page from the engine's own log, while the stream waits that resumes
-// from there: a client may come back to any gateway with any position. Both sides. What the engine does not answer stays
-// missing, and is told as lost.
+// Requests trades from the engine's log that a gateway does not hold in memory, page by page, while the resuming stream
+// waits. A client may resume at any gateway with any position. This file has both sides. Trades that the engine does
+// not return are reported as lost.
 
 import { Packr } from 'msgpackr'
 import { type Clock, pause } from '../../engine/clock.ts'
@@ -11,30 +11,30 @@ import type { StoredTrade } from '../../storage/contract/storage.ts'
 import { readItem, writeItem } from '../../storage/records/log-items.ts'
 import type { MarketView, TradeLogView } from '../views.ts'
 
-/** A trade at its place in a run. */
+/** A trade with its offset in a run. */
 export interface TradeRow {
   readonly offset: number
   readonly market: MarketNumber
   readonly trade: StoredTrade
 }
 
-/** Where a reader stands: behind an offset of a run. */
+/** A reader's position: after an offset of a run. */
 export interface RunOffset {
   readonly run: number
   readonly offset: number
 }
 
-/** Offsets of a page: what the engine reads from its disk in one turn, some two milliseconds. */
+/** Offsets per page: the engine reads one from disk in about 2 ms. */
 const PAGE_ROWS = 256
-/** Some 30 MB; the one used longest ago goes first. */
+/** About 30 MB. The least recently used page is evicted first. */
 const PAGES_MAX = 128
-/** While no engine leads. */
+/** Retries while no engine leads. */
 const TRIES_MAX = 10
 const RETRY_MS = 1_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
-/** The engine's side: the trades behind a place. The answer throws for bytes that are no place. */
+/** Engine side: returns the trades after a position. Throws for an invalid request. */
 export function answerOlderTrades({
   tradeLog,
   catalog,
@@ -63,15 +63,15 @@ export function answerOlderTrades({
   }
 }
 
-/** A gateway's side. */
+/** Gateway side. */
 export class OlderTrades {
   readonly #clock: Clock
   readonly #request: (body: Uint8Array) => Promise<Uint8Array>
   readonly #refOf: (market: MarketNumber) => MarketRef | null
-  /** What is here, or when it will be. */
+  /** Cached rows, or the arrival of a requested page. */
   readonly #pages = new Map<string, readonly TradeRow[] | Promise<void>>()
 
-  /** `ask`: the engine's answer of {@link answerOlderTrades}. */
+  /** `request`: sends a request to the engine, which answers with {@link answerOlderTrades}. */
   constructor(parts: {
     readonly clock: Clock
     readonly request: (body: Uint8Array) => Promise<Uint8Array>
@@ -82,7 +82,7 @@ export class OlderTrades {
     this.#refOf = parts.refOf
   }
 
-  /** When the page of a place has come or will not; asks for it. Null: it is here. */
+  /** Requests the page of a position. Resolves when it has arrived or will not arrive; null: it is cached. */
   arrival(position: RunOffset): Promise<void> | null {
     const key = keyOf(position)
     let page = this.#pages.get(key)
@@ -93,7 +93,7 @@ export class OlderTrades {
     return page instanceof Promise ? page : null
   }
 
-  /** The trades behind a place, as far as its page goes. */
+  /** The trades after a position within its page. */
   tradesAfter(position: RunOffset): readonly TradeRow[] {
     const page = this.#pages.get(keyOf(position))
     if (page === undefined || page instanceof Promise) return []
@@ -113,7 +113,7 @@ export class OlderTrades {
       }
     }
     this.#cache(key, [])
-    // Who comes later asks anew.
+    // Later callers request it again.
     this.#clock.after(RETRY_MS, () => this.#pages.delete(key))
   }
 
@@ -126,7 +126,7 @@ export class OlderTrades {
     }
   }
 
-  /** Throws for an answer that is none. */
+  /** Throws for invalid bytes. */
   #read(bytes: Uint8Array, { run }: RunOffset): readonly TradeRow[] {
     const batch = decodeBatch(bytes)
     if (batch === null) throw new Error('no page of trades')
@@ -143,7 +143,7 @@ export class OlderTrades {
   }
 }
 
-/** Pages begin at fixed places, so that many streams share one. */
+/** Pages begin at fixed offsets, so that many streams share one. */
 function startOf({ offset }: RunOffset): number {
   return offset - (offset % PAGE_ROWS)
 }

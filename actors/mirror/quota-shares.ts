@@ -1,9 +1,10 @@
-// The minute quotas of accounts over several gateways. The engine counts, and knows what each gateway may still let
-// through (its share); a gateway says after every 100 ms what it let through and what it keeps. What was counted and all
-// shares together stay within the quota, over the end of a window too; only first shares come on top, until reported.
-// Each gateway also has a reserve for the running window, which it uses only when the engine does not answer. In each
-// later window without an answer it lets through the limit divided by the gateways that there were, which the engine
-// keeps back for a gateway without reports.
+// Minute quotas of accounts over several gateways. The engine counts requests and grants each gateway a share that it
+// may still admit. A gateway reports its admitted requests and its remaining share every 100 ms. Counted requests and
+// all shares together stay within the quota, also across the end of a window. Only first shares exceed it, until they
+// are reported.
+// Each gateway also has a reserve for the current window, which it uses only when the engine does not answer. In each
+// later window without an answer it admits the limit divided by the last known number of gateways. The engine holds
+// that amount back for a gateway without reports.
 
 import { Packr } from 'msgpackr'
 import { WINDOW_MS } from '../../engine/accounts/account.ts'
@@ -14,36 +15,36 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { type AccountQuotas, QUOTA_KINDS, type QuotaKind } from '../accounts/quotas.ts'
 import type { Quota } from '../views.ts'
 
-/** How often what was let through is reported. */
+/** Interval of reports of admitted requests. */
 const REPORT_MS = 100
-/** How often a gateway says that it is there, and gives back what it does not use. */
+/** Interval of keep-alive reports, with which a gateway also returns unused shares. */
 const IDLE_MS = 1_000
-/** A gateway that heard nothing for so long is alone; the engine counts on it somewhat sooner. */
+/** A gateway without an answer for this long is isolated. The engine assumes so somewhat sooner. */
 const ALONE_MS = 10_000
 const MISSED_MS = 8_000
-/** A gateway that was not heard for so long holds nothing more: most likely it has ended without a word. */
+/** The engine drops a gateway without reports for this long: it has most likely crashed. */
 const EXPIRE_MS = ALONE_MS + WINDOW_MS + IDLE_MS
-/** A gateway's first share, and what it keeps when idle: four gateways' together are a twentieth of the limit. */
+/** First share of a gateway, and what it retains when idle. Four gateways' first shares are 5% of the limit. */
 const FIRST_SHARE = 80
-/** Accounts that are remembered, by the engine of each gateway. */
+/** Maximum accounts stored per gateway, on the engine. */
 const ACCOUNTS_MAX = 100_000
 const GATEWAYS_MAX = 1_000
 
-/** The row of an answer that has the number of gateways and the number of the answer. */
+/** Answer row with the number of gateways and the answer number. */
 const GATEWAYS_ROW = 'gateways'
-/** A row of an answer that replaces a reserve. */
+/** Answer row that replaces a reserve. */
 const RESERVE_ROW = 'reserve'
-/** All reserves of an account together are at most this part of what remains of its window: while it is used, and idle. */
+/** Maximum part of a window's remaining requests in all reserves of an account: in use, and idle. */
 const RESERVED_PART = 0.25
 const RESERVED_PART_IDLE = 0.5
-/** A gateway without an answer for so long uses its reserve and gives nothing back. */
+/** A gateway without an answer for this long uses its reserve and returns nothing. */
 const UNANSWERED_MS = 2_000
 
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 
 /**
- * What a gateway let through since its last report, what it keeps of its share, whether it is in want of more, and what it
- * was told of the window: how many requests were left, and until when.
+ * A gateway's report: requests admitted since the last report, its remaining share, whether it wants more, and the
+ * window as last reported to it (remaining requests, end).
  */
 interface Report {
   readonly kind: QuotaKind
@@ -53,7 +54,7 @@ interface Report {
   readonly isWanting: boolean
   readonly remaining: number
   readonly resetSeconds: number
-  /** What it may use when the engine does not answer; null: it needs no reserve. */
+  /** What it may admit when the engine does not answer; null: it needs no reserve. */
   readonly reserve: number | null
 }
 
@@ -70,33 +71,33 @@ function readReport(row: unknown): Report | null {
   return { kind, account: accountId(id), used, retained, isWanting: isWanting === true, ...window }
 }
 
-/** What a gateway may let through of an account's window: now, and when the engine does not answer. */
+/** What a gateway may admit of an account's window: now, and when the engine does not answer. */
 interface Held {
   share: number
   reserve: number
 }
 
-/** A gateway as the engine knows it. */
+/** The engine's state of a gateway. */
 interface Gateway {
   lastSeenAtMs: number
   readonly held: Map<string, Held>
-  /** The number of the last answer. */
+  /** Number of the last answer. */
   answerNumber: number
-  /** Reserves of the last answer, which replace those in `held` once the gateway has it. */
+  /** Reserves of the last answer. They replace those in `held` once the gateway confirms the answer. */
   answered: Map<string, number>
-  /** Reserves that are larger than they should be by now. */
+  /** Reserves that are too large by now. */
   readonly outdated: Set<string>
 }
 
-/** The engine's side: counts, and says how much the asking gateway may let through. */
+/** Engine side: counts requests and grants shares. */
 export class QuotaServer {
   readonly #accounts: Pick<Accounts, 'countRequests'>
   readonly #clock: Clock
   readonly #gateways = new Map<string, Gateway>()
-  /** What the engine before this one had counted, of windows that it began; none of them outlives the first minute. */
+  /** Requests that the previous engine counted in windows that it began. All of these end within the first minute. */
   readonly #before = new Map<string, { used: number; endsSeconds: number }>()
   readonly #firstEndSeconds: number
-  /** The largest reserve of a gateway, by account; full: all are forgotten and count as 0. */
+  /** The largest reserve of a gateway, by account. Cleared when full; missing entries count as 0. */
   readonly #reserves = new Map<string, number>()
 
   constructor(accounts: Pick<Accounts, 'countRequests'>, clock: Clock) {
@@ -105,7 +106,7 @@ export class QuotaServer {
     this.#firstEndSeconds = Math.floor((clock.nowMs() + WINDOW_MS) / 1_000)
   }
 
-  /** Answers a gateway's reports; throws for bytes that are none. */
+  /** Answers a gateway's reports. Throws for invalid bytes. */
   readonly answer = async (body: Uint8Array): Promise<Uint8Array> => {
     const value: unknown = packr.unpack(body)
     const [name, rows, isLeaving, lastAnswer]: readonly unknown[] = Array.isArray(value)
@@ -129,7 +130,7 @@ export class QuotaServer {
     return packr.pack([...granted, ...reserves, ends])
   }
 
-  /** Rows for the reserves of a gateway that are too large by now and are in no other row. */
+  /** Answer rows for reserves of a gateway that are too large by now and have no other row. */
   #smallerReserves(gateway: Gateway): readonly unknown[] {
     const rows: unknown[] = []
     for (const key of gateway.outdated) {
@@ -172,7 +173,7 @@ export class QuotaServer {
       remaining: remaining - lost,
     })
     const share = isWanting ? Math.ceil((free - reserve) / (users + 1)) : retained
-    // A share or reserve that shrinks is still held until the gateway reports that it has the answer.
+    // A smaller share or reserve counts in full until the gateway confirms the answer.
     const most = {
       share: Math.max(share, retained),
       reserve: Math.max(reserve, report.reserve ?? 0),
@@ -182,7 +183,7 @@ export class QuotaServer {
     return [kind, account, share, remaining, quota.resetSeconds, reserve]
   }
 
-  /** The reserve of the gateway. Larger ones of others become outdated. */
+  /** Returns the gateway's reserve. Marks larger reserves of other gateways as outdated. */
   #reserveOf(
     gateway: Gateway,
     { retained, reserve, isWanting }: Report,
@@ -206,7 +207,7 @@ export class QuotaServer {
     return own
   }
 
-  /** Requests of a window that the engine before this one began: as the gateway that heard it last was told. */
+  /** Requests of a window that the previous engine began, as last reported to a gateway. */
   #usedBefore(key: string, limit: number, { remaining, resetSeconds }: Report): number {
     const nowSeconds = this.#clock.nowMs() / 1_000
     if (nowSeconds >= this.#firstEndSeconds) {
@@ -214,7 +215,7 @@ export class QuotaServer {
       return 0
     }
     const before = this.#before.get(key)
-    // A window of this engine ends later than any that was begun before.
+    // A window of this engine ends later than all windows begun before it.
     if (nowSeconds < resetSeconds && resetSeconds < this.#firstEndSeconds) {
       const used = Math.max(limit - remaining, before?.used ?? 0)
       this.#before.set(key, { used, endsSeconds: resetSeconds })
@@ -231,7 +232,7 @@ export class QuotaServer {
       return existing
     }
     if (this.#gateways.size >= GATEWAYS_MAX) throw new Error('too many gateways')
-    // Not from 0: an answer of an engine before this one has another number.
+    // Does not start at 0, so that it differs from the answer numbers of an earlier engine.
     const answerNumber = this.#clock.nowMs()
     const changes = { answered: new Map<string, number>(), outdated: new Set<string>() }
     const gateway: Gateway = { lastSeenAtMs, held: new Map(), answerNumber, ...changes }
@@ -249,37 +250,37 @@ export class QuotaServer {
 
 const NONE: Held = { share: 0, reserve: 0 }
 
-/** Sets what a gateway holds; nothing is no entry. */
+/** Sets what a gateway holds; deletes an empty entry. */
 function hold(held: Map<string, Held>, key: string, change: Partial<Held>): void {
   const next = { ...(held.get(key) ?? NONE), ...change }
   if (next.share + next.reserve > 0) held.set(key, next)
   else held.delete(key)
 }
 
-/** What a gateway that does not hear the engine lets through of a window. */
+/** What an isolated gateway admits of a window. */
 const aloneShare = (limit: number, gateways: number): number => Math.floor(limit / gateways)
 
-/** An account's quota as a gateway knows it. */
+/** A gateway's state of an account's quota. */
 interface AccountShare {
   readonly kind: QuotaKind
   readonly account: AccountId
-  /** What may still be let through, and the share of the last answer. */
+  /** What may still be admitted, and the share of the last answer. */
   share: number
   granted: number
-  /** Kept when idle. */
+  /** Share retained when idle. */
   first: number
-  /** What it may let through of the running window when the engine does not answer; null: no longer needed. */
+  /** What it may admit of the current window when the engine does not answer; null: no longer needed. */
   reserve: number | null
-  /** Let through and not reported, and reported and not answered. */
+  /** Admitted and unreported; reported and unanswered. */
   unreported: number
   underWay: number
   usedAtMs: number
-  /** As the engine last said. */
+  /** As of the last answer. */
   remaining: number
   resetSeconds: number
 }
 
-/** A gateway's side: lets through a share, and reports. */
+/** Gateway side: admits requests within a share and reports them. */
 export class QuotaShares {
   readonly #clock: Clock
   readonly #name: string
@@ -288,16 +289,16 @@ export class QuotaShares {
   readonly #due = new Set<string>()
   #pendingReport: Promise<void> | null = null
   #isPlanned = false
-  /** When the last report that was answered was sent. */
+  /** Send time of the last report that was answered. */
   #answeredAtMs: number
   #reportedAtMs = Number.NEGATIVE_INFINITY
-  /** The number of the last answer; null: none. */
+  /** Number of the last answer; null: none. */
   #lastAnswer: number | null = null
-  /** How many gateways there are, as the engine said last; more than there may be while it has not. */
+  /** Number of gateways in the last answer; an overestimate before the first. */
   #gateways = FIRST_SHARE
   readonly #stopTimer: () => void
 
-  /** `name`: of this gateway; `ask`: the engine's `answer`. */
+  /** `name`: of this gateway. `request`: sends a report to the engine's `answer`. */
   constructor(parts: {
     clock: Clock
     name: string
@@ -310,7 +311,7 @@ export class QuotaShares {
     this.#stopTimer = parts.clock.every(REPORT_MS, () => this.#tick())
   }
 
-  /** Gives everything back, unless the engine is not heard. */
+  /** Returns all shares, unless the engine does not answer. */
   async stop(): Promise<void> {
     this.#stopTimer()
     for (const [key, entry] of this.#entries) {
@@ -331,8 +332,8 @@ export class QuotaShares {
   }
 
   /**
-   * Whether the engine keeps back this gateway's part of a window that begins at this second or later. Of a window that began
-   * before, others may have had everything. An account that was not known here begins anew.
+   * Returns whether the engine holds back this gateway's part of a window that begins at or after this second. Other
+   * gateways may have used up earlier windows. An unknown account starts a new window.
    */
   #isHeldBackFrom(seconds: number): boolean {
     if (!this.#isAlone) return false
@@ -340,7 +341,7 @@ export class QuotaShares {
     return seconds === 0 || seconds * 1_000 >= this.#clock.nowMs() - unansweredMs + MISSED_MS
   }
 
-  /** The quotas of a kind. */
+  /** The quotas of one kind. */
   of(kind: QuotaKind): AccountQuotas {
     return {
       take: (account, limit, amount = 1) => this.#take(kind, account, { limit, amount }),
@@ -363,7 +364,7 @@ export class QuotaShares {
       entry.resetSeconds = Math.ceil(nowSeconds + WINDOW_MS / 1_000)
       if (isHeldBack) {
         entry.share = Math.max(entry.first, aloneShare(limit, this.#gateways))
-        // What was let through of a window that is over counts for nothing any more.
+        // Requests admitted in an ended window no longer count.
         entry.unreported = 0
         entry.reserve = 0
       }
@@ -381,7 +382,7 @@ export class QuotaShares {
         entry.share -= amount
       }
       this.#due.add(key)
-      // The first requests, and those that use up half of a share, do not wait for the timer.
+      // The first requests, and those that use up half of a share, are reported without waiting for the timer.
       if (fresh || (entry.granted > 0 && entry.share * 2 <= entry.granted)) this.#soon()
     }
     const left = Math.max(0, entry.remaining - entry.unreported - entry.underWay)
@@ -407,7 +408,7 @@ export class QuotaShares {
     if (isTime || this.#due.size > 0) void this.#report()
   }
 
-  /** What is above the first share after a second without use, all of it and the reserve after a window. */
+  /** Returns shares above the first share after a second without use, and everything after an unused window. */
   #giveBack(nowMs: number): void {
     for (const [key, entry] of this.#entries) {
       const idleMs = nowMs - entry.usedAtMs
@@ -464,7 +465,7 @@ export class QuotaShares {
         this.#answeredAtMs = sentAtMs
       }
     } catch {
-      // Not heard: what was let through is reported again, and nothing beyond the share is let through meanwhile.
+      // No answer: the requests are reported again, and until then nothing beyond the share is admitted.
       for (const [key, { entry }] of sent) {
         entry.unreported += entry.underWay
         this.#due.add(key)
@@ -498,7 +499,7 @@ export class QuotaShares {
       if (report === undefined) continue
       if (!isCount(share) || !isCount(remaining) || !isCount(resetSeconds)) continue
       const { entry, retained } = report
-      // What was let through since the report came out of what was kept.
+      // Requests admitted since the report were taken from the retained share.
       entry.share = share < retained ? Math.min(entry.share, share) : entry.share + share - retained
       Object.assign(entry, { granted: share, remaining, resetSeconds })
       if (entry.reserve !== null) entry.reserve = isCount(reserve) ? reserve : 0

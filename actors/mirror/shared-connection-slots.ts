@@ -1,6 +1,6 @@
-// The streams that each account has open, over all gateways: each tells the others what is open at it as it changes, and all of
-// it to one that is new. So a gateway knows in the turn of a handshake whether a place is free, also while no engine leads.
-// Two that let a stream in at the same moment find out a moment later: of the two the one whose name comes later ends its newest.
+// Counts the open streams of each account over all gateways. Each gateway broadcasts its changed counts, and all counts
+// to a new gateway. So a gateway can check for a free slot synchronously in a handshake, even without a leading engine.
+// Two gateways may admit a stream at the same moment; then the one with the later name closes its newest.
 
 import { Packr } from 'msgpackr'
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -8,13 +8,13 @@ import { isCount } from '../../engine/cluster/batch.ts'
 import { type AccountId, accountId } from '../../engine/ids.ts'
 import { type ConnectionSlot, ConnectionSlots } from '../accounts/connection-slots.ts'
 
-/** How often a gateway says that it is there. */
+/** Interval of keep-alive messages. */
 const BEAT_MS = 1_000
-/** A gateway that was not heard for so long has nothing open: its clients come to others. */
+/** A gateway that is silent for this long counts as having no streams: its clients reconnect elsewhere. */
 const EXPIRE_MS = 3_000
-/** Beats between two times that all is told, for whoever missed a change. */
+/** Number of beats between broadcasts of all counts, for gateways that missed a change. */
 const ALL_BEATS = 10
-/** Accounts in one message, some 400 KB. */
+/** Maximum accounts per message, about 400 KB. */
 const ROWS_MAX = 10_000
 const GATEWAYS_MAX = 1_000
 
@@ -31,17 +31,17 @@ export class SharedConnectionSlots extends ConnectionSlots {
   readonly #announce: (body: Uint8Array) => void
   readonly #onExcess: (account: AccountId, most: number) => void
   readonly #others = new Map<string, OtherGateway>()
-  /** What each account may have, as its newest handshake said; of accounts with a stream here. */
+  /** Limit of each account with a stream here, as of its newest handshake. */
   readonly #limits = new Map<AccountId, number>()
   readonly #changed = new Set<AccountId>()
   #isPlanned = false
   #beats = 0
   readonly #stopTimer: StopTimer
 
-  /** `onBeyond`: the account may have so many streams at this gateway, which are fewer than it has. */
+  /** `onExcess`: an account has more streams at this gateway than the `most` it may have. */
   constructor(parts: {
     readonly clock: Clock
-    /** Of this gateway; no two have one. */
+    /** Name of this gateway; unique. */
     readonly name: string
     readonly announce: (body: Uint8Array) => void
     readonly onExcess: (account: AccountId, most: number) => void
@@ -70,7 +70,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Takes what another gateway told; anything else is left out. */
+  /** Takes the counts of another gateway; ignores anything else. */
   receive(body: Uint8Array): void {
     const [name, isAll, rows] = readCounts(body)
     if (name === null || name === this.#name || rows === null) return
@@ -88,7 +88,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     }
   }
 
-  /** Nothing is open here any more. */
+  /** Reports that no stream is open here. */
   stop(): void {
     this.#stopTimer()
     this.#announceCounts([], true)
@@ -101,7 +101,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     if (this.count(account) > left) this.#onExcess(account, left)
   }
 
-  /** At other gateways, or only at those whose name comes before this one. */
+  /** Counts streams at other gateways; with `before`, only at those with an earlier name. */
   #countAtOthers(account: AccountId, before: string | null = null): number {
     let count = 0
     for (const [name, { open }] of this.#others) {
@@ -114,7 +114,7 @@ export class SharedConnectionSlots extends ConnectionSlots {
     this.#changed.add(account)
     if (this.#isPlanned) return
     this.#isPlanned = true
-    // The handshakes of one turn are told together.
+    // Handshakes of one tick are broadcast together.
     this.#clock.soon(() => {
       this.#isPlanned = false
       this.#announceChanged()

@@ -1,4 +1,4 @@
-// What gateways tell each other of tickets, as bytes.
+// Wire format of ticket messages between gateways.
 
 import { Packr } from 'msgpackr'
 import { KEY_SCOPES } from '../../engine/accounts/account.ts'
@@ -7,7 +7,7 @@ import { timeMs } from '../../engine/units.ts'
 import { FieldReader } from '../../storage/records/records.ts'
 import type { Caller } from '../views.ts'
 
-/** A ticket was issued, or somebody came in with it; `id` is its hash. */
+/** A ticket was issued or used; `id` is its hash. */
 export type TicketMessage =
   | {
       readonly kind: 'issued'
@@ -31,7 +31,7 @@ export function encodeTicketMessage(message: TicketMessage): Uint8Array {
   return packr.pack([message.kind, id, leftMs, ...callerFields, key, ...tokenFields, scopes])
 }
 
-/** Null unless the bytes are such news. */
+/** Null for invalid bytes. */
 export function decodeTicketMessage(bytes: Uint8Array): TicketMessage | null {
   try {
     const fields = new FieldReader(packr.unpack(bytes))

@@ -1,23 +1,23 @@
-// Days of prices from a venue's history: made of its points, and looked up for the newest price at a time. A day may begin
-// with a carried price: the price that held when the day began. Pure.
+// Prices of a venue's history by day: building a day from points, and finding the newest price at a time. A day may
+// begin with a carried price: the price in effect when the day began.
 
 import { DAY_MS, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { PastDay } from '../../storage/contract/storage.ts'
 import type { PricePoint } from '../views.ts'
 
-/** The number of a time's UTC day. */
+/** Number of a time's UTC day. */
 export function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS)
 }
 
-/** The first moment of a day. */
+/** Start of a day. */
 export function startOf(day: number): TimeMs {
   return timeMs(day * DAY_MS)
 }
 
 /**
- * A day made of points in order of time: the last of each second; points of other days are left out. `carried` is its
- * first second, unless the venue has a price of that second.
+ * Builds a day from points in order of time: the last point of each second. Ignores points of other days. `carried` is
+ * its first second, unless the venue has a price of that second.
  */
 export function pastDay(
   day: number,
@@ -46,7 +46,7 @@ export function pastDay(
   return { readAtMs: fields.readAtMs, completeToMs: fields.toMs, seconds, prices }
 }
 
-/** The newest price of a day at or before a time; null when the day has none so early. */
+/** The newest price of a day at or before a time; null if there is none. */
 export function newestOf(past: PastDay, day: number, atMs: TimeMs): PricePoint | null {
   const second = Math.floor((atMs - day * DAY_MS) / 1_000)
   let low = 0
@@ -70,13 +70,13 @@ export function pointsOf(past: PastDay, day: number): readonly PricePoint[] {
   })
 }
 
-/** The later of two prices; ours when both are of the same moment. */
+/** The later of two prices; ours if both have the same time. */
 export function newerOf(own: PricePoint | null, theirs: PricePoint | null): PricePoint | null {
   if (own === null || theirs === null) return own ?? theirs
   return theirs.timeMs > own.timeMs ? theirs : own
 }
 
-/** The last of points, in order of time, that is earlier than a time. */
+/** The last of the ordered points before a time. */
 export function lastBefore(points: readonly PricePoint[], beforeMs: number): PricePoint | null {
   let last: PricePoint | null = null
   for (const point of points) {

@@ -1,7 +1,7 @@
-// The price at any past time: from our own ticks while we watched, else from the venue's history. An owner, called
-// directly. The venue's answers are kept a UTC day at a time, so that it is asked once. A running day is believed for a
-// minute after it was read, so that a client that polls costs a request a minute and not one a second. An empty answer
-// proves nothing: it is believed for a minute, then twice as long each time, and replaces nothing that is kept.
+// The price at any past time: from our ticks while the feed was live, else from the venue's history. The venue's
+// answers are cached by UTC day, so that each is requested once. The current day is fresh for a minute, so that a
+// polling client costs one request a minute. An empty answer is fresh for a minute, then twice as long each time, and
+// replaces no cached price.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -21,37 +21,37 @@ import {
 
 interface PastPricesParts extends VenuePriceRequestParts {
   readonly storage: Pick<Storage, 'pastPrices' | 'coverage'>
-  /** Since when the venue's feed is live, every book within a minute; null while it is not. */
+  /** Start of the venue's current live interval, with every book within a minute; null while it is not live. */
   readonly liveSinceMs: (venue: VenueView['venue']) => TimeMs | null
 }
 
-/** A venue's history shows its newest minute late: a day is not surely known up to now. */
+/** A venue's history shows its newest minute late, so a day is never complete up to now. */
 const VENUE_LATE_MS = 60_000
-/** An answer is believed for so long beyond the time up to which it is surely known. */
+/** An answer is fresh for this long beyond the time up to which it is complete. */
 const FRESH_MS = 60_000
-/** Empty answers are believed for so long at most. */
+/** Maximum time that an empty answer is fresh. */
 const EMPTY_FRESH_MS_MAX = DAY_MS
-/** Days whose empty answers are counted; full: the oldest count is forgotten. */
+/** Maximum days with a count of empty answers. The oldest count is evicted. */
 const EMPTY_DAYS_MAX = 10_000
-/** So many days before a day without a price are looked at. */
+/** Number of earlier days searched when a day has no price. */
 const DAYS_BACK = 14
-/** The day, and the days before it. */
+/** One for the day, and one for the days before it. */
 const REQUESTS_MAX = 2
 
-/** What the venue must be asked for to know a price: a day, or the days before one that has no price so early. */
+/** What to request from the venue: a day, or the days before a day that has no price early enough. */
 interface Missing {
   readonly kind: 'day' | 'before'
   readonly day: number
   readonly fromDay: number
   readonly toDay: number
 }
-/** What a caller asks for, and what is missing for it. */
+/** A caller's time and the data missing for it. */
 interface Question {
   readonly atMs: TimeMs
   readonly first: Missing
   readonly requester: Requester
 }
-/** What the venue answered, and when it was asked. */
+/** The venue's answer and the time of the request. */
 interface VenueAnswer {
   readonly readAtMs: TimeMs
   readonly points: readonly PricePoint[]
@@ -62,9 +62,9 @@ export class PastPrices implements PastPricesView {
   readonly #parts: PastPricesParts
   readonly #requests: VenuePriceRequests
   readonly #ranges: PastRanges
-  /** Questions under way; as many as PastAsking lets run and wait. */
+  /** Running requests. Bounded by VenuePriceRequests. */
   readonly #pending = new Map<string, Promise<void>>()
-  /** How often in a row a day came back empty, by market and day. */
+  /** Number of consecutive empty answers by market and day. */
   readonly #emptyCounts = new Map<string, number>()
   readonly #suspectAnswers: ByVenue<SuspectAnswers>
 
@@ -80,7 +80,7 @@ export class PastPrices implements PastPricesView {
     this.#ranges = new PastRanges({ requests: this.#requests, clock: parts.clock, reportSuspect })
   }
 
-  /** See PastPricesView; no promise when the venue need not be asked. */
+  /** See PastPricesView. Synchronous if no venue request is needed. */
   at(
     market: MarketView,
     requestedMs: TimeMs,
@@ -88,7 +88,7 @@ export class PastPrices implements PastPricesView {
   ): PricePoint | null | Promise<PricePoint | null> {
     const nowMs = this.#parts.clock.nowMs()
     const atMs = requestedMs < nowMs ? requestedMs : nowMs
-    // No market is that old; a listing without times would have the venue asked.
+    // No market is that old; a listing without times would cause a venue request.
     if (atMs <= 0) return null
     const own = market.priceAt(atMs)
     if (own !== null && this.#isUnchanged(market, own, atMs)) return own
@@ -112,7 +112,7 @@ export class PastPrices implements PastPricesView {
       : this.#ranges.read(market, { ...range, fromMs }, requester)
   }
 
-  /** Ends the questions under way; their callers are refused. */
+  /** Ends the running requests; their callers are rejected. */
   stop(): void {
     this.#requests.stop()
   }
@@ -127,11 +127,11 @@ export class PastPrices implements PastPricesView {
     if (interval !== null && isFromThen(own, interval.fromMs)) return true
     const { status, settlementPrice } = market.summary
     if (status !== 'resolved' || own.price !== settlementPrice) return false
-    // Our last tick is the settlement: no price came after it.
+    // Our last tick is the settlement: no later price exists.
     return market.priceAt(this.#parts.clock.nowMs())?.timeMs === own.timeMs
   }
 
-  /** The present price, where it has not changed since that time: of a live book, or of a market that is not open. */
+  /** The current price if it has not changed since that time: of a live book, or of a market that is not open. */
   #present(market: MarketView, atMs: TimeMs): PricePoint | null {
     const { status } = market.summary
     const { price, source, observedAtMs } = market.price()
@@ -143,7 +143,7 @@ export class PastPrices implements PastPricesView {
     return { price, timeMs: observedAtMs }
   }
 
-  /** The answer, or the first days that it needs and that are not kept. */
+  /** Returns the answer, or the days that are missing for it. */
   #lookUp(market: MarketView, atMs: TimeMs): CacheLookup {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -170,16 +170,16 @@ export class PastPrices implements PastPricesView {
     return { kind: 'known', point: own }
   }
 
-  /** Whether the kept day is known up to this time; shortly after it was read it counts as known wholly. */
+  /** Returns whether the cached day is complete up to this time. Shortly after its read it counts as complete. */
   #isFresh({ completeToMs: knownToMs, readAtMs }: PastDay, atMs: TimeMs, key: string): boolean {
     if (atMs <= knownToMs) return true
     const emptyCount = this.#emptyCounts.get(key) ?? 1
     const freshMs = Math.min(FRESH_MS * 2 ** (emptyCount - 1), EMPTY_FRESH_MS_MAX)
-    // Both ways: the calendar may be put back a little.
+    // In both directions: the clock may be set back a little.
     return Math.abs(this.#parts.clock.nowMs() - readAtMs) < freshMs
   }
 
-  /** Counts empty answers in a row for each day, so that the day is asked for less and less. */
+  /** Counts consecutive empty answers for each day, so that the day is requested less and less often. */
   #noteEmpty(market: MarketView, isEmpty: boolean, { fromDay, toDay }: Missing): void {
     const { number, venue, nativeId } = market.ref
     for (let day = fromDay; day <= toDay; day += 1) {
@@ -197,7 +197,7 @@ export class PastPrices implements PastPricesView {
       this.#suspectAnswers.of(venue).note(new SuspectAnswerError('prices', 'empty', detail))
   }
 
-  /** Callers that miss the same days wait for the same answer. */
+  /** Callers that need the same days share one request. */
   async #request(market: MarketView, question: Question): Promise<PricePoint | null> {
     const deadline = this.#requests.deadline(market)
     try {
@@ -258,20 +258,20 @@ export class PastPrices implements PastPricesView {
         .of(venue)
         .note(new SuspectAnswerError('prices', 'older', `${nativeId}, day ${day}`))
     }
-    // After its end a market has no prices: an empty answer is right.
+    // A market has no prices after its end: an empty answer is correct.
     const isOver = lastDayOf(market.summary, day) < day
     const isConclusive = isOver || (points.length > 0 && !isOlder)
     const toMs = isConclusive
       ? completeTo(market, day, readAtMs)
       : (stored?.completeToMs ?? startOf(day))
-    // The carried price is not looked for again each time more of the day is read.
+    // The carried price is not looked up again each time more of the day is read.
     const carriedBefore = stored?.seconds[0] === 0 ? (stored.prices[0] ?? null) : null
     const carried = before === null ? carriedBefore : this.#carriedPrice(market, before, day)
     const all = joined(storedPoints, points, startOf(day))
     pastPrices.put(number, day, pastDay(day, all, { readAtMs, toMs, carried }))
   }
 
-  /** Keeps the last price before the day as its carried price; keeps as well that there was none. */
+  /** Stores the last price before the day as its carried price, or that there is none. */
   #storeBefore(market: MarketView, missing: Missing, { readAtMs, points }: VenueAnswer): void {
     const { pastPrices } = this.#parts.storage
     const { number } = market.ref
@@ -297,7 +297,7 @@ export class PastPrices implements PastPricesView {
     pastPrices.put(number, day, pastDay(day, pointsOf(stored, day), fields))
   }
 
-  /** The price that held when a day began: the venue's last before it, or ours when it is newer. */
+  /** The price in effect when a day began: the venue's last before it, or ours if it is newer. */
   #carriedPrice(market: MarketView, theirs: PricePoint, day: number) {
     return (newerOf(market.priceAt(timeMs(startOf(day) - 1)), theirs) ?? theirs).price
   }
@@ -308,8 +308,7 @@ function emptyKey(market: MarketNumber, day: number): string {
 }
 
 /**
- * The kept prices of a day and the venue's answer in one order; the answer wins where both have a price of a moment. The
- * carried price is left out.
+ * Merges the cached prices of a day with the venue's answer. The answer wins for equal times. Omits the carried price.
  */
 function joined(
   stored: readonly PricePoint[],
@@ -322,13 +321,13 @@ function joined(
   )
 }
 
-/** Before this time the market did not exist; 0 when the listing does not say. */
+/** Time before which the market did not exist; 0 if the listing does not state it. */
 function existsFromMs({ createdAtMs, openAtMs }: MarketSummary): number {
   const times = [createdAtMs, openAtMs].filter((atMs) => atMs !== null)
   return times.length === 0 ? 0 : Math.max(0, Math.min(...times))
 }
 
-/** Up to when a day that is read now is surely known: to its end once no further price can come. */
+/** Time up to which a day read now is complete: its end once no further price can come. */
 function completeTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs {
   const endMs = startOf(day + 1)
   const isOver = summary.status === 'resolved' || lastDayOf(summary, day) < day
@@ -337,13 +336,13 @@ function completeTo({ summary }: MarketView, day: number, nowMs: TimeMs): TimeMs
 
 /** The last day on which a market may have had prices; `day` while it may still get some. */
 function lastDayOf({ status, closeAtMs }: MarketSummary, day: number): number {
-  // The close may be a little later than listed.
+  // The market may close a little later than listed.
   return status === 'open' || closeAtMs === null ? day : dayOf(closeAtMs) + 1
 }
 
 /**
- * The days before `day` to look at: those just before it, or the last ones of a market that ended before all of these. None
- * is before the market existed.
+ * The days before `day` to search: those just before it, or the last days of a market that ended before all of these.
+ * No day is before the market existed.
  */
 function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDay: number } {
   const lastDay = lastDayOf(market, day)
@@ -352,12 +351,15 @@ function daysBefore(market: MarketSummary, day: number): { fromDay: number; toDa
   return { fromDay: Math.max(toDay - DAYS_BACK + 1, firstDay), toDay }
 }
 
-/** Whether a price was known when an interval began: seen within it, or so shortly before. */
+/**
+ * Whether a price was known when an interval began: observed in the interval, or within {@link priceAgeMsMax} before
+ * it.
+ */
 function isFromThen({ timeMs: seenMs }: PricePoint, fromMs: TimeMs): boolean {
   return seenMs >= fromMs - priceAgeMsMax
 }
 
-/** A market's payout, from its end on: the listing has its close, not the moment of payment. */
+/** A market's payout, from its close on: the listing does not state the time of payment. */
 function settlementAt(summary: MarketSummary, atMs: TimeMs): PricePoint | null {
   const { status, settlementPrice, closeAtMs } = summary
   if (status !== 'resolved' || settlementPrice === null) return null

@@ -1,6 +1,6 @@
-// Prices of a stretch of time as a chart needs them: from the venue's history, a window at a time, the newest first, in
-// steps that fit the candles asked for. A stretch is believed for a minute, so that a chart which is opened again costs no
-// request; the newest stretches are kept in memory. An empty or shorter answer takes nothing away that is kept.
+// Prices of a range for charts: from the venue's history, one window at a time, newest first, in steps that fit the
+// requested candles. A range is fresh for a minute, so that reopening a chart costs no request. The newest ranges are
+// cached in memory. An empty or shorter answer removes no cached price.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
@@ -9,12 +9,12 @@ import { DAY_MS, HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { MarketView, PricePoint, PriceRange } from '../views.ts'
 import type { VenuePriceRequests } from './venue-price-requests.ts'
 
-/** An answer is believed for so long. */
+/** Time that an answer is fresh. */
 const FRESH_MS = 60_000
-/** What a venue gives at once: a day by the minute, fifteen days in longer steps. */
+/** Longest range of one venue request: a day by the minute, 15 days in longer steps. */
 const FINE_WINDOW_MS = DAY_MS
 const COARSE_WINDOW_MS = 15 * DAY_MS
-/** Of one question: half a year in long steps. */
+/** Maximum windows per range: half a year in long steps. */
 const WINDOWS_MAX = 12
 
 interface CachedRange {
@@ -27,13 +27,13 @@ interface CachedRange {
 interface PastRangesParts {
   readonly requests: VenuePriceRequests
   readonly clock: Clock
-  /** The venue answered less than it did before. */
+  /** Reports an answer with less data than an earlier one. */
   readonly reportSuspect: (market: MarketView, detail: string) => void
 }
 
 export class PastRanges {
   readonly #parts: PastRangesParts
-  /** By market and step; the one that was used last is the last. */
+  /** By market and step, least recently used first. */
   readonly #cached = new Map<string, CachedRange>()
   readonly #pending = new Map<string, Promise<readonly PricePoint[]>>()
 
@@ -41,7 +41,7 @@ export class PastRanges {
     this.#parts = parts
   }
 
-  /** See PastPricesView.range; who asks for the same at once waits for the same answer. */
+  /** See PastPricesView.range. Concurrent callers of the same range share one request. */
   async read(
     market: MarketView,
     range: PriceRange,
@@ -109,13 +109,13 @@ export class PastRanges {
   }
 }
 
-/** The newest minute of a stretch may be missing. */
+/** The newest minute of a range may be missing. */
 const isFreshFor = (cached: CachedRange, { fromMs, toMs }: PriceRange, nowMs: TimeMs): boolean =>
   cached.fromMs <= fromMs &&
   Math.abs(nowMs - cached.readAtMs) < FRESH_MS &&
   cached.toMs >= Math.min(toMs, nowMs - FRESH_MS)
 
-/** Both in one order; the second wins where both have a price of a moment. */
+/** Merges both in order of time; the second wins for equal times. */
 export function joinedPoints(
   cached: readonly PricePoint[],
   answered: readonly PricePoint[],

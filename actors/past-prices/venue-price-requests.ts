@@ -1,4 +1,4 @@
-// Asks venues for past prices: few at once, in time for a request's deadline; failures have words for users.
+// Requests past prices from venues: few at once, within a request's deadline, with messages for users on failure.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -29,13 +29,13 @@ export interface VenuePriceRequestParts {
   readonly metrics: Metrics
 }
 
-/** The deadline of one question. */
+/** The deadline of one request. */
 export interface Deadline {
-  /** Aborts at the deadline, or when everything stops. */
+  /** Aborts at the deadline or at shutdown. */
   readonly signal: AbortSignal
-  /** Settles as the work does; rejects with EngineError UNAVAILABLE at the deadline. Other questions may share the work. */
+  /** Settles with the work; rejects with EngineError UNAVAILABLE at the deadline. Other requests may share the work. */
   wait(work: Promise<void>): Promise<void>
-  /** Call it when the question is answered. */
+  /** Call it when the request is answered. */
   end(): void
 }
 
@@ -57,7 +57,7 @@ export class VenuePriceRequests {
     this.#budget = new VenueBudget(parts.clock, pastQueriesPerMinute, 'past prices of venues')
   }
 
-  /** A question about this market begins now; `end` must be called. */
+  /** Starts the deadline of a request about this market. The caller must call `end`. */
   deadline({ ref }: MarketView): Deadline {
     const late = new AbortController()
     const stopTimer = this.#parts.clock.after(pastQueryMsMax, () => late.abort())
@@ -79,8 +79,8 @@ export class VenuePriceRequests {
   }
 
   /**
-   * As VenuePastPrices.read; rejects with EngineError UNAVAILABLE when no answer comes before the
-   * signal of a deadline, and RATE_LIMITED when the requester has asked for too much within a minute.
+   * See VenuePastPrices.read. Rejects with EngineError UNAVAILABLE if no answer arrives before `signal` aborts. Rejects
+   * with RATE_LIMITED if the requester has exceeded its requests per minute.
    */
   async prices(
     market: MarketView,
@@ -114,7 +114,7 @@ export class VenuePriceRequests {
     }
   }
 
-  /** Ends all questions and refuses further ones. */
+  /** Ends all requests and rejects further ones. */
   stop(): void {
     this.#stopping.abort()
   }

@@ -1,10 +1,10 @@
-// Rows of numbers by column: what lists filter and sort by, in typed arrays, since a walk through a hundred thousand
-// objects takes longer than a turn of the loop may. Rows are in the order of their numbers, which only grow; a removed row
-// leaves a hole, and holes are closed once they are a quarter.
+// Rows of numbers in typed arrays by column, for filtering and sorting lists. Iterating over a hundred thousand objects
+// would block the event loop too long. Rows are in the order of their numbers, which only increase. A removed row
+// leaves a hole; holes are compacted once they are a quarter of the rows.
 //
-//   number   3   4   7   9  12        slot of number 7: 2
-//   isGone   .   .   1   .   .        length 5, of which 1 is a hole
-//   …        one array a column, all of one capacity
+//   number      3   4   7   9  12        slot of number 7: 2
+//   isRemoved   .   .   1   .   .        length 5, of which 1 is a hole
+//   …           one array per column, all of one capacity
 
 import { assert } from '../../engine/errors.ts'
 
@@ -12,7 +12,7 @@ const CAPACITY_FIRST = 1_024
 const HOLES_MIN = 1_024
 const HOLES_SHARE = 4
 
-/** One column; read `values` again after rows were added, since growing replaces it. */
+/** One column. Read `values` again after rows were added: growing replaces the array. */
 export interface Column<Values> {
   values: Values
 }
@@ -22,14 +22,14 @@ interface Growable {
   move(from: number, to: number): void
 }
 
-/** Called when holes are closed, which gives rows other slots. */
+/** Called when holes are compacted, which changes the slots of rows. */
 interface MoveWatcher {
   before(): void
-  /** By the slot before, the slot now; the value of a hole has no meaning. */
+  /** Maps old slots to new ones; the value of a hole is undefined. */
   after(movedTo: Uint32Array): void
 }
 
-/** Bounded by the rows that its user adds; four bytes stay for each number that was ever used. */
+/** Bounded by the rows that its user adds. Four bytes remain for each number ever used. */
 export class Columns {
   readonly #columns: Growable[] = []
   readonly #watchers: MoveWatcher[] = []
@@ -74,7 +74,7 @@ export class Columns {
     return column
   }
 
-  /** A column of objects; holes keep their values until they are closed. */
+  /** A column of objects. Holes retain their values until they are compacted. */
   objects<Value>(none: Value): Column<Value[]> {
     const column: Column<Value[]> = { values: [] }
     this.#columns.push({
@@ -86,12 +86,12 @@ export class Columns {
     return column
   }
 
-  /** Slots in use, holes included. */
+  /** Slots in use, including holes. */
   get length(): number {
     return this.#length
   }
 
-  /** Rows, holes left out. */
+  /** Rows, excluding holes. */
   get count(): number {
     return this.#length - this.#holeCount
   }
@@ -105,14 +105,14 @@ export class Columns {
     return this.#isRemoved.values
   }
 
-  /** -1 for a number that has no row. Slots are good until the next `add` or `remove`. */
+  /** -1 for a number without a row. Slots are valid until the next `add` or `remove`. */
   slot(number: number): number {
     return this.#slots[number] ?? -1
   }
 
   /**
-   * Adds a row at the end and returns its slot; the caller sets every column, since an earlier row may have left values
-   * there. Throws when the number is no larger than the last (our bug).
+   * Adds a row at the end and returns its slot. The caller must set every column, because old values may remain there.
+   * Throws if the number is not larger than the last, which is a bug.
    */
   add(number: number): number {
     const last = this.#length === 0 ? 0 : (this.numbers[this.#length - 1] ?? 0)
@@ -136,7 +136,7 @@ export class Columns {
     for (const column of this.#columns) column.grow(this.#capacity)
   }
 
-  /** Makes a row a hole; does nothing for a number that has none. */
+  /** Makes a row a hole; does nothing for an unknown number. */
   remove(number: number): void {
     const slot = this.slot(number)
     if (slot < 0) return

@@ -1,6 +1,7 @@
-// Ranked lists of markets, events and matches, cut at one moment and kept while clients page through them, so that a
-// client that pages to the end sees every row of that moment once. A ranking is cut at most every 5 s a filter and shared
-// by all clients; kept 5 minutes; all together at most 64 MiB, beyond which the oldest end.
+// Ranked lists of markets, events and matches, selected at one moment and cached while clients page through them. A
+// client that pages to the end sees every row of that moment once. Each filter is selected at most every 5 s and shared
+// by all clients. Rankings expire after 5 minutes; together they take at most 64 MiB, beyond which the oldest are
+// evicted.
 
 import type { Clock } from '../../engine/clock.ts'
 
@@ -8,20 +9,20 @@ const SHARED_MS = 5_000
 const RETAINED_MS = 300_000
 const BYTES_MAX = 64 * 2 ** 20
 const PIN_OVERHEAD_BYTES = 512
-/** The first slab is small, since few catalogues are large; each next one twice as large. */
+/** The first slab is small because few catalogues are large; each next one is twice as large. */
 const SLAB_LENGTH_FIRST = 4_096
 const SLAB_LENGTH_MAX = 2 ** 19
 
 export interface Ranking {
   readonly pin: number
-  /** The filter and order for which it was cut. */
+  /** Key of its filter and order. */
   readonly key: string
   readonly createdAtMs: number
-  /** Best first; overwritten some time after the ranking ended. */
+  /** Best first. Overwritten some time after the ranking has expired. */
   readonly numbers: Uint32Array
 }
 
-/** Rows of a ranking, how many it has in all, and where the next page begins; null: nothing is left for it. */
+/** Rows of a ranking, its total, and the start of the next page; null: last page. */
 interface RankedPage<Row> {
   readonly rows: readonly Row[]
   readonly total: number
@@ -29,8 +30,9 @@ interface RankedPage<Row> {
 }
 
 /**
- * The rows of a ranking from `offset` on. What has ended since the ranking was cut is skipped, so that a page is full while
- * rows are left. To be called right after the ranking was cut or found: its numbers may be overwritten once it expires.
+ * The rows of a ranking from `offset` on. Skips rows that ended since the ranking was selected, so that a page is full
+ * while rows remain. Call it right after the ranking was selected or found: its numbers may be overwritten once it
+ * expires.
  */
 export function pageOf<Row>(
   { pin, numbers }: Pick<Ranking, 'pin' | 'numbers'>,
@@ -52,7 +54,7 @@ interface StoredRanking extends Ranking {
   readonly memory: SlabNumbers
 }
 
-/** Rankings by pin; a pin is an integer that is never used twice in a run. */
+/** Rankings by pin. A pin is an integer that is unique within a run. */
 export class Rankings {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #slabs = new NumberSlabs()
@@ -65,7 +67,7 @@ export class Rankings {
     this.#clock = clock
   }
 
-  /** The shared ranking of this key; null when there is none or it is 5 s old. */
+  /** The shared ranking of this key; null if there is none or it is 5 s old. */
   shared(key: string): Ranking | null {
     const nowMs = this.#clock.monotonicMs()
     this.#expire(nowMs)
@@ -73,7 +75,7 @@ export class Rankings {
     return shared !== undefined && nowMs - shared.createdAtMs < SHARED_MS ? shared : null
   }
 
-  /** Keeps a copy of a ranking that was cut just now; an equal one before it is renewed instead. */
+  /** Caches a copy of a new ranking. If the previous one is equal, renews that one instead. */
   add(key: string, numbers: Uint32Array): Ranking {
     const nowMs = this.#clock.monotonicMs()
     const before = this.#pins.get(this.#newest.get(key)?.pin ?? 0)
@@ -100,7 +102,7 @@ export class Rankings {
     return ranking
   }
 
-  /** A ranking that a cursor names; null when it was cut for another filter or is no longer kept. */
+  /** The ranking of a cursor; null if it has another filter or has expired. */
   resume(pin: number, key: string): Ranking | null {
     this.#expire(this.#clock.monotonicMs())
     const ranking = this.#pins.get(pin)
@@ -119,7 +121,7 @@ export class Rankings {
   }
 }
 
-/** As bytes: of a million numbers a tenth of the time that a look at each takes. */
+/** Compares bytes, which takes a tenth of the time of comparing a million numbers one by one. */
 function isSame(one: Uint32Array, other: Uint32Array): boolean {
   return one.length === other.length && bytesIn(one).equals(bytesIn(other))
 }
@@ -144,9 +146,9 @@ export interface SlabNumbers {
 }
 
 /**
- * Memory of rankings, which end about in the order in which they were cut: slabs that are used again once all of their
- * lists have ended. With an array for each list the garbage collector walked the whole heap for every few dozen lists of
- * a large catalogue. Bounded by the lists kept at one time, and a slab at either end of them.
+ * Memory of rankings, which end roughly in order of creation: a slab is reused when all of its lists have ended. One
+ * array per list would make the garbage collector scan the whole heap too often. Bounded by the lists cached at one
+ * time, plus a slab at either end.
  */
 export class NumberSlabs {
   #current = newSlab(SLAB_LENGTH_FIRST)
@@ -182,7 +184,7 @@ export class NumberSlabs {
     else this.#recycle(slab)
   }
 
-  /** Small slabs of the beginning are left to the garbage collector. */
+  /** The small first slabs are left to the garbage collector. */
   #recycle(slab: Slab): void {
     slab.usedCount = 0
     if (slab.values.length >= SLAB_LENGTH_MAX) this.#free.push(slab)

@@ -1,23 +1,23 @@
-// Sorts a hundred thousand rows by a number within a few milliseconds: a radix sort, stable, over
-// whole numbers up to 2^53. Comparing the same rows one by one took ten times as long.
-// Pure but for its scratch memory, which one call uses at a time.
+// Sorts a hundred thousand rows by a number within a few milliseconds: a stable radix sort over integers up to 2^53.
+// Uses shared scratch memory, so calls must not overlap.
 
 const WORD_BITS = 32
 const WORD = 2 ** WORD_BITS
-/** Few passes with large digits are quicker than many with small ones, as long as the counts fit the processor's cache. */
+/**
+ * Few passes with large digits are faster than many with small ones, as long as the counts fit the processor's cache.
+ */
 const DIGIT_BITS_MAX = 14
 const SHORT_ROWS = 4_096
 const DIGIT_BITS_SHORT = 8
 
-/** Grown to the largest sort and kept, so that a list does not make megabytes of garbage. */
+/** Grown to the largest sort and reused, so that a list does not create megabytes of garbage. */
 let scratch = makeScratch(0)
 const starts = new Uint32Array(2 ** DIGIT_BITS_MAX)
 
 /**
- * The positions 0 … `count` - 1 in the order of their keys, which are whole numbers of at most 53 bits
- * or NaN for unknown: unknown ones come last in both directions, equal ones in order of position.
- * The result is overwritten by the next call: with a copy for every sort the garbage collector walked the whole heap for
- * half a megabyte each.
+ * Returns the positions 0 … `count` - 1 in the order of their keys. Keys are integers of at most 53 bits, or NaN for
+ * unknown. Unknown keys come last in both directions; ties are in order of position. The next call overwrites the
+ * result, because a new array per sort would cause full garbage collections.
  */
 export function sortedPositions(
   keys: Float64Array,
@@ -35,7 +35,7 @@ export function sortedPositions(
 
 function makeScratch(length: number) {
   return {
-    /** Of each position's key, the lower and the upper word. */
+    /** The lower and upper word of each position's key. */
     low: new Uint32Array(length),
     high: new Uint32Array(length),
     positions: new Uint32Array(length),
@@ -59,7 +59,7 @@ function splitKeys(keys: Float64Array, count: number, order: 'asc' | 'desc'): nu
   for (let position = 0; position < count; position += 1) {
     const key = keys[position] ?? Number.NaN
     const distance = order === 'asc' ? key - least : most - key
-    // NaN is not at least 0.
+    // NaN fails this comparison.
     const shifted = distance >= 0 ? distance : unknown
     const upper = Math.floor(shifted / WORD)
     high[position] = upper
@@ -68,7 +68,7 @@ function splitKeys(keys: Float64Array, count: number, order: 'asc' | 'desc'): nu
   return unknown
 }
 
-/** Sorts the positions by one word of their keys, of which so many bits are in use. */
+/** Sorts the positions by one word of their keys, of which `bits` bits are in use. */
 function sortByWord(words: Uint32Array, count: number, bits: number): void {
   const bitsMax = count < SHORT_ROWS ? DIGIT_BITS_SHORT : DIGIT_BITS_MAX
   const passes = Math.ceil(bits / bitsMax)
@@ -89,7 +89,7 @@ function sortByWord(words: Uint32Array, count: number, bits: number): void {
   }
 }
 
-/** Counts where each digit's rows begin; false when all rows have the same digit. */
+/** Computes the start of each digit's rows; false if all rows have the same digit. */
 function countDigits(words: Uint32Array, count: number, shift: number, mask: number): boolean {
   starts.fill(0, 0, mask + 1)
   for (let position = 0; position < count; position += 1) {

@@ -1,30 +1,30 @@
-// Rows kept in the order of one column, so that a list over all of them is cut by walking and not by sorting: changed rows
-// are remembered, sorted by themselves, and merged in before the next walk, or as soon as they are many. Merging a few
-// thousand rows into a hundred thousand takes half a millisecond.
+// Rows in the order of one column, so that a list over all of them is a scan instead of a sort. Changed rows are
+// collected, sorted and merged before the next scan, or when there are many. Merging a few thousand rows into a hundred
+// thousand takes 0.5 ms.
 //
-//   place    0   1   2   3   4   5        key ascending, unknown (not a number) last,
-//   slot     7   2   9   0   4   1        equal keys in order of slot
-//   key      3   5   5   8   ?   ?        as of the last merge; knownCount 4
+//   position  0   1   2   3   4   5       key ascending, unknown (not a number) last,
+//   slot      7   2   9   0   4   1       equal keys in order of slot
+//   key       3   5   5   8   ?   ?       as of the last merge; knownCount 4
 
 import type { Column, Columns } from './columns.ts'
 import { sortedPositions } from './sort.ts'
 
-/** When so many rows have changed, they are merged at once. */
+/** With this many changed rows, they are merged at once. */
 const CHANGED_MAX = 4_096
 
-/** Bounded by the rows; twice twelve bytes a row. */
+/** Bounded by the rows: two arrays of 12 bytes per row. */
 export class SortedRows {
   readonly #rows: Columns
   readonly #values: Column<Float64Array>
-  /** 1 where a row is among the changed. */
+  /** 1 for a changed row. */
   readonly #isChanged: Column<Uint8Array>
   readonly #changed = new Uint32Array(CHANGED_MAX)
-  /** The changed rows that are not gone, with their keys: for one merge at a time. */
+  /** Changed rows that still exist, with their keys, during one merge. */
   readonly #live = new Uint32Array(CHANGED_MAX)
   readonly #liveKeys = new Float64Array(CHANGED_MAX)
   #changedCount = 0
   #merged = makeOrder(0)
-  /** The arrays of the merge before, for the next one: fresh ones would be megabytes of garbage. */
+  /** Arrays of the previous merge, reused by the next: new ones would be megabytes of garbage. */
   #spare = makeOrder(0)
   #count = 0
   #knownCount = 0
@@ -39,7 +39,7 @@ export class SortedRows {
     })
   }
 
-  /** A row is new, its key changed, or it is about to be removed. Call it after the key was written. */
+  /** Marks a row that is new, changed or about to be removed. Call it after the key was written. */
   touch(slot: number): void {
     const { values: isChanged } = this.#isChanged
     if (isChanged[slot] === 1) return
@@ -50,8 +50,8 @@ export class SortedRows {
   }
 
   /**
-   * Writes the numbers of the rows whose slots are marked 1, in order: unknown keys last in both
-   * directions, equal ones in order of slot. Returns how many; `into` must have room for them.
+   * Writes the numbers of the rows whose slots are marked 1, in order. Unknown keys are last in both directions; ties
+   * are in order of slot. Returns their number; `into` must have room for them.
    */
   select(isMarked: Uint8Array, order: 'asc' | 'desc', into: Uint32Array): number {
     if (this.#changedCount > 0) this.#merge()
@@ -69,7 +69,7 @@ export class SortedRows {
     }
     if (order === 'asc') selectRun(0, knownEnd)
     else {
-      // Equal keys stay in ascending order, so that a run of them is walked forward.
+      // Equal keys stay in ascending order of slot, so a run of them is scanned forward.
       for (let end = knownEnd; end > 0; ) {
         let start = end - 1
         const key = keys[start]
@@ -82,12 +82,12 @@ export class SortedRows {
     return count
   }
 
-  /** Puts the changed rows at the places of their keys, and drops those that are gone. */
+  /** Merges the changed rows by their keys, and drops removed ones. */
   #merge(): void {
     const { length, isRemoved: isGone } = this.#rows
     const { values } = this.#values
     const { values: isChanged } = this.#isChanged
-    // Slots ascend, so that the sort, which is stable, leaves equal keys in order of slot.
+    // Slots ascend, so that the stable sort leaves equal keys in order of slot.
     const changed = this.#changed.subarray(0, this.#changedCount).sort()
     let liveCount = 0
     for (const slot of changed) {
@@ -138,7 +138,7 @@ export class SortedRows {
     this.#knownCount = knownCount(toKeys, to)
   }
 
-  /** Holes were closed: every row keeps its place here under another slot. */
+  /** Holes were compacted: every row keeps its position but has another slot. */
   #move(movedTo: Uint32Array): void {
     const { slots } = this.#merged
     for (let index = 0; index < this.#count; index += 1) {
@@ -165,7 +165,7 @@ function isBefore(key: number, slot: number, otherKey: number, otherSlot: number
   return Number.isNaN(otherKey)
 }
 
-/** Where the unknown keys, which stand last, begin. */
+/** Start of the unknown keys, which are last. */
 function knownCount(keys: Float64Array, count: number): number {
   let low = 0
   let high = count

@@ -1,5 +1,5 @@
-// The events about games by day, and each day's events grouped into games: in steps, at a request, and kept until
-// something about the day changes. Bounded by the catalogue.
+// The events about games by day, grouped into games in time slices on request. The result is cached until the day
+// changes. Bounded by the catalogue.
 
 import { ByVenue } from '../../engine/by-venue.ts'
 import { addDays } from '../../engine/sports/eastern-date.ts'
@@ -16,12 +16,12 @@ import type { VenueGame } from '../../engine/sports/venue-games.ts'
 import type { SlicedWork } from '../../engine/time-slices.ts'
 import type { MarketView } from '../views.ts'
 
-/** A date's games depend on listings of this many days before and after (game-pairs.ts). */
+/** A date's games depend on listings of this many days before and after it (game-pairs.ts). */
 const AROUND_DAYS = 2
-/** Grouped days that are kept; full: the one grouped first is forgotten, and grouped again when asked for. */
+/** Maximum cached days. The oldest is evicted and grouped again on request. */
 const CACHED_MAX = 64
 
-/** An event that is about a game, with its markets. */
+/** An event about a game, with its markets. */
 export interface GameEvent {
   readonly clue: GameClue
   readonly markets: ReadonlyMap<number, MarketView>
@@ -31,15 +31,15 @@ interface Day {
   readonly events: Set<GameEvent>
   /** `venue/anchor` → its events. */
   readonly byAnchor: Map<string, Set<GameEvent>>
-  /** Counts the changes of all days; no two states of any days share one. */
+  /** Change counter over all days; unique for each state of any day. */
   version: number
-  /** Null until asked for, and after an event of the day changed. */
+  /** Null before the first request and after a change of the day's events. */
   gathered: VenueGames | null
 }
 
 export class GameDays {
   readonly #table: TeamTable
-  /** By `arena/date`; those without events have no day. */
+  /** By `arena/date`; only days with events. */
   readonly #days = new Map<string, Day>()
   readonly #cached = new Map<string, { stamp: string; games: readonly Game[] }>()
   #changeCount = 0
@@ -51,7 +51,7 @@ export class GameDays {
 
   add(event: GameEvent): void {
     const { venue, league, sides } = event.clue
-    // Names are read now, one listing at a time, and not at a request for the day.
+    // Team names are read here, one listing at a time, instead of at the request for the day.
     for (const side of sides) this.#table.team(league, { venue, ...side })
     const key = dayKey(event.clue)
     let day = this.#days.get(key)
@@ -80,20 +80,20 @@ export class GameDays {
     if (day.events.size === 0) this.#days.delete(key)
   }
 
-  /** The table of teams has changed: names may mean other teams from now on. */
+  /** The table of teams changed: names may refer to other teams now. */
   noteTable(): void {
     this.#tableVersion += 1
     for (const day of this.#days.values()) day.gathered = null
   }
 
-  /** Whether a date's games are known without grouping. */
+  /** Whether a date's games are cached. */
   isCached(competition: string, date: string): boolean {
     return this.#cached.get(`${competition}/${date}`)?.stamp === this.#stamp(competition, date)
   }
 
   /**
-   * The games of one arena around a date, grouped once until something about them changes; a change during the grouping is
-   * seen by the next call.
+   * The games of one arena around a date, cached until they change. The next call sees changes made during the
+   * grouping.
    */
   *games(competition: string, date: string): SlicedWork<readonly Game[]> {
     const stamp = this.#stamp(competition, date)
@@ -112,12 +112,12 @@ export class GameDays {
     return games
   }
 
-  /** In the order of the table of venues, each venue's in the order in which we learned them. */
+  /** In the order of the venue table, then in the order in which they were added. */
   marketsOf(game: Game): readonly MarketView[] {
     const markets: MarketView[] = []
     for (const side of game.sides) {
       const { clue } = side
-      // Several events may share an anchor, with different dates only after the venue corrected one of them.
+      // Several events may share an anchor. They have different dates only after the venue corrected one of them.
       const day = this.#days.get(dayKey(clue))
       const ofSide: MarketView[] = []
       for (const anchor of new Set(side.anchors)) {

@@ -1,5 +1,5 @@
-// Which markets are about which game: kept per event as the catalogue learns and forgets markets, and read again when a
-// venue's list of teams says more. An owner, called directly. Bounded by the catalogue.
+// Maps markets to games. Stored per event as the catalogue adds and removes markets, and read again when a venue's list
+// of teams changes. Bounded by the catalogue.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -36,7 +36,7 @@ interface Entry {
   readonly facts: EventFacts
   readonly handles: HandleForm
   readonly markets: Map<number, MarketView>
-  /** As it stands in its day; null while its ticker names no two teams, which a list of teams may change. */
+  /** Its entry in a day; null while its ticker does not name two known teams, which a list of teams may change. */
   readonly gameEvent: GameEvent | null
 }
 
@@ -45,11 +45,14 @@ export class Sports implements SportsView, CatalogWatcher {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly #table = new TeamTable()
   readonly #days = new GameDays(this.#table)
-  /** By venue and the venue's id of the event. */
+  /** By venue and the venue's event id. */
   readonly #entries = new Map<string, Entry>()
-  /** The entry of each market, by which it is found when its event changes. */
+  /** The entry of each market, to find it when its event changes. */
   readonly #eventOfMarket = new Map<number, string>()
-  /** One day is grouped at a time, so that a second request for it finds it done; full: the newest is refused. */
+  /**
+   * Groups one day at a time, so that a second request for it finds it cached. The newest request is rejected when the
+   * queue is full.
+   */
   readonly #grouping = new Slots({ runningMax: 1, waitingMax: 64 })
 
   constructor(parts: {
@@ -75,11 +78,11 @@ export class Sports implements SportsView, CatalogWatcher {
     this.#eventOfMarket.set(number, key)
     const isSame = existing !== undefined && isSameFacts(existing.facts, facts)
     if (!isSame) return this.#put(key, { facts, handles, markets }, markets.values())
-    // A further market's ticker may name what the known ones do not.
+    // A new market's ticker may name teams that the known ones lack.
     if (existing.gameEvent === null && isNew) this.#put(key, { facts, handles, markets }, [market])
   }
 
-  /** An event's facts are the same for all its markets: one market of each event is enough. */
+  /** An event's facts are the same for all its markets, so one market of each event is enough. */
   onEvent(markets: readonly MarketView[]): void {
     const seen = new Set<string>()
     for (const market of markets) {
@@ -95,10 +98,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (key !== undefined) this.#remove(number, key)
   }
 
-  /**
-   * Takes a venue's list of teams, at the start and whenever it was read again, and reads the events that depend on it
-   * again; a piece in each turn of the loop.
-   */
+  /** Takes a venue's list of teams and reads the events that depend on it again, in time slices. */
   learnTeams(listings: readonly TeamListing[]): Promise<void> {
     return runInSlices(this.#clock, this.#learning(listings))
   }
@@ -109,9 +109,9 @@ export class Sports implements SportsView, CatalogWatcher {
       yield
     }
     this.#days.noteTable()
-    // Events that are listed from now on are read with the whole table.
+    // Events listed from now on are read with the complete table.
     for (const [key, entry] of [...this.#entries]) {
-      // Tickers are cut by the table; slugs and tournaments are not.
+      // Tickers are parsed with the table; slugs and tournaments are not.
       const isCurrent = this.#entries.get(key) === entry
       if (isCurrent && entry.handles === 'ticker') this.#put(key, entry, entry.markets.values())
       yield
@@ -158,7 +158,7 @@ export class Sports implements SportsView, CatalogWatcher {
     for (const game of found) {
       const markets = this.#days.marketsOf(game)
       const startMs = game.sides.find((side) => side.startMs !== null)?.startMs ?? null
-      // Forgotten while their day was grouped.
+      // Removed while its day was grouped.
       if (markets.length > 0) view.set(game.key, { markets, startMs })
       yield
     }
@@ -175,7 +175,7 @@ export class Sports implements SportsView, CatalogWatcher {
     if (entry.gameEvent !== null) this.#days.remove(entry.gameEvent)
   }
 
-  /** Reads an event from some of its markets, and moves it when it is about another game than before. */
+  /** Reads an event from some of its markets, and moves it if it is about another game now. */
   #put(
     key: string,
     { facts, handles, markets }: Pick<Entry, 'facts' | 'handles' | 'markets'>,
@@ -221,14 +221,14 @@ export class Sports implements SportsView, CatalogWatcher {
   }
 }
 
-/** What the tickers of markets add to the ticker of their event. */
+/** The part of market tickers that follows the ticker of their event. */
 function suffixesOf({ nativeId }: EventFacts, markets: readonly MarketView[]): readonly string[] {
   return markets.map(({ ref }) => ref.nativeId.slice(nativeId.length + 1))
 }
 
 const DATED = /^([a-z0-9]+)-.+-\d{4}-\d{2}-\d{2}/i
 
-/** Whether parsing is worth while; cheap, since it is asked of every market. */
+/** Cheap check before parsing, called for every market. */
 function mayBeGame({ ref, summary }: MarketView, handles: HandleForm): boolean {
   if (handles === 'ticker') {
     return (
@@ -244,7 +244,7 @@ function eventKey({ ref, summary }: MarketView): string {
   return `${ref.venue}/${summary.event ?? summary.slug}`
 }
 
-/** The end is left out: it may move with each listing. */
+/** The end time is ignored: it may change with each listing. */
 function isSameFacts(one: EventFacts, other: EventFacts): boolean {
   return one.title === other.title && one.startMs === other.startMs && one.series === other.series
 }

@@ -1,9 +1,9 @@
-// Brings back the trades that a venue's stream did not deliver: after a lost connection, after a restart, and by a look
-// once a minute at the last minutes over REST. Markets know trades by their native ids, so reading a range twice doubles
-// nothing. A long range is read in parts, oldest first, so that a process that is killed again and again still gets on.
-// An answer that does not reach back behind its part, or ends long before a trade that is stored, is doubted and asked
-// for again; where the venue does not have one part, or none of the known markets any more, further parts of the range are
-// not asked for again. Trades that cannot be brought back are announced as a gap.
+// Fetches trades that a venue's stream did not deliver. Runs after a lost connection or a restart, and polls the last
+// minutes over REST once a minute. Markets deduplicate trades by native id, so reading a range twice is harmless. A
+// long range is read in parts, oldest first, so that a process that is killed repeatedly still makes progress.
+// An answer is suspect if it does not reach back past the start of its part, or ends long before a stored trade. It is
+// requested again. If the venue lacks a part, or none of the known markets exists any more, suspect answers for later
+// parts of the range are not requested again. Trades that cannot be fetched are announced as a gap.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
@@ -13,33 +13,33 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { SuspectAnswerError, type SuspectAnswers } from '../../engine/venues/answer-checks.ts'
 import type { VenueFeed } from '../../engine/venues/venue.ts'
 
-/** Clocks differ and times are of whole seconds: this much more is read on both sides. */
+/** Clocks differ and times are in whole seconds: this much more is read on both sides. */
 const OVERLAP_MS = 5_000
 /** A venue's REST may show a trade later than its stream: the same range is read again after this. */
 const SECOND_CHECK_MS = 15_000
-/** Losses within this time share a second look: many losses make few timers. */
+/** Losses within this time share a second read, which limits the number of timers. */
 const GATHER_MS = 1_000
 const RECONCILE_EVERY_MS = 60_000
-/** Venues look at different times of the minute, in the order of their letters: two looks at once hold twice the rows. */
+/** Offset between the polls of two venues, in alphabetical order: simultaneous polls would hold twice the rows. */
 const RECONCILE_APART_MS = 25_000
 /** A venue's REST shows every trade within this time. */
 const RECONCILE_SPAN_MS = 150_000
-/** A venue's REST lacks its newest trades for so long at most; an answer that lacks older ones is an old copy. */
+/** Maximum delay of a venue's newest trades in REST. An answer that lacks older ones is an outdated copy. */
 const SHOWN_LATE_MS = 60_000
-/** A few pages at a venue's usual rate, a second or two of reading. */
+/** A few pages at a venue's usual rate: a second or two of reading. */
 const PART_MS = 120_000
-/** The next part is read after so long even if the trades of this one are not stored yet. */
+/** The next part is read after this time even if the trades of this one are not stored yet. */
 const SETTLE_MS_MAX = 10_000
 const SETTLE_CHECK_MS = 50
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 30_000
-/** A range that REST refuses for so long is given up and announced. */
+/** A range that REST refuses for this long is abandoned and announced. */
 const GIVE_UP_MS = 600_000
 
 interface Range {
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** From here on trades are missing; null: the range is only looked at. */
+  /** Trades are missing from this time on; null: the range is only polled. */
   readonly missingFromMs: TimeMs | null
 }
 
@@ -61,17 +61,17 @@ export class TradeBackFill {
   readonly #newestStoredMs: (untilMs: TimeMs) => TimeMs | null
   readonly #ranges: Count
   readonly #firstCheckMs: number
-  /** Timers of the look once a minute and of second looks. */
+  /** Timers of the poll and of second reads. */
   readonly #timers = new Set<StopTimer>()
-  /** The newest second look, which further ranges may join. */
+  /** The newest second read, which further ranges may join. */
   #newestCheck: PendingCheck | null = null
-  /** Second looks not yet taken; bounded by GATHER_MS. */
+  /** Pending second reads; bounded by GATHER_MS. */
   readonly #checks = new Set<PendingCheck>()
   #running: Promise<void> = Promise.resolve()
   #waiting: Range | null = null
   #inProgress: Range | null = null
   #readToMs: TimeMs | null = null
-  /** Up to here the venue does not have what is missing: a doubted answer is not asked for again. */
+  /** The venue lacks missing trades up to this time: a suspect answer is not requested again. */
   #abandonedToMs = Number.NEGATIVE_INFINITY
   #isRunning = false
 
@@ -82,14 +82,14 @@ export class TradeBackFill {
     metrics: Metrics
     venue: VenueKey
     suspectAnswers: SuspectAnswers
-    /** Time of the venue's oldest stored trade; null: none is stored. */
+    /** Time of the venue's oldest stored trade; null: none. */
     oldestStoredMs: () => TimeMs | null
-    /** Time of the venue's newest stored trade up to a time; null: none is stored. */
+    /** Time of the venue's newest stored trade up to a time; null: none. */
     newestStoredMs: (untilMs: TimeMs) => TimeMs | null
     onLost: (fromMs: TimeMs, toMs: TimeMs) => void
     /** Whether no message waits in any mailbox. */
     isHandled: () => boolean
-    /** Resolves when all writes so far are committed; rejects when that failed. */
+    /** Resolves when all writes so far are committed; rejects if that failed. */
     committed: () => Promise<void>
   }) {
     this.#feed = parts.feed
@@ -109,7 +109,7 @@ export class TradeBackFill {
     })
   }
 
-  /** Starts the look once a minute. */
+  /** Starts polling once a minute. */
   start(): void {
     const check = () => {
       const nowMs = this.#clock.nowMs()
@@ -124,7 +124,7 @@ export class TradeBackFill {
     this.#timers.add(stop)
   }
 
-  /** Reads [fromMs, now] at once, and its last minutes again a little later, since REST may show trades late. */
+  /** Reads [fromMs, now] at once, and its last minutes again a little later, because REST may show trades late. */
   fillFrom(fromMs: TimeMs): void {
     const beganMs = timeMs(fromMs - OVERLAP_MS)
     const range = { fromMs: beganMs, toMs: this.#clock.nowMs(), missingFromMs: beganMs }
@@ -147,14 +147,17 @@ export class TradeBackFill {
     this.#timers.add(stop)
   }
 
-  /** The venue has another world's trades: what is missing up to a time is given up at the next doubted answer. */
+  /**
+   * The venue serves trades of another environment: missing trades up to a time are abandoned at the next suspect
+   * answer.
+   */
   abandon(toMs: TimeMs): void {
     this.#abandonedToMs = Math.max(this.#abandonedToMs, toMs)
   }
 
   /**
-   * From here on trades may still be missing; null: everything has been read. The mark that the next run starts from must
-   * not be later, or the rest would never be read after a kill.
+   * Trades may be missing from this time on; null: everything was read. The start mark of the next run must not be
+   * later, or a kill would lose the rest.
    */
   get unreadSinceMs(): TimeMs | null {
     const ranges = [...this.#checks].map(({ range }) => range)
@@ -163,7 +166,7 @@ export class TradeBackFill {
     return timeMs(Math.min(...ranges.map(({ fromMs }) => fromMs)))
   }
 
-  /** From here on trades of an outage are still missing; null: all were read, up to `readToMs`. */
+  /** Trades of an outage are missing from this time on; null: all were read, up to `readToMs`. */
   get missingSinceMs(): TimeMs | null {
     const ranges: Range[] = [...this.#checks].map(({ range }) => range)
     for (const range of [this.#waiting, this.#inProgress]) if (range !== null) ranges.push(range)
@@ -171,7 +174,7 @@ export class TradeBackFill {
     return times.length === 0 ? null : timeMs(Math.min(...times))
   }
 
-  /** The end of the newest outage whose trades were read; null: there was none. */
+  /** End of the newest outage whose trades were read; null: none. */
   get readToMs(): TimeMs | null {
     return this.#readToMs
   }
@@ -183,7 +186,7 @@ export class TradeBackFill {
     await this.#running
   }
 
-  /** Reads one range at a time; ranges that come meanwhile are joined into one. */
+  /** Reads one range at a time; ranges that arrive meanwhile are joined into one. */
   #read(range: Range): void {
     if (this.#abort.signal.aborted) return
     this.#waiting = this.#waiting === null ? range : join(this.#waiting, range)
@@ -206,7 +209,7 @@ export class TradeBackFill {
     this.#isRunning = false
   }
 
-  /** Parts that are read and on disk are no longer in `unreadSinceMs`: the next run need not read them again. */
+  /** Parts that are read and on disk are excluded from `unreadSinceMs`: the next run need not read them again. */
   async #readParts({ fromMs, toMs, missingFromMs }: Range): Promise<void> {
     for (let partMs = fromMs; partMs <= toMs && !this.#abort.signal.aborted; ) {
       const endMs = timeMs(Math.min(partMs + PART_MS, toMs))
@@ -223,8 +226,8 @@ export class TradeBackFill {
   }
 
   /**
-   * Waits until the trades of a part are on disk; false after `msMax`. Trades that wait in mailboxes, thousands after a
-   * long outage, would die with the process.
+   * Waits until the trades of a part are on disk; false after `msMax`. Trades in mailboxes (thousands after a long
+   * outage) would be lost with the process.
    */
   async #settled(msMax: number): Promise<boolean> {
     const { signal } = this.#abort
@@ -238,7 +241,7 @@ export class TradeBackFill {
     return false
   }
 
-  /** False: the venue answers, and does not have the range. */
+  /** False: the venue answers but lacks the range. */
   async #readNow(range: Range): Promise<boolean> {
     const startedAtMs = this.#clock.monotonicMs()
     let delayMs = RETRY_FIRST_MS
@@ -252,7 +255,7 @@ export class TradeBackFill {
           newestMs,
         } = await this.#feed.fetchTrades({
           market: null,
-          // Where a venue's list has beginnings, another one makes another URL: a cache may keep the wrong answer of the same.
+          // A venue whose list has start times gets another URL: a cache may hold the wrong answer of the same one.
           fromMs: timeMs(fromMs - failures * 1_000),
           toMs: untilMs,
           source: 'backfill',

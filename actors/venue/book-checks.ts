@@ -1,5 +1,5 @@
-// Which books are read over REST beside the stream, and when: what somebody waits for, books of matches and opportunities
-// before they are too old, and all the others in rounds. A socket that lives says nothing of one subscription.
+// Schedules REST reads of books beside the stream: books that a request waits for, books of matches and opportunities
+// before they are too old, and all others in rounds. A live socket does not prove that each subscription is live.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { OutcomeId, VenueKey } from '../../engine/ids.ts'
@@ -7,11 +7,11 @@ import type { MarketNumber } from '../../engine/market/market.ts'
 import type { Metrics } from '../../engine/process/metrics.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** How old a book may be, and how often all are read; both in milliseconds. */
+/** Maximum age of a book and the length of a round, in milliseconds. */
 export interface BookCheckLimits {
-  /** A book that was neither changed nor confirmed for so long is part of no opportunity. */
+  /** A book that was neither changed nor confirmed for this long is part of no opportunity. */
   readonly ageMsMax: number
-  /** Every subscribed book is read once in so long. */
+  /** Every subscribed book is read once per round. */
   readonly roundMs: number
 }
 
@@ -20,34 +20,34 @@ interface BookChecksParts {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly limits: BookCheckLimits
-  /** Reads books over REST; what it finds goes to their markets. */
+  /** Reads books over REST; the results are sent to their markets. */
   readonly read: (outcomes: readonly OutcomeId[]) => void
-  /** Whether the feed reads all books in turn anyway. */
+  /** Whether the feed polls all books anyway. */
   readonly isPolled: () => boolean
   /** Markets of matches and opportunities, whose books are read before all others. */
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** Books read in a second beside the rounds; the others wait, those asked for first before the rest. */
+/** Maximum reads per second outside the rounds. The rest waits; requested books come first. */
 const READS_PER_SECOND = 200
-/** A book that was read is not read again for so long. */
+/** Minimum time between two reads of a book. */
 const READ_AGAIN_MS = 2_000
-/** Requests within this are one. */
+/** Requests within this time are combined. */
 const GATHER_MS = 20
-/** Somebody waits for a reading for so long at most. */
+/** Maximum time that a caller waits for a read. */
 const WAIT_MS_MAX = 2_000
-/** Markets that somebody waits for; beyond, nobody waits. */
+/** Maximum markets with waiting callers; further callers do not wait. */
 const WAITING_MAX = 1_000
 
 export class BookChecks {
   readonly #parts: BookChecksParts
   /** Bounded by the markets that the feed watches. */
   readonly #watched = new Set<KnownMarket>()
-  /** When each is due, on the monotonic clock. */
+  /** Due times, monotonic. */
   readonly #requested = new Map<KnownMarket, number>()
   readonly #readAtMs = new Map<KnownMarket, number>()
   readonly #waiting = new Map<MarketNumber, (() => void)[]>()
-  /** The present round goes on where it was; markets may come and go meanwhile. */
+  /** The current round. It continues where it was while markets come and go. */
   #round: Iterator<KnownMarket>
   #roundBeganAtMs: number
   #roundMs = 0
@@ -67,7 +67,7 @@ export class BookChecks {
     metrics.gauge(`book_oldest_confirmation_ms_${venue}`, oldest, () => this.#oldestMs())
   }
 
-  /** Its book is part of the rounds from now on. */
+  /** Adds the market's book to the rounds. */
   add(market: KnownMarket): void {
     this.#watched.add(market)
   }
@@ -79,7 +79,7 @@ export class BookChecks {
     this.settle(market.actor.ref.number)
   }
 
-  /** The book is read in so many milliseconds, or sooner; not when it has just been read. */
+  /** Reads the book within `delayMs`, unless it was read a moment ago. */
   requestCheck(market: KnownMarket, delayMs = 0): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const readAtMs = this.#readAtMs.get(market)
@@ -93,7 +93,7 @@ export class BookChecks {
     })
   }
 
-  /** Resolves when a reading of the book has come, or after two seconds; null: too many wait. */
+  /** Resolves when a read of the book has arrived, or after two seconds; null: too many wait. */
   confirm(market: KnownMarket): Promise<void> | null {
     const { number } = market.actor.ref
     if (!this.#waiting.has(number) && this.#waiting.size >= WAITING_MAX) return null
@@ -106,7 +106,7 @@ export class BookChecks {
     })
   }
 
-  /** Nobody waits for this book any more. */
+  /** Resolves the waiting callers of this book. */
   settle(number: MarketNumber): void {
     const waiters = this.#waiting.get(number)
     if (waiters === undefined) return
@@ -114,7 +114,7 @@ export class BookChecks {
     for (const resolve of waiters) resolve()
   }
 
-  /** Reads what is due, and the next part of the round. */
+  /** Reads the due books and the next part of the round. */
   everySecond(): void {
     const { clock, limits, priorityMarkets, isPolled } = this.#parts
     const nowMs = clock.monotonicMs()

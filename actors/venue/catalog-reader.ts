@@ -1,7 +1,7 @@
-// Keeps one venue's part of the catalogue up to date: the first crawl, a refresh every minute, a whole crawl every hour,
-// and single markets that messages named. Network failures are retried for ever with back-off; pages that were read
-// before a failure are kept. A crawl that lacks markets which must be listed is doubted: it is repeated with back-off,
-// and the lacking markets are asked for one by one.
+// Keeps one venue's part of the catalogue up to date: a first crawl, a refresh every minute, a full crawl every hour,
+// and single markets that messages named. Network failures are retried forever with back-off; pages read before a
+// failure are retained. A crawl that lacks markets that must be listed is suspect. It is repeated with back-off, and
+// the missing markets are requested one by one.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
@@ -22,20 +22,20 @@ const CRAWL_EVERY_MS = 3_600_000
 const RETRY_FIRST_MS = 1_000
 const RETRY_MAX_MS = 60_000
 /**
- * After so many doubted crawls the catalogue counts as loaded, with what is known; after the first one where nothing is
+ * After this many suspect crawls the catalogue counts as loaded with what is known; after the first one if nothing is
  * known.
  */
 const SUSPECT_CRAWLS_UNTIL_LOADED = 3
-/** Markets taken in one step, a millisecond at most. */
+/** Markets taken per time slice: 1 ms at most. */
 const SLICE_MARKETS = 16
-/** Of fewer known markets all may have gone by chance. */
+/** With fewer known markets, all may have disappeared by chance. */
 const OTHER_ENVIRONMENT_MIN = 5
-/** The wait before a market is asked for; doubled for each answer that lacked it. */
+/** Delay before a market is requested; doubled for each answer that lacks it. */
 const FETCH_DELAY_MS = 250
 const FETCH_BATCH = 100
-/** A market that messages name may take a moment to appear over REST. */
+/** A market that messages name may appear over REST with a delay. */
 const FETCH_TRIES_MAX = 6
-/** Markets waiting to be asked for; beyond it the next refresh must find them. */
+/** Maximum markets waiting for a request; the next refresh must find further ones. */
 const FETCH_WAITING_MAX = 10_000
 
 export class CatalogReader {
@@ -58,9 +58,9 @@ export class CatalogReader {
     log: Log
     onPage: (page: CatalogPage) => void
     suspectAnswers: SuspectAnswers
-    /** The markets that a whole crawl must list. */
+    /** The markets that a full crawl must list. */
     expected: () => Iterable<NativeMarketId>
-    /** A whole crawl listed markets, and none of the open ones that are known. */
+    /** A full crawl listed markets, but none of the known open ones. */
     onOtherEnvironment: (knownCount: number, got: number) => void
   }) {
     this.#catalog = parts.catalog
@@ -72,7 +72,7 @@ export class CatalogReader {
     this.#onOtherEnvironment = parts.onOtherEnvironment
   }
 
-  /** Starts reading; `onCrawled` is called once the first whole crawl is done. */
+  /** Starts reading; calls `onCrawled` after the first full crawl. */
   start(onCrawled: () => void): void {
     this.#task = this.#run(onCrawled)
   }
@@ -82,7 +82,7 @@ export class CatalogReader {
     await Promise.all([this.#task, this.#fetchTask])
   }
 
-  /** Has a market read (again) soon; markets that are asked for at about the same time are read together. */
+  /** Requests a read of a market. Markets requested at about the same time are read together. */
   request(market: NativeMarketId): void {
     if (this.#requested.size >= FETCH_WAITING_MAX || this.#requested.has(market)) return
     this.#requested.set(market, 0)
@@ -124,7 +124,7 @@ export class CatalogReader {
     }
   }
 
-  /** Crawls until a crawl is believed, or `doubtsMax` were doubted; null when stopped. */
+  /** Crawls until a crawl is accepted, or `suspectMax` crawls were suspect; null if stopped. */
   async #crawl(suspectMax: number): Promise<Crawl | null> {
     const { signal } = this.#abort
     let delayMs = RETRY_FIRST_MS
@@ -149,8 +149,8 @@ export class CatalogReader {
   }
 
   /**
-   * Throws AnswerDoubt when the crawl is doubted. Markets that a believed crawl lacks are asked for one by one, and so are
-   * those that the last try lacks.
+   * Throws SuspectAnswerError for a suspect crawl. Markets that an accepted crawl or the last try lacks are requested
+   * one by one.
    */
   async #crawlOnce(isLast: boolean): Promise<void> {
     const { signal } = this.#abort
@@ -180,7 +180,7 @@ export class CatalogReader {
     )
   }
 
-  /** Takes a page slice by slice, in turns of the loop between which sockets and timers have theirs. */
+  /** Takes a page in slices, yielding to the event loop between them. */
   #take(page: CatalogPage): Promise<void> {
     const take = (slice: CatalogPage) => {
       if (!this.#abort.signal.aborted) this.#onPage(slice)
@@ -222,7 +222,7 @@ export class CatalogReader {
 
 interface Crawl {
   readonly startedAtMs: TimeMs
-  /** The crawl listed every market that must be listed. */
+  /** The crawl listed every market that it must list. */
   readonly isComplete: boolean
 }
 
@@ -235,8 +235,9 @@ function suspectMarkets(requested: readonly NativeMarketId[]): SuspectAnswerErro
 }
 
 /**
- * Cuts a page into slices of at most `count` markets, each with the events that its markets name; other events and the
- * refused markets come last. A page of five hundred events taken in one turn would hold up messages for tens of milliseconds. Pure.
+ * Cuts a page into slices of at most `count` markets, each with the events that its markets name. Other events and the
+ * refused markets come last. Taking a page of five hundred events in one tick would delay messages by tens of
+ * milliseconds.
  */
 export function slicesOf(page: CatalogPage, count: number): CatalogPage[] {
   const events = new Map<string, EventListing>()

@@ -1,5 +1,5 @@
-// When a venue's feed was live, written down while it is: within one interval the absence of a tick means that a price
-// did not change. An interval ends with the last data that came, never later.
+// Records the intervals in which a venue's feed was live: within one interval, the absence of a tick means that a price
+// did not change. An interval ends with the last data received, never later.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -12,7 +12,7 @@ interface CoverageParts {
   readonly clock: Clock
 }
 
-/** The running interval's end is written this often; a crash forgets no more. */
+/** Interval of writing the current end; a crash loses no more. */
 const WRITE_EVERY_MS = 10_000
 
 export class VenueCoverage {
@@ -25,16 +25,19 @@ export class VenueCoverage {
     this.#parts = parts
   }
 
-  /** Where the running interval begins; null while the feed is not live. */
+  /** Start of the current interval; null while the feed is not live. */
   get liveSinceMs(): TimeMs | null {
     return this.#fromMs
   }
 
-  /** The feed is live now, and its newest data came at this time. Call it about every second while it is. */
+  /**
+   * Extends the interval: the feed is live and its newest data arrived at this time. Call it about every second while
+   * it is.
+   */
   extend(lastDataAtMs: TimeMs | null): void {
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
-    // After a calendar that was put back the interval would end before it begins.
+    // After the clock was set back, the interval would end before it begins.
     if (this.#toMs !== null && nowMs < this.#toMs) this.end()
     if (this.#fromMs === null || this.#toMs === null) {
       this.#fromMs = nowMs
@@ -48,7 +51,7 @@ export class VenueCoverage {
     if (clock.monotonicMs() - this.#writtenAtMs >= WRITE_EVERY_MS) this.#write()
   }
 
-  /** The feed is not live any more, or lost a connection for however short: ends the interval. */
+  /** Ends the interval: the feed is not live, or lost a connection for any time. */
   end(): void {
     if (this.#fromMs === null) return
     this.#write()

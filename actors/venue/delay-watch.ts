@@ -1,8 +1,8 @@
-// How long messages wait within this process: ten times a second the ages of all waiting messages, and how late the loop
-// itself is. Actors whose messages wait too long are called (`onLate`), and so are the venues, which mark their books as
-// stale and ask for late books again once there is room. Decides what is read of the venues: nothing while too much
-// waits, no trades while trades wait for too long.
-// An owner, called directly, without a mailbox: it must look also while no turns run.
+// Measures how long messages wait in this process: ten times a second, the ages of all waiting messages and the delay
+// of the event loop. Calls `onLate` of actors whose messages wait too long, and notifies the venues. Venues mark their
+// late books stale and request them again when there is capacity. Decides what is read of the venues: nothing while too
+// much waits, no trades while trades wait too long. Has no mailbox, because it must also run while no messages are
+// handled.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { delayCheckMs, tradeAgeMsCalm, tradeAgeMsMax } from '../../engine/limits.ts'
@@ -12,14 +12,14 @@ import type { Readable } from '../../engine/venues/venue.ts'
 import type { System } from '../system.ts'
 import type { OwnDelay } from './delay.ts'
 
-/** A part that must know how late this process is. */
+/** Receives the delay of this process. */
 export interface DelayWatcher {
   onDelay(own: OwnDelay): void
-  /** From now on only `what` is read of the venue. */
+  /** Only `what` is read of the venue from now on. */
   read(what: Readable): void
 }
 
-/** The longest wait is that of the last so many looks (two seconds); the loop's longest delay, of so many (five). */
+/** Number of samples in the longest wait (two seconds), and in the loop's longest delay (five seconds). */
 const WAIT_SAMPLES = 20
 const LOOP_SAMPLES = 50
 
@@ -34,7 +34,7 @@ export class DelayWatch {
   #areTradesPaused = false
   #read: Readable = 'all'
   #sampledAtMs: number
-  /** The calendar less the monotonic clock, at the last look. */
+  /** Calendar time minus monotonic time at the last sample. */
   #wallOffsetMs: number
   #fullSinceMs: number | null = null
   #stopTimer: StopTimer = () => undefined
@@ -57,12 +57,12 @@ export class DelayWatch {
     metrics.gauge('loop_delay_ms', loopHelp, () => Math.max(0, ...this.#loops))
   }
 
-  /** The longest that a message waited for its turn, or for the loop, during the last two seconds. */
+  /** The longest time that a message waited for its handler or the event loop in the last two seconds. */
   get delayMs(): number {
     return Math.max(0, ...this.#waits, ...this.#retainedWaits, ...this.#loops.slice(-WAIT_SAMPLES))
   }
 
-  /** Adds a watcher behind those already there. */
+  /** Adds a watcher after the existing ones. */
   watch(watcher: DelayWatcher): void {
     this.#watchers.push(watcher)
   }
@@ -76,7 +76,7 @@ export class DelayWatch {
     this.#stopTimer()
   }
 
-  /** Calls the watchers' `read` when what is to be read has changed. */
+  /** Calls the watchers' `read` if the readable part changed. */
   #chooseReadable(): void {
     const what = this.#system.isFull ? 'nothing' : this.#areTradesPaused ? 'books' : 'all'
     if (what === this.#read) return
@@ -115,7 +115,6 @@ export class DelayWatch {
   }
 }
 
-/** Appends a value and drops the oldest beyond `countMax`. */
 function appendBounded(values: number[], value: number, countMax: number): void {
   values.push(value)
   if (values.length > countMax) values.shift()

@@ -1,59 +1,65 @@
-// How late one venue's messages come, and whether through our own fault: from the venue to us (`lagMs`), and whether what
-// we read had lain unread (`isBehind`). Arrival stamps do not show it: bytes that wait in the kernel's buffer are stamped
-// when they are read. The evidence is our own slowness (the loop stood still, or reading was paused) together with
-// venue times that are later than this venue's usually are.
+// Measures the delay of one venue's messages (`lagMs`), and whether they lay unread because of this process
+// (`isBehind`). Receive stamps do not show it: bytes in the kernel's buffer are stamped when they are read. The
+// evidence is slowness of this process (a blocked event loop or paused reading), together with venue times that are
+// later than usual for this venue.
 
 import type { VenueEvent } from '../../engine/events.ts'
 import { behindMsMax, messageAgeMsMax, reconnectApartMs } from '../../engine/limits.ts'
 
-/** What the delay watch knows of this process. */
+/** The delay of this process, as the delay watch measures it. */
 export interface OwnDelay {
-  /** The monotonic clock, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly nowMs: number
-  /** The longest wait for a turn during the last two seconds: of perishable messages, and of kept ones. */
+  /** Longest waits of perishable and of retained messages in the last two seconds. */
   readonly waitedMs: number
   readonly retainedMs: number
-  /** Whether trades are not being read, since they wait for too long. */
+  /** Whether reading of trades is paused because they wait too long. */
   readonly areTradesPaused: boolean
-  /** How late the loop was at this look, and at most during the last five seconds. */
+  /** Delay of the event loop at this sample, and its maximum in the last five seconds. */
   readonly loopMs: number
   readonly loopMsMax: number
-  /** For how long the venues have not been read at all; 0 while books are. */
+  /** How long the venues have not been read at all; 0 while books are. */
   readonly pausedMs: number
-  /** By how much the calendar has moved against the monotonic clock since the last look. */
+  /** Shift of the calendar against the monotonic clock since the last sample. */
   readonly wallClockShiftMs: number
 }
 
-/** The usual difference between our time and the venue's is the smallest of the last five to ten minutes in which
- * nothing lay unread: otherwise a long delay would become the usual one. */
+/**
+ * The usual difference between our time and the venue's is the minimum of the last five to ten minutes in which nothing
+ * lay unread. Otherwise a long delay would become the usual one.
+ */
 const FLOOR_EVERY_MS = 300_000
-/** A calendar that is set moves by at least so much; one that is slewed, by half a millisecond a second. */
+/** Setting the clock moves it by at least this much; slewing moves it by 0.5 ms a second. */
 const WALL_CLOCK_SHIFT_MS = 250
-/** After so long without any slowness of ours, late messages are late at the venue, or by its clock. */
+/** After this long without slowness of this process, late messages are late at the venue or by its clock. */
 const HEALTHY_MS = 60_000
-/** The loop is slow when it was late by so much; on an idle machine it is late by some milliseconds. */
+/** The loop is slow with this delay; on an idle machine it is a few milliseconds. */
 const LOOP_MS_SLOW = 100
-/** The venue is behind no more when its messages come at most so much later than usual at so many looks in a row. After
- * a late message a look without any message is no evidence; so many of them while we are not slow are. */
+/**
+ * The venue is no longer behind when its messages are at most this much later than usual in CALM_SAMPLES samples in a
+ * row. After a late message, samples without messages count only when there are EMPTY_SAMPLES of them while this
+ * process is not slow.
+ */
 const EXCESS_MS_CALM = 500
 const CALM_SAMPLES = 3
 const EMPTY_SAMPLES = 20
 
-/** The delay of one venue. */
 export class VenueDelay {
   #lagMs: number | null = null
-  /** Our time less the venue's, with the clocks' difference in it: the greatest of the changes since the last look, since
-   * one connection of a venue may be late alone, and below it the smallest of all changes. */
+  /**
+   * Our time minus the venue's, including the difference of the clocks: the maximum of the changes since the last
+   * sample, because a single connection may be late. Below it, the minimum of all changes.
+   */
   #latestMs: number | null = null
   #excessMs = 0
   #floorMs = Number.POSITIVE_INFINITY
   #olderFloorMs = Number.POSITIVE_INFINITY
   #floorSinceMs = Number.NEGATIVE_INFINITY
   #isBehind = false
-  /** While behind: whether a message came late, and not only this process stood still. */
+  /** While behind: whether a message was late, rather than only this process blocked. */
   #hasLateMessage = false
   #behindSinceMs = 0
-  /** The time of the last look, and whether this process was slow then. */
+  /** Time of the last sample, and whether this process was slow then. */
   #sampledAtMs = 0
   #isSlow = false
   #calmSamples = 0
@@ -62,27 +68,27 @@ export class VenueDelay {
   #changeCount = 0
   #healthySinceMs: number | null = null
 
-  /** Milliseconds from the venue to us, of late; null before the first change of a book. */
+  /** Recent delay from the venue to us, in ms; null before the first change of a book. */
   get lagMs(): number | null {
     return this.#lagMs === null ? null : Math.round(this.#lagMs)
   }
 
-  /** Whether messages that are read now may have lain unread for longer than a message may wait. */
+  /** Whether messages that are read now may have lain unread longer than a message may wait. */
   get isBehind(): boolean {
     return this.#isBehind
   }
 
-  /** How often `isBehind` has changed. */
+  /** Number of changes of `isBehind`. */
   get changeCount(): number {
     return this.#changeCount
   }
 
-  /** By how much the latest change since the look before came later than usual, in milliseconds; 0 when none came. */
+  /** How much later than usual the latest change before the last sample was, in ms; 0 if there was none. */
   get excessMs(): number {
     return this.#excessMs
   }
 
-  /** Takes every event of the venue; changes of books show how late they are. */
+  /** Takes every event of the venue; changes of books show their delay. */
   note(event: VenueEvent): void {
     if (event.kind !== 'bookChange') return
     const differenceMs = event.receivedAtMs - event.venueTimeMs
@@ -93,19 +99,19 @@ export class VenueDelay {
     if (this.#isSlow && !this.#isBehind) this.#noteLate(differenceMs)
   }
 
-  /** A slow loop looks late as well: while this process is slow, the first late change decides, not the next look. */
+  /** A slow loop looks late too: while this process is slow, the first late change decides, not the next sample. */
   #noteLate(differenceMs: number): void {
     if (differenceMs - Math.min(this.#floorMs, this.#olderFloorMs) <= messageAgeMsMax) return
     this.#setBehind(true, this.#sampledAtMs)
     this.#hasLateMessage = true
   }
 
-  /** Weighs the evidence; called about ten times a second. */
+  /** Evaluates the evidence; called about ten times a second. */
   sample(own: OwnDelay): void {
     const { nowMs, loopMs, loopMsMax, pausedMs, wallClockShiftMs } = own
     if (wallClockShiftMs >= WALL_CLOCK_SHIFT_MS) this.#resetFloor()
     this.#moveFloor(nowMs)
-    // Each look judges what came since the one before.
+    // Each sample evaluates what arrived since the previous one.
     const floorMs = Math.min(this.#floorMs, this.#olderFloorMs)
     const isEmpty = this.#latestMs === null
     this.#excessMs = this.#latestMs === null ? 0 : Math.max(0, this.#latestMs - floorMs)
@@ -134,7 +140,7 @@ export class VenueDelay {
     }
   }
 
-  /** True when the backlog should be dropped by connecting anew; the caller must do so. */
+  /** True if the backlog should be dropped by reconnecting; the caller must do so. */
   takeReconnect({ nowMs, pausedMs }: OwnDelay): boolean {
     const isLong = this.#isBehind && nowMs - this.#behindSinceMs >= behindMsMax
     if (!isLong || pausedMs > 0 || nowMs - this.#reconnectedAtMs < reconnectApartMs) return false
@@ -142,7 +148,7 @@ export class VenueDelay {
     return true
   }
 
-  /** The usual difference is learnt again. */
+  /** Learns the usual difference again. */
   #resetFloor(): void {
     this.#floorMs = Number.POSITIVE_INFINITY
     this.#olderFloorMs = Number.POSITIVE_INFINITY

@@ -1,5 +1,5 @@
-// Finds the owner of an event: one map look-up from outcome to market. A trade of an unknown market goes to the venue's
-// actor, which has the market fetched. Each event ends in exactly one counter, routed or unowned.
+// Routes an event to its actor: one map lookup from outcome to market. A trade of an unknown market goes to the venue's
+// actor, which requests the market. Each event counts in exactly one counter, routed or unowned.
 
 import type { VenueEvent, WalletFillEvent } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
@@ -9,7 +9,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { ActorRef } from '../system.ts'
 import type { VenueActor, VenueMessage } from './venue.ts'
 
-/** A venue, its actor, and the cell of that actor. */
+/** A venue, its actor and its `ActorRef`. */
 export interface OpenVenue {
   readonly venue: Venue
   readonly actor: VenueActor
@@ -38,7 +38,7 @@ export class EventRoutes {
     this.#venues.set(venue.actor.venue, venue)
   }
 
-  /** Gives an event to its owner. */
+  /** Sends an event to its actor. */
   route(event: VenueEvent): void {
     const venue = this.#venues.get(event.venue)
     venue?.actor.note(event)

@@ -1,17 +1,17 @@
-// The books of one venue that wait for a fresh snapshot, asked for again until it comes. Books that went stale because
-// this process was slow wait apart, and are asked for a few at a time while there is room: all their snapshots at once
-// would make the next delay.
+// The books of one venue that wait for a fresh snapshot, which is requested until it arrives. Books that went stale
+// because this process was slow wait separately. They are requested a few at a time when there is capacity: all their
+// snapshots at once would cause the next delay.
 
 import { lateBooksPerCheckMax, lateBooksShare, staleRetryMs } from '../../engine/limits.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** At most this many books are asked for in one call, the longest waiting first. */
+/** Maximum books requested per call, the longest waiting first. */
 const BATCH = 500
 
 export class StaleBooks {
-  /** When each book was last asked for, on the monotonic clock. */
+  /** Monotonic time of the last request of each book. */
   readonly #requestedAtMs = new Map<KnownMarket, number>()
-  /** Late books that have not been asked for. */
+  /** Late books that have not been requested. */
   readonly #deferred = new Set<KnownMarket>()
   /** All books that went stale by delay. */
   readonly #late = new Set<KnownMarket>()
@@ -20,18 +20,18 @@ export class StaleBooks {
     return this.#requestedAtMs.size + this.#deferred.size
   }
 
-  /** Books that went stale by delay and are not fresh again. */
+  /** Number of books that went stale by delay and are not fresh again. */
   get lateCount(): number {
     return this.#late.size
   }
 
-  /** The book is being asked for now, whether or not it was deferred. */
+  /** Records that the book is requested now, whether or not it was deferred. */
   add(market: KnownMarket, nowMs: number): void {
     this.#deferred.delete(market)
     if (!this.#requestedAtMs.has(market)) this.#requestedAtMs.set(market, nowMs)
   }
 
-  /** The book went stale by delay: it is asked for when there is room. */
+  /** The book went stale by delay: it is requested when there is capacity. */
   defer(market: KnownMarket): void {
     this.#requestedAtMs.delete(market)
     this.#deferred.add(market)
@@ -44,7 +44,7 @@ export class StaleBooks {
     this.#late.delete(market)
   }
 
-  /** Takes the books whose last request is over `staleRetryMs` ago; they count as asked for now. */
+  /** Takes the books whose last request is over `staleRetryMs` ago, and records a new request. */
   takeDue(nowMs: number): KnownMarket[] {
     const due: KnownMarket[] = []
     for (const [market, requestedAtMs] of this.#requestedAtMs) {
@@ -58,7 +58,7 @@ export class StaleBooks {
     return due
   }
 
-  /** Takes some deferred books, the longest waiting first; they count as asked for now. */
+  /** Takes some deferred books, the longest waiting first, and records a request. */
   takeDeferred(nowMs: number): KnownMarket[] {
     const count = Math.max(lateBooksPerCheckMax, Math.ceil(this.#deferred.size * lateBooksShare))
     const some = first(this.#deferred, count)

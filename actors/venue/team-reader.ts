@@ -1,4 +1,4 @@
-// Reads the venues' lists of teams, at the start and once a day, for the grouping of games.
+// Reads the venues' lists of teams for the grouping of games, at startup and once a day.
 
 import { type Clock, pause } from '../../engine/clock.ts'
 import type { Log } from '../../engine/process/log.ts'
@@ -11,10 +11,9 @@ import {
 import type { TeamListing, Venue } from '../../engine/venues/venue.ts'
 
 const READ_EVERY_MS = 86_400_000
-/** The wait after a failure or a doubted list; doubled each time. */
+/** Delay after a failure or a suspect list; doubled each time. */
 const RETRY_MS = 60_000
 
-/** Takes a venue's list of teams. */
 export type Learn = (listings: readonly TeamListing[]) => Promise<void>
 
 export class TeamReader {
@@ -37,7 +36,7 @@ export class TeamReader {
     this.#learn = parts.learn
   }
 
-  /** Reads this venue's teams from now on. */
+  /** Starts reading this venue's teams. */
   start(venue: Pick<Venue, 'key' | 'teams'>): void {
     this.#tasks.push(this.#run(venue))
   }

@@ -1,36 +1,36 @@
-// Holds books against the trades of their markets: a trade takes orders out of a book, so it must change it. One rule for
-// all venues.
+// Compares books with the trades of their markets: a trade takes orders out of a book, so it must change the book. The
+// same rule for all venues.
 
 import type { TradeUpdate } from '../../engine/events.ts'
 import type { PriceMicros } from '../../engine/units.ts'
 import type { KnownMarket } from '../catalog/catalog.ts'
 
-/** A trade outside the best prices without a message about the book within so long contradicts the book. */
+/** A trade outside the best prices contradicts the book if no message about the book arrives within this time. */
 const WITHOUT_CHANGE_MS = 5_000
-/** Trades that come later than this tell nothing of the present book. */
+/** Trades that arrive later than this do not describe the current book. */
 const TRADE_AGE_MS_MAX = 30_000
-/** A book that was contradicted is not held against trades for so long: some trades may pass it by. */
+/** A contradicted book is not compared with trades for this long: some trades may bypass the book. */
 const COOLDOWN_MS = 30_000
 
 interface Watch {
   readonly dueMs: number
-  /** Of the first trade: when it happened by the earlier of both clocks, and when it came. */
+  /** Of the first trade: its time by the earlier of both clocks, and its receive time. */
   readonly tradedAtMs: number
   readonly receivedAtMs: number
   low: PriceMicros
   high: PriceMicros
 }
 
-/** What trades say of books. */
+/** Books that trades contradict. */
 export interface Contradictions {
-  /** Books that are wrong. */
+  /** Certainly wrong books. */
   readonly contradicted: readonly KnownMarket[]
-  /** Books that may be wrong. */
+  /** Possibly wrong books. */
   readonly suspect: readonly KnownMarket[]
 }
 
 export class TradeChecks {
-  /** One watch a market, in the order in which they began. */
+  /** One watch per market, in the order in which they began. */
   readonly #watches = new Map<KnownMarket, Watch>()
   readonly #coolingDown = new Map<KnownMarket, number>()
 
@@ -54,7 +54,7 @@ export class TradeChecks {
     if (price > watch.high) watch.high = price
   }
 
-  /** What the trades of five seconds ago have shown; call it a few times a second. */
+  /** Evaluates the trades of five seconds ago; call it a few times a second. */
   takeDue(nowMs: number): Contradictions {
     const contradicted: KnownMarket[] = []
     const suspect: KnownMarket[] = []

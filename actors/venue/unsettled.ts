@@ -1,16 +1,16 @@
-// The resolved markets of one venue whose payout is not known, and when each is requested again: soon at first, then every
-// hour. The requests themselves are made in catalog-reader.ts.
+// The resolved markets of one venue with an unknown payout, and when each is requested again: soon at first, then every
+// hour. catalog-reader.ts makes the requests.
 
 import type { NativeMarketId } from '../../engine/ids.ts'
 import { DAY_MS } from '../../engine/units.ts'
 
-/** The waits before each request; the last one repeats. */
+/** Delays before each request; the last one repeats. */
 const WAITS_MS = [5_000, 15_000, 45_000, 120_000, 600_000, 3_600_000] as const
-/** A payout is requested for so long after the market's end; some venues never state it. */
+/** A payout is requested for this long after the market's end; some venues never state it. */
 export const UNSETTLED_MS = 30 * DAY_MS
-/** When there are more, the one that has waited longest for its next request is left to the next start. */
+/** Beyond this the market that has waited longest for its next request is dropped until the next start. */
 const MARKETS_MAX = 10_000
-/** Requested at once: as many as one request names. */
+/** Maximum markets per request. */
 const BATCH = 100
 
 interface Waiting {
@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 export class UnsettledMarkets {
-  /** By the wait that runs: each map is in the order of its times. */
+  /** By current delay; each map is in order of due time. */
   readonly #byWait = WAITS_MS.map((waitMs) => ({
     waitMs,
     markets: new Map<NativeMarketId, Waiting>(),
@@ -30,8 +30,8 @@ export class UnsettledMarkets {
   }
 
   /**
-   * Adds a market that ended at `endedAtMs`, unless it waits or ended over `UNSETTLED_MS` ago. `isFresh`: it has just
-   * resolved, so that its payout may come within seconds. Times are Unix milliseconds.
+   * Adds a market that ended at `endedAtMs`, unless it is waiting or ended over `UNSETTLED_MS` ago. `isFresh`: it has
+   * just resolved, so its payout may arrive within seconds. Times are Unix milliseconds.
    */
   add(market: NativeMarketId, of: { endedAtMs: number; nowMs: number; isFresh: boolean }): void {
     if (this.#byWait.some(({ markets }) => markets.has(market))) return
@@ -40,7 +40,7 @@ export class UnsettledMarkets {
     this.#wait(of.isFresh ? 0 : WAITS_MS.length - 1, market, of.nowMs, untilMs)
   }
 
-  /** Takes the markets that are due, a batch at most; each that `isUnsettled` still waits for its next request. */
+  /** Takes at most a batch of due markets. Those for which `isUnsettled` holds wait for their next request. */
   takeDue(nowMs: number, isUnsettled: (market: NativeMarketId) => boolean): NativeMarketId[] {
     const due: NativeMarketId[] = []
     for (const [step, { markets }] of this.#byWait.entries()) {

@@ -1,6 +1,6 @@
-// The actor of one venue: which markets are watched, whether the feed is live, and what happens after a gap. It marks the
-// books of a broken stream as stale, asks for them again until they are fresh, has missed trades brought back, and
-// publishes each change of the feed's state.
+// The actor of one venue: decides which markets are watched, tracks whether the feed is live, and handles gaps. Marks
+// the books of a broken stream stale, requests them until they are fresh, fetches missed trades, and publishes each
+// change of the feed's state.
 
 import type { Clock } from '../../engine/clock.ts'
 import type {
@@ -47,7 +47,7 @@ import { StaleBooks } from './stale-books.ts'
 import { TradeChecks } from './trade-checks.ts'
 import { UNSETTLED_MS, UnsettledMarkets } from './unsettled.ts'
 
-/** The feed's own events, and markets and trades of which the catalogue knows no market yet. */
+/** The feed's own events, and markets and trades of markets that the catalogue does not know yet. */
 export type VenueMessage = FeedEvent | MarketSeenEvent | TradeEvent
 
 interface VenueActorParts {
@@ -67,27 +67,27 @@ interface VenueActorParts {
   readonly priorityMarkets: () => Iterable<KnownMarket>
 }
 
-/** After so long without any data the feed counts as stale. */
+/** The feed counts as stale after this long without data. */
 const NO_DATA_MS_MAX = 30_000
-/** Trades of markets that are still being fetched; full: the newest is dropped and announced as a gap. */
+/** Maximum trades held for markets that are being fetched. When full, the newest is dropped and announced as a gap. */
 const HELD_TRADES_MAX = 10_000
-/** Trades wait so long for their market: several times what reading it takes. */
+/** Time that trades wait for their market: several times the duration of its read. */
 const HELD_MS_MAX = 300_000
 const STATE_EVERY_MS = 1_000
-/** Two looks for missed trades. REST with so many trades in that time, and the stream without any, is a lost stream. */
+/** Two polls for missed trades. If REST has this many trades in that time and the stream none, the stream is lost. */
 const NO_STREAM_TRADES_MS = 120_000
 const NO_STREAM_TRADES_MIN = 20
-/** The stream may lack trades this long after it came back. */
+/** The stream may lack trades for this long after a reconnect. */
 const TRADES_UP_MS = 5_000
-/** The feed counts as stale for so long after the last late book, so that its state does not flap. */
+/** The feed counts as stale for this long after the last late book, so that its state does not flap. */
 const LATE_FOR_MS = 3_000
-/** A market that closed so long ago and is not resolved is asked for after the first crawl. */
+/** A market that closed this long ago and is not resolved is requested after the first crawl. */
 const OVERDUE_MS = 172_800_000
-/** Of a gap of books that REST shows otherwise. */
+/** Reason of a book gap found by a REST read. */
 const REST_DIFFERS = 'the book differs from REST'
-/** When more books than this become stale together, or all of several, one `status` announces them. */
+/** If more books than this, or all of several, become stale together, one `status` announces them. */
 const STALE_EACH_MAX = 100
-/** Those of them that are stale for so long though the feed is live again are announced one by one. */
+/** Those that are still stale after this long although the feed is live are announced one by one. */
 const STALE_TOGETHER_MS = 60_000
 
 export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, DelayWatcher {
@@ -103,27 +103,27 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   readonly #bookChecks: BookChecks
   readonly #tradeChecks = new TradeChecks()
   readonly #unsettled = new UnsettledMarkets()
-  /** Markets whose book is live, and those whose book was and is not: bounded by the markets. */
+  /** Markets whose book is live, and those whose book was live and is not. Bounded by the markets. */
   readonly #live = new Set<MarketNumber>()
   readonly #lost = new Set<MarketNumber>()
-  /** Books that became stale together, until they are live; why, and since when. */
+  /** Books that became stale together, until they are live; the reason, and since when. */
   readonly #together = new Set<KnownMarket>()
   #togetherReason: StaleReason = 'disconnected'
   #togetherSinceMs = 0
-  /** How late the venue's messages come. */
+  /** Delay of the venue's messages. */
   readonly delay = new VenueDelay()
   #lateAtMs = Number.NEGATIVE_INFINITY
   readonly #held = new Map<NativeMarketId, TradeEvent[]>()
   readonly #resyncs = new Map<string, Count>()
   #heldCount = 0
-  /** The state that was published last. */
+  /** The last published state. */
   #publishedState: FeedState = 'down'
   #newestTradeMs = 0
-  /** Trades by source since `sinceMs`; of those fetched, the ones that the stream should have delivered. */
+  /** Trades by source since `sinceMs`. `fetched` counts only those that the stream should have delivered. */
   #tradeCounts = { sinceMs: 0, stream: 0, fetched: 0 }
-  /** Since when the stream of trades is up, by the clock of day. */
+  /** Calendar time since which the stream of trades is up. */
   #upSinceMs = Number.POSITIVE_INFINITY
-  /** Where the last run's trades end, until the trades since have been asked for. */
+  /** End of the last run's trades, until the trades since then were requested. */
   #unrequestedSinceMs: TimeMs | null
   /** Since when the stream of trades is down; null: it is up. */
   #downSinceMs: TimeMs | null = null
@@ -183,7 +183,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     metrics.gauge(`venue_lag_ms_${venue}`, lag, () => this.lagMs ?? 0)
   }
 
-  /** Watches the markets of the last run, then reads the catalogue; calls `onCrawled` once that is whole. */
+  /** Watches the markets of the last run, then reads the catalogue. Calls `onCrawled` when that is complete. */
   start(onCrawled: () => void): void {
     const { feed, drift } = this.#parts.venue
     drift.start()
@@ -216,7 +216,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       case 'feedUp':
       case 'feedDown':
       case 'feedGap':
-        // Single books are whole again within seconds; a connection may be down for long.
+        // Single books recover within seconds; a connection may be down for long.
         if (message.kind === 'feedDown') this.#coverage.end()
         if (message.stream === 'books') this.#takeBooksEvent(message)
         else this.#takeTradesEvent(message)
@@ -245,7 +245,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     else if (event.venueTimeMs > this.#upSinceMs + TRADES_UP_MS) this.#tradeCounts.fetched += 1
   }
 
-  /** Names a stream that claims to be up and delivers no trade while REST has many. */
+  /** Reports a stream that claims to be up and delivers no trade while REST has many. */
   #checkTradeStream(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { sinceMs, stream, fetched } = this.#tradeCounts
@@ -256,8 +256,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * Ten times a second: asks for late books a few at a time while nothing waits for long, so that their snapshots make no
-   * new delay, and drops a backlog that lay unread for long by connecting anew.
+   * Ten times a second: requests late books a few at a time while no message waits long, so that their snapshots cause
+   * no new delay. Drops a backlog that lay unread for long by reconnecting.
    */
   onDelay(own: OwnDelay): void {
     this.delay.sample(own)
@@ -275,7 +275,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#parts.clock.monotonicMs() - this.#lateAtMs < LATE_FOR_MS
   }
 
-  /** While too much waits within this process, not everything is read. */
+  /** Limits what is read while too much waits in this process. */
   read(what: Readable): void {
     this.#parts.venue.feed.read(what)
   }
@@ -299,7 +299,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     for (const market of markets) {
       market.send({ kind: 'void', reason, isOfVenue })
       this.#noteStale(market)
-      // The market's own turn may come behind this one.
+      // The market may handle its own message after this one.
       const { number } = market.actor.ref
       if (this.#live.delete(number)) this.#lost.add(number)
     }
@@ -307,7 +307,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (event.kind === 'feedGap') this.#resync(event.outcomes, event.reason)
   }
 
-  /** Trades that changed no book say that it misses changes. */
+  /** Trades that changed no book show that the book lacks changes. */
   #checkTrades(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { contradicted, suspect } = this.#tradeChecks.takeDue(nowMs)
@@ -322,7 +322,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (outcomes.length > 0) this.#resync(outcomes, 'contradicted_by_trade')
   }
 
-  /** Books that became stale with others, and did not come back with them, are announced one by one. */
+  /** Books that became stale with others and did not recover with them are announced one by one. */
   #announceLeft(): void {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#togetherSinceMs
     const isOver = this.#together.size > 0 && sinceMs >= STALE_TOGETHER_MS
@@ -338,7 +338,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#together.clear()
   }
 
-  /** A book read over REST differed once: it is read a second time, a little later. */
+  /** A REST read of the book differed once: schedules a second read. */
   checkAgain({ venue, nativeId }: MarketRef): void {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market === null) return
@@ -346,19 +346,22 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#bookChecks.requestCheck(market, SECOND_CHECK_MS)
   }
 
-  /** Reads a book over REST; resolves when it has come, or after two seconds. Null: it cannot be waited for. */
+  /**
+   * Reads a book over REST. Resolves when the read has arrived, or after two seconds; null: too many wait, or the book
+   * is not live.
+   */
   confirmBook({ venue, nativeId }: MarketRef): Promise<void> | null {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     return market === null || !market.actor.isBookLive ? null : this.#bookChecks.confirm(market)
   }
 
-  /** Reads a book over REST, soon. */
+  /** Requests a REST read of the book. */
   requestBookCheck({ venue, nativeId }: MarketRef): void {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market !== null) this.#bookChecks.requestCheck(market)
   }
 
-  /** A market's own check failed: asks for its book again; for a book that was only late, once there is room. */
+  /** A market's own check failed: requests its book again. For a late book, waits for capacity. */
   requestResync({ venue, nativeId }: MarketRef, reason: string): void {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     if (market === null) return
@@ -369,7 +372,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#resync([outcome], reason)
   }
 
-  /** Only of an open market a book is sure to come. */
+  /** Only an open market is certain to get a book. */
   #noteStale(market: KnownMarket): void {
     if (market.actor.summary.status !== 'open') return
     this.#stale.add(market, this.#parts.clock.monotonicMs())
@@ -393,7 +396,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
       this.#downSinceMs ??= event.sinceMs
       return
     }
-    // The first connection may have broken before any trade came: the hole is as old as the last run.
+    // The first connection may have broken before any trade arrived: the gap then begins at the last run's end.
     const lastRunMs = event.sinceMs === null ? this.#lastRunsTradeTime() : this.#unrequestedSinceMs
     const sinceMs = [event.sinceMs, lastRunMs].filter((ms) => ms !== null)
     if (sinceMs.length > 0) this.#backFill.fillFrom(timeMs(Math.min(...sinceMs)))
@@ -422,8 +425,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #saveTradeTime(): void {
     if (this.#newestTradeMs === 0) return
     const nowMs = this.#parts.clock.nowMs()
-    // A kill before a lost range has been read must not forget it: live trades are noted as they come, while the
-    // `feedUp` that asks for the range may still wait in the mailbox.
+    // A kill must not lose an unread range: live trades are recorded on arrival, while the `feedUp` that requests the
+    // range may still wait in the mailbox.
     const unreadMs = this.#backFill.unreadSinceMs ?? nowMs
     const unrequestedMs = this.#unrequestedSinceMs ?? nowMs
     const markMs = Math.min(
@@ -436,7 +439,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.storage.marks.put(this.#tradeMark, markMs)
   }
 
-  /** Keeps a trade of an unknown market until the market is read. */
+  /** Holds a trade of an unknown market until the market is read. */
   #hold(event: TradeEvent): void {
     if (this.#heldCount >= HELD_TRADES_MAX) {
       return this.#announceGap(event.venueTimeMs, event.venueTimeMs, 1)
@@ -448,7 +451,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#reader.request(event.market)
   }
 
-  /** The oldest trade that waits for its market, which is in memory alone. */
+  /** The oldest held trade, which is only in memory. */
   #heldSinceMs(): number {
     const times = [...this.#held.values()].flatMap((held) => held.map((one) => one.venueTimeMs))
     return Math.min(...times)
@@ -462,12 +465,12 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return held
   }
 
-  /** Announces the trades of markets that the venue does not list after all; they would take room for ever. */
+  /** Announces the held trades of markets that the venue does not list; they would occupy memory forever. */
   #announceHeld(): void {
     if (!this.#isCrawled) return
     const nowMs = this.#parts.clock.nowMs()
     for (const [market, [first]] of this.#held) {
-      // Markets stand in the order of their first trade.
+      // Markets are in the order of their first trade.
       if (first !== undefined && nowMs - first.receivedAtMs < HELD_MS_MAX) return
       const times = this.#takeHeld(market).map((trade) => trade.venueTimeMs)
       const [fromMs, toMs] = [timeMs(Math.min(...times)), timeMs(Math.max(...times))]
@@ -488,7 +491,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     })
   }
 
-  /** The venue is another one than that of the stored trades: what is missing of those is not asked for again and again. */
+  /** The venue's environment differs from that of the stored trades: missing trades are no longer requested. */
   #abandonMissing(knownCount: number, got: number): void {
     const sample = `${knownCount} open markets known, ${got} others listed`
     this.#parts.venue.drift.note('catalogue', 'none of the known markets', sample)
@@ -499,7 +502,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#backFill.abandon(this.#parts.clock.nowMs())
   }
 
-  /** Reads trades again from a time on: a market's full mailbox refused one. */
+  /** Reads trades again from a time on, because a market's full mailbox rejected one. */
   backFillTrades(fromMs: TimeMs): void {
     this.#backFill.fillFrom(fromMs)
   }
@@ -514,14 +517,14 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#watch(this.#parts.catalog.take(page, onOlder))
     for (const { nativeId } of page.markets) {
       const market = this.#parts.catalog.entryOfNative(this.venue, nativeId)
-      // An old market is not taken, and its trades are not wanted.
+      // An old market is not taken, and its trades are dropped.
       for (const trade of this.#takeHeld(nativeId)) market?.send(trade)
     }
-    // The venue has these markets and we list none of them: their trades are no loss.
+    // Markets that the venue lists and we reject: dropping their trades is no loss.
     for (const nativeId of page.refused ?? []) this.#takeHeld(nativeId)
   }
 
-  /** The markets that every crawl must list: open, and not to close before now. */
+  /** The markets that every crawl must list: open, and with a close time in the future. */
   *#openMarkets(): Iterable<NativeMarketId> {
     const nowMs = this.#parts.clock.nowMs()
     for (const { actor } of this.#parts.catalog.entries()) {
@@ -532,9 +535,8 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 
   /**
-   * Requests one by one the markets that should have been resolved, and those resolved of late whose payout is not known: a
-   * crawl lists only what was settled in the last days, and lacks a market that was resolved while this process was down for
-   * longer.
+   * Requests overdue markets and recently resolved ones with an unknown payout, one by one. A crawl lists only markets
+   * settled in the last days, so it misses a market that was resolved during a longer downtime.
    */
   #requestOverdue(): void {
     const nowMs = this.#parts.clock.nowMs()
@@ -551,7 +553,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     }
   }
 
-  /** A market resolved without a payout, or was listed so: it is requested until its payout is known. */
+  /** A market was resolved or listed without a payout: requests it until the payout is known. */
   #noteUnsettled({ actor }: KnownMarket): void {
     const { nativeId, settlementPrice, settledAtMs, closeAtMs } = actor.summary
     if (settlementPrice !== null) return
@@ -590,7 +592,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     if (watched.length > 0) this.#parts.venue.feed.watch(watched)
   }
 
-  /** Follows updates of its own markets: a fresh book is not stale any more, a resolved market is unwatched. */
+  /** Follows updates of its own markets: a fresh book is no longer stale, and a resolved market is unwatched. */
   onUpdate(update: Update): void {
     switch (update.kind) {
       case 'bookReplaced':
@@ -636,7 +638,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.venue.feed.unwatch([ref.nativeId])
   }
 
-  /** A market trades no more, or is forgotten. */
+  /** A market no longer trades or was removed. */
   #drop(market: KnownMarket): void {
     const { number } = market.actor.ref
     this.#live.delete(number)
@@ -657,7 +659,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#announceLeft()
     const { state } = this
     const { lastDataAtMs, bookDelayMs } = this.#parts.venue.feed.health()
-    // A book that is checked less often proves nothing by its silence.
+    // A book that is checked less often may have changed without a message.
     const isWatched = state === 'live' && bookDelayMs <= priceAgeMsMax
     if (isWatched) this.#coverage.extend(lastDataAtMs)
     else this.#coverage.end()
@@ -681,7 +683,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#parts.publisher.publish({ kind: 'status', venue, platform, state, ...facts })
   }
 
-  /** Asks for the books of those markets that are still stale. */
+  /** Requests the books of those markets that are still stale. */
   #resyncBooks(markets: readonly KnownMarket[], reason: string): void {
     const outcomes: OutcomeId[] = []
     for (const market of markets) {
@@ -704,7 +706,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#ownReason
   }
 
-  /** The same whatever books say. */
+  /** The reason without regard to books. */
   get #ownReason(): StaleReason | null {
     const health = this.#parts.venue.feed.health()
     if (health.connectionsOpen < health.connectionsWanted) return 'disconnected'
@@ -714,17 +716,17 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     return this.#isLate ? 'delayed' : null
   }
 
-  /** Books that were live and are not; all, while what the venue sends lies unread. */
+  /** Books that were live and are not; all books while the venue's messages lie unread. */
   get staleBooks(): number {
     return this.#lost.size + (this.delay.isBehind ? this.#live.size : 0)
   }
 
-  /** Since when no message was missed; null while the feed is not live, or its books come too late. */
+  /** Since when no message was missed; null while the feed is not live or its books are late. */
   get liveSinceMs(): TimeMs | null {
     return this.#coverage.liveSinceMs
   }
 
-  /** The past prices that the venue keeps. */
+  /** The venue's price history. */
   get pastPrices(): VenuePastPrices {
     return this.#parts.venue.pastPrices
   }
@@ -762,7 +764,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   }
 }
 
-/** The texts are the feeds' own. */
+/** Parses the feeds' reason texts. */
 function staleReasonOf({ kind, reason }: FeedEvent): StaleReason {
   if (/^(silent|asked for books in vain|no sign of life)/.test(reason)) return 'silent'
   if (reason === 'read too late') return 'delayed'

@@ -1,6 +1,6 @@
-// Finds the wallet of an address: in memory, on disk, else by asking the venue. An owner's (EOA) address resolves to its
-// proxy wallet, whose record keeps the owner. At the end of the file: the questions to the venue under way, and how long
-// a request waits.
+// Resolves an address to its wallet: from memory, from disk, or by a venue request. An owner's (EOA) address resolves
+// to its proxy wallet, whose record stores the owner. The end of the file has the running profile requests and the
+// request deadline.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -24,11 +24,11 @@ interface WalletAddressParts {
   readonly table: WalletTable
   readonly clock: Clock
   readonly warmWallets: WarmWallets
-  /** Ends everything. */
+  /** Aborts at shutdown. */
   readonly signal: AbortSignal
-  /** Brings a wallet into memory. */
+  /** Loads a wallet into memory. */
   readonly load: (record: StoredWallet, opened: OpenedPnlState | null) => WarmWallet
-  /** What our own log of trades knows of a wallet. */
+  /** A wallet's events in our own log of trades. */
   readonly ownTrades: (address: WalletAddress) => Promise<readonly WalletEvent[]>
   /** Called for a wallet that was not known before. */
   readonly onNew: (record: StoredWallet) => void
@@ -37,7 +37,7 @@ interface WalletAddressParts {
 
 type ProfileSource = Pick<VenueWallets, 'profile'>
 
-/** Who asks for a wallet, and for how long. */
+/** The requester of a wallet and its deadline. */
 export interface WalletRequest {
   readonly deadline: WalletDeadline
   readonly requester: Requester
@@ -45,13 +45,13 @@ export interface WalletRequest {
 
 const TOO_MANY = 'too many wallets are being asked for'
 
-/** A wallet's profile is asked for again after this: its name may have changed. */
+/** A wallet's profile is requested again after this: its name may have changed. */
 const PROFILE_MS = 6 * HOUR_MS
 
 export class WalletAddresses {
   readonly #parts: WalletAddressParts
   readonly #profiles: WalletProfiles
-  /** Wallets that are being brought into memory; bounded by the requests for them. */
+  /** Wallets that are being loaded into memory; bounded by the requests for them. */
   readonly #created = new Map<WalletAddress, Promise<WarmWallet>>()
 
   constructor(parts: WalletAddressParts) {
@@ -60,9 +60,9 @@ export class WalletAddresses {
   }
 
   /**
-   * The wallet of an address, in memory from now on; null when neither the venue nor our log of trades knows the address.
-   * `venue` is null while it is not connected. Rejects with EngineError UNAVAILABLE when the venue does not answer in time,
-   * and RATE_LIMITED when the requester asked for too many unknown addresses within a minute.
+   * Loads the wallet of an address into memory; null if neither the venue nor our log of trades knows the address.
+   * `venue` is null while it is not connected. Rejects with EngineError UNAVAILABLE if the venue does not answer in
+   * time. Rejects with RATE_LIMITED if the requester requested too many unknown addresses within a minute.
    */
   async warmOf(
     address: WalletAddress,
@@ -83,7 +83,7 @@ export class WalletAddresses {
     const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
-    // A request by the other address may have brought the wallet into memory meanwhile, or long ago.
+    // A request with the other address may have loaded the wallet already.
     const warm = warmWallets.use(profile.proxy) ?? (await this.#loadedFor(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
@@ -101,7 +101,7 @@ export class WalletAddresses {
     return load(record, null)
   }
 
-  /** Concurrent requests share one opening. Nothing changes the record of a wallet that is not in memory. */
+  /** Concurrent requests share one load. The record of a wallet that is not in memory does not change. */
   #loaded(record: StoredWallet): Promise<WarmWallet> {
     const opening = this.#created.get(record.proxy)
     if (opening !== undefined) return opening
@@ -134,7 +134,7 @@ export class WalletAddresses {
     return profile
   }
 
-  /** Asks for the wallet's profile again, some hours after the last time. */
+  /** Requests the wallet's profile again, some hours after the last time. */
   renew(warm: WarmWallet, venue: ProfileSource): void {
     const { clock, warmWallets, signal, onFailure } = this.#parts
     const nowMs = clock.monotonicMs()
@@ -145,7 +145,7 @@ export class WalletAddresses {
     if (pending === 'full') return
     pending
       .then((profile) => {
-        // A wallet that left the memory meanwhile would put its old record over a newer one.
+        // A wallet evicted in the meantime would overwrite a newer record with its old one.
         const isHere = warmWallets.peek(proxy) === warm
         if (isHere && profile?.proxy === proxy) warm.wallet.setProfile(profile)
       })
@@ -153,7 +153,7 @@ export class WalletAddresses {
   }
 }
 
-/** A wallet of which the venue knows nothing. */
+/** The profile of a wallet that the venue does not know. */
 function nameless(proxy: WalletAddress): WalletProfile {
   return { proxy, eoa: null, handle: null, pseudonym: null, image: null }
 }
@@ -162,7 +162,10 @@ export function unavailable(detail: string, cause?: unknown): EngineError {
   return new EngineError('UNAVAILABLE', detail, { cause, retryAfterSeconds: 1 })
 }
 
-/** Profiles asked for at once, and of these by one requester: short questions, which precede everything else of a first request. */
+/**
+ * Concurrent profile requests, in total and per requester. They are short and precede everything else of a first
+ * request.
+ */
 const RUNNING_MAX = 4
 const RUNNING_OF_ONE_MAX = 2
 interface ProfileCall {
@@ -170,20 +173,20 @@ interface ProfileCall {
   readonly requester: Requester
 }
 
-/** An address that the venue does not know is asked for again after this. */
+/** An address unknown to the venue is requested again after this. */
 const UNKNOWN_MS = MINUTE_MS
 
 /**
- * Asks the venue for the profile of an address: one question for all requests that wait for it, few at once. An address that the
- * venue never saw is not asked for again for a minute.
+ * Requests profiles from the venue: one request for all callers of an address, few at once. An unknown address is not
+ * requested again for a minute.
  */
 class WalletProfiles {
   readonly #clock: Clock
   readonly #slots: Slots
   readonly #budget: VenueBudget
-  /** Questions under way; as many as may run and wait. */
+  /** Running requests; as many as may run and wait. */
   readonly #fetches = new Map<WalletAddress, Promise<WalletProfile | null>>()
-  /** Until when an address counts as unknown to the venue (monotonic); the oldest first. */
+  /** Monotonic time until which an address counts as unknown to the venue; the oldest first. */
   readonly #unknownAddresses = new Map<WalletAddress, number>()
 
   constructor(clock: Clock) {
@@ -200,7 +203,7 @@ class WalletProfiles {
     return this.#clock.monotonicMs() < (this.#unknownAddresses.get(address) ?? 0)
   }
 
-  /** Null: the venue does not know the address. `full`: too many questions. Rejects when the venue does not answer. */
+  /** Null: the venue does not know the address. `full`: too many requests. Rejects if the venue does not answer. */
   fetch(
     address: WalletAddress,
     venue: ProfileSource,
@@ -212,7 +215,7 @@ class WalletProfiles {
     this.#budget.take(by.requester)
     const fetching = this.#fetch(address, venue, by).finally(() => this.#fetches.delete(address))
     this.#fetches.set(address, fetching)
-    // The request may have ended; the question goes on.
+    // The caller may be gone; the request continues.
     fetching.catch(() => undefined)
     return fetching
   }
@@ -227,7 +230,7 @@ class WalletProfiles {
     return profile
   }
 
-  /** Full: the address that was asked for longest ago is forgotten. */
+  /** When full, evicts the address requested longest ago. */
   #noteUnknown(address: WalletAddress): void {
     this.#unknownAddresses.delete(address)
     this.#unknownAddresses.set(address, this.#clock.monotonicMs() + UNKNOWN_MS)
@@ -239,8 +242,8 @@ class WalletProfiles {
 }
 
 /**
- * How long one request waits for a wallet: until its deadline, until its signal aborts, or until everything stops. The
- * work that it waits for goes on. Call `end` when the request is answered.
+ * Limits the wait of one request for a wallet: until its deadline, its signal aborts, or shutdown. The awaited work
+ * continues. Call `end` when the request is answered.
  */
 export class WalletDeadline {
   readonly #late = new AbortController()
@@ -251,7 +254,7 @@ export class WalletDeadline {
     this.#ends = [clock.after(waitMs, abort), ...signals.map((signal) => onAbort(signal, abort))]
   }
 
-  /** The result of the work, or `late`; rejects as the work does. */
+  /** Resolves to the result of the work, or `late`; rejects as the work does. */
   wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
     return new Promise((resolve, reject) => {
       const unsubscribe = onAbort(this.#late.signal, () => resolve('late'))

@@ -1,6 +1,6 @@
-// Readings of followed wallets soon after the stream brought fills of them, so that requests seldom wait for one: fills of
-// one second are gathered, and as long as the venue's history lacks them the wallet is read again, more and more seldom.
-// Only wallets with a recent request, and a bounded number at once; others are read at their next request.
+// Syncs followed wallets soon after the stream delivered fills, so that requests seldom wait for a sync. Collects the
+// fills of one second, and repeats the sync with increasing delays while the venue's history lacks them. Only for a
+// bounded number of recently requested wallets; others are synced at their next request.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -10,15 +10,18 @@ import type { WarmWallet } from './warm-wallets.ts'
 
 interface CatchUpParts {
   readonly clock: Clock
-  /** Reads a wallet in the background; null: not now. */
+  /** Syncs a wallet in the background; null: not now. */
   readonly sync: (warm: WarmWallet) => Promise<boolean> | null
 }
 
 const GATHERED_MS = 1_000
-/** The history is late by some seconds, seldom by a minute; after that the maintenance of all wallets reads the wallet. */
+/**
+ * The history is delayed by seconds, rarely by a minute. After that, the periodic sync of all wallets covers the
+ * wallet.
+ */
 const RETRY_MS: readonly number[] = [2_000, 4_000, 8_000, 16_000, 32_000]
 const REQUESTED_MS = 10 * MINUTE_MS
-/** Full: further wallets are read at their next request. */
+/** Beyond this, wallets are synced at their next request. */
 const WALLETS_MAX = walletSyncsWaitingMax
 
 export class WalletCatchUps {
@@ -30,7 +33,7 @@ export class WalletCatchUps {
     this.#parts = parts
   }
 
-  /** A live fill came. */
+  /** Schedules a sync after a live fill. */
   note(warm: WarmWallet): void {
     const nowMs = this.#parts.clock.monotonicMs()
     const { proxy } = warm.wallet.record
@@ -47,7 +50,7 @@ export class WalletCatchUps {
       const nextDelayMs = RETRY_MS[tries]
       const continueCatchUp = () => {
         const isOver = warm.wallet.tail.isCovered || nextDelayMs === undefined
-        // A fill that came meanwhile may have begun another catch-up.
+        // A fill in the meantime may have scheduled another catch-up.
         const isAlreadyPlanned = this.#timers.has(proxy) || this.#timers.size >= WALLETS_MAX
         if (!isOver && !isAlreadyPlanned && !this.#isStopped)
           this.#syncAfter(warm, nextDelayMs, tries + 1)

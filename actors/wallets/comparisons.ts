@@ -1,7 +1,6 @@
-// Compares our positions of a wallet with the venue's own count, some time after a reading: differences are logged, kept
-// for operators, and decide whether sums can be trusted. Markets with unsettled events are left out: there the venue's
-// two answers need not agree with each other either. Sizes that differ count only when they differ after another reading
-// too.
+// Compares our positions of a wallet with the venue's count, some time after a sync. Differences are logged and stored
+// for operators, and decide whether the sums are trusted. Markets with unsettled events are excluded, because the
+// venue's two answers may not agree there either. Different sizes count only if they persist after another sync.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
@@ -15,17 +14,17 @@ import type { PnlPosition } from '../../engine/wallets/wallet-figures.ts'
 import { Slots } from '../slots.ts'
 import type { Wallet } from './wallet.ts'
 
-/** A wallet with its last comparison; `comparedMs` is monotonic; null: never compared. */
+/** A wallet with its last comparison. `comparedMs` is monotonic; null: never compared. */
 export interface Compared {
   readonly wallet: Wallet
   comparedMs: number | null
   comparison: Comparison | null
 }
 
-/** Our figures beside the venue's own. */
+/** Differences between our figures and the venue's. */
 interface Comparison {
   readonly atMs: TimeMs
-  /** The number of positions in the venue's answer, open and closed. */
+  /** Number of positions in the venue's answer, open and closed. */
   readonly positions: number
   readonly differences: readonly Difference[]
 }
@@ -33,24 +32,24 @@ interface Comparison {
 interface ComparisonsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Resolves when no request waits for a reading: comparisons share the venue's quota with readings. */
+  /** Resolves when no request waits for a sync: comparisons share the venue's quota with syncs. */
   readonly idle: () => Promise<void>
 }
 
-/** What a comparison asks of the venue. */
+/** Venue requests of a comparison. */
 interface ComparisonSource {
   readonly wallets: Pick<VenueWallets, 'positions'>
-  /** Reads the wallet again; resolves to whether the venue answered. */
+  /** Syncs the wallet again; resolves to whether the venue answered. */
   readonly resync: () => Promise<boolean>
 }
 
-/** One comparison at a time, since its pages share the venue's quota with readings; and those that wait. Full: left out. */
+/** One comparison at a time, because its pages share the venue's quota with syncs. Beyond WAITING_MAX it is skipped. */
 const RUNNING_MAX = 1
 const WAITING_MAX = 16
 const COMPARE_EVERY_MS = HOUR_MS
-/** While sizes differ: the venue's error may be over. */
+/** While sizes differ: the venue may have corrected its error. */
 const DIFFERS_EVERY_MS = 5 * MINUTE_MS
-/** The venue lists no more open positions than these; then an unlisted position is no difference. */
+/** The venue lists at most this many open positions. Beyond it an unlisted position is no difference. */
 const LISTED_MAX = 10_000
 const WORST_COUNT = 3
 
@@ -58,7 +57,7 @@ export class WalletComparisons {
   readonly #parts: ComparisonsParts
   readonly #slots: Slots
   readonly #sampler = new LogSampler()
-  /** Comparisons under way; bounded by those that run and wait. */
+  /** Running and queued comparisons; bounded by these. */
   readonly #running = new Map<Compared, Promise<boolean>>()
 
   constructor(parts: ComparisonsParts) {
@@ -66,14 +65,14 @@ export class WalletComparisons {
     this.#slots = new Slots({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   }
 
-  /** Whether all sizes agree; the venue may count what was bought or realised otherwise. */
+  /** Whether all sizes agree. The venue may count purchases and realised profits differently. */
   isSound({ differences }: Pick<Comparison, 'differences'>): boolean {
     return !differences.some(isOfSize)
   }
 
   /**
-   * Compares a wallet at most once an hour, every five minutes while it differs, and not when too many wait. Resolves to
-   * whether sizes differ; concurrent calls share one comparison. Never rejects.
+   * Compares a wallet at most once an hour, or every five minutes while it differs. Skipped if too many wait. Resolves
+   * to whether sizes differ; concurrent calls share one comparison. Never rejects.
    */
   compareIfDue(
     compared: Compared,
@@ -110,7 +109,7 @@ export class WalletComparisons {
       return !this.isSound(comparison)
     } catch (error) {
       if (signal.aborted) return false
-      // The next reading compares again.
+      // The next sync compares again.
       compared.comparedMs = null
       const wallet = compared.wallet.record.proxy
       const { isWritten, count } = this.#sampler.admit('positions')
@@ -120,7 +119,7 @@ export class WalletComparisons {
     }
   }
 
-  /** Trades between a reading and the venue's count make sizes differ until another reading. */
+  /** Trades between a sync and the venue's count make sizes differ until the next sync. */
   async #compare(
     { wallet }: Compared,
     { wallets, resync }: ComparisonSource,
@@ -145,7 +144,7 @@ export class WalletComparisons {
     const moving = unsettledMarkets(wallet)
     const theirs = await venue.positions(wallet.record.proxy, signal)
     signal.throwIfAborted()
-    // One tally throughout: markets of fills that come meanwhile are left out below.
+    // Uses one PnlState throughout. Markets of fills that arrive meanwhile are excluded below.
     const ours = positionsOf(wallet.shown)
     const coverage = { isComplete: theirs.length < LISTED_MAX }
     const all = await runInSlices(clock, reconcileSliced(ours, theirs, coverage))
@@ -161,7 +160,7 @@ export class WalletComparisons {
   }
 }
 
-/** One by one: ten thousand at once would be made in one turn of the loop. */
+/** Yields one by one: ten thousand at once would be created in one tick. */
 function* positionsOf(pnlState: PnlState): Iterable<PnlPosition> {
   for (let index = 0; index < pnlState.positionCount; index += 1) yield pnlState.position(index)
 }

@@ -1,5 +1,5 @@
-// Which wallets' fills are taken from the stream: wallets with a request within a day, of these the ten thousand requested
-// last.
+// Chooses the wallets whose fills are taken from the stream: those requested within a day, at most the ten thousand
+// most recent.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFollowedMs, walletsFollowedMax } from '../../engine/limits.ts'
@@ -8,10 +8,10 @@ import type { VenueWallets } from '../../engine/wallet.ts'
 
 type Stream = Pick<VenueWallets, 'follow' | 'unfollow'>
 
-/** Full: the wallet requested longest ago is unfollowed. */
+/** When full, unfollows the wallet requested longest ago. */
 export class WalletFollows {
   readonly #countMax: number
-  /** When each wallet was last requested, the longest ago first. */
+  /** Time of the last request of each wallet, oldest first. */
   readonly #requestedAtMs = new Map<WalletAddress, TimeMs>()
   #stream: Stream | null = null
 
@@ -27,13 +27,12 @@ export class WalletFollows {
     return this.#requestedAtMs.has(wallet)
   }
 
-  /** The venue is open: wallets that were requested before are followed from now on. */
+  /** The venue is open: follows the wallets that were requested before. */
   attach(stream: Stream): void {
     this.#stream = stream
     for (const wallet of this.#requestedAtMs.keys()) stream.follow(wallet)
   }
 
-  /** A wallet was requested. */
   noteRequest(wallet: WalletAddress, atMs: TimeMs): void {
     const isNew = !this.#requestedAtMs.delete(wallet)
     this.#requestedAtMs.set(wallet, atMs)

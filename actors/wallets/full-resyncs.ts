@@ -1,5 +1,5 @@
-// When all of a wallet's history is read again: at once and then more and more seldom when the venue's answers lack kept
-// events, once a day when its own count of positions differs. No kept event is lost by it.
+// Schedules full resyncs of a wallet's history. If the venue's answers lack stored events: at once, then with
+// increasing delays. If its count of positions differs: once a day. A resync loses no stored event.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { WalletAddress } from '../../engine/ids.ts'
@@ -12,11 +12,11 @@ import type { Wallet } from './wallet.ts'
 interface FullResyncsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Counts these readings. */
+  /** Counts full resyncs. */
   readonly resyncs: Count
 }
 
-/** The pauses after the first time; then once a day. */
+/** Delays after the first time; then once a day. */
 const LACKING_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -33,19 +33,19 @@ interface ScheduledResync {
 
 export class FullResyncs {
   readonly #parts: FullResyncsParts
-  /** Monotonic times; the longest ago first. Full: the oldest is forgotten, and may be read again at once. */
+  /** Monotonic times, oldest first. When full, the oldest is evicted and may be resynced at once. */
   readonly #scheduled = new Map<WalletAddress, ScheduledResync>()
 
   constructor(parts: FullResyncsParts) {
     this.#parts = parts
   }
 
-  /** How often all of a wallet was to be read again in this process. */
+  /** Number of full resyncs scheduled for this wallet in this process. */
   times(proxy: WalletAddress): number {
     return this.#scheduled.get(proxy)?.times ?? 0
   }
 
-  /** Makes the next reading one of the whole history, if that is due; returns whether it is. */
+  /** Makes the next sync a full resync if it is due; returns whether it is. */
   schedule(wallet: Wallet, why: 'lacking' | 'differs'): boolean {
     const { clock, log, resyncs } = this.#parts
     const { proxy, lacking } = wallet.record

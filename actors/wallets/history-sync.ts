@@ -1,7 +1,7 @@
-// One reading of a wallet's history from the venue: settled events go to the ledger as they come, a block at a time; the
-// others are returned. A reading may end early without loss: the events so far are in the ledger, and the next reading
-// goes on behind them. An event that was shown and that the venue's answer lacks is waited for, and settled with the
-// others when it is lacking for long: an answer never takes an event away.
+// One sync of a wallet's history from the venue. Settled events are appended to the ledger in blocks as they arrive;
+// the others are returned. A sync may end early without loss: the next one continues after the ledger. A shown event
+// that the venue's answer lacks is awaited, and settled with the others after WAITED_MS: an answer never removes an
+// event.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { type TimeMs, timeMs } from '../../engine/units.ts'
@@ -11,58 +11,57 @@ import { inOrder, notAmong } from './live-fills.ts'
 import type { FetchGroup, FetchMarkets } from './wallet-markets.ts'
 
 /**
- * Events so young are not settled while a reading lasts: the venue may still change their seconds. Twice the time that it
- * states itself (WalletReach), so that no unsettled event goes to the ledger.
+ * Younger events are not settled during a sync, because the venue may still change their seconds. Twice the time that
+ * the venue states (WalletReach), so that no unsettled event enters the ledger.
  */
 const YOUNG_MS = 120_000
-/** Several times the longest delay of a history: an event that it lacks by then is settled all the same. */
+/** Several times the longest delay of a history: an event that it still lacks is settled anyway. */
 const WAITED_MS = 600_000
 
-/** The venue's functions that a reading needs. */
+/** The venue's functions that a sync needs. */
 export interface WalletSource {
   readonly wallets: Pick<VenueWallets, 'history'>
   readonly fetchMarkets: FetchMarkets
   readonly fetchGroup: FetchGroup
 }
 
-/** Events that became settled. */
 export interface Settled {
   /** In order. */
   readonly events: readonly WalletEvent[]
   /** With these events everything before this time is known. */
   readonly settledToMs: TimeMs
-  /** The time of the last of these that is in the venue's answer; null: none is. */
+  /** Time of the last of these events in the venue's answer; null: none is in it. */
   readonly listedToMs: TimeMs | null
-  /** How many of these the venue's answer lacks. */
+  /** Number of these events that the venue's answer lacks. */
   readonly unlistedCount: number
 }
 
 interface HistorySyncTask {
   readonly address: WalletAddress
   readonly fromMs: TimeMs
-  /** The time of the last known event; null: none. */
+  /** Time of the last known event; null: none. */
   readonly lastMs: TimeMs | null
   readonly nowMs: TimeMs
-  /** Events behind the ledger that are shown already, in order. */
+  /** Shown events after the ledger, in order. */
   readonly shown: readonly WalletEvent[]
-  /** Is awaited, so that it can slow the reading. */
+  /** Awaited, so that it can slow the sync down. */
   readonly settle: (settled: Settled) => Promise<void>
 }
 
 export interface HistorySyncResult extends Pick<HistoryCoverage, 'isComplete' | 'isTailComplete'> {
   readonly settledToMs: TimeMs
-  /** The reading got no further, though there may be more: the venue no longer lists the last known event. */
+  /** The sync made no progress although there may be more events: the venue no longer lists the last known event. */
   readonly isStuck: boolean
   readonly isLastListed: boolean
   /** The venue's events from `settledToMs` on, in order. */
   readonly unsettled: readonly WalletEvent[]
-  /** These and the last settled events: live fills are compared with them. */
+  /** `unsettled` and the last settled events, for comparison with live fills. */
   readonly recent: readonly WalletEvent[]
   /** Shown events from `settledToMs` on that the venue's answer lacks. */
   readonly retained: readonly WalletEvent[]
 }
 
-/** Rejects as VenueWallets.history does; events that came before are in the ledger then. */
+/** Rejects like VenueWallets.history; the events received before that are in the ledger. */
 export function syncHistory(
   venue: Pick<VenueWallets, 'history'>,
   task: HistorySyncTask,
@@ -75,7 +74,7 @@ class HistorySync {
   readonly #task: HistorySyncTask
   readonly #youngFromMs: number
   #settledToMs: TimeMs
-  /** Events of the answer that are not settled, in order; bounded by a block, one call's events, and those of some minutes. */
+  /** Unsettled events of the answer, in order. Bounded by a block, one call's events, and those of a few minutes. */
   #listed: WalletEvent[] = []
   /** Shown events that the answer lacks so far, in order. */
   #unlisted: readonly WalletEvent[]
@@ -110,7 +109,7 @@ class HistorySync {
         retained: this.#unlisted,
       }
     } catch (error) {
-      // Seconds come whole: finished ones do not change.
+      // Seconds arrive complete: finished ones do not change.
       await this.#settleListed()
       throw error
     }
@@ -123,7 +122,7 @@ class HistorySync {
     if (first !== undefined && first.timeMs < this.#youngFromMs) await this.#settleListed()
   }
 
-  /** Settles the events so far, but for the young ones; shown events of the last minutes may still come. */
+  /** Settles the events so far except the young ones: missing shown events of the last minutes may still arrive. */
   async #settleListed(): Promise<void> {
     const young = this.#listed.findIndex((event) => event.timeMs >= this.#youngFromMs)
     const last = this.#listed.at(young < 0 ? -1 : young - 1)
@@ -131,7 +130,7 @@ class HistorySync {
     await this.#settleBefore(last.timeMs + 1_000, last.timeMs - YOUNG_MS)
   }
 
-  /** Settles up to `endMs`, or to the first lacking event that is waited for: one not older than `givenUpMs`. */
+  /** Settles up to `endMs`, or to the first missing event that is still awaited: one not older than `givenUpMs`. */
   async #settleBefore(endMs: number, givenUpMs: number): Promise<void> {
     const isAwaited = ({ timeMs: atMs }: WalletEvent) => atMs >= givenUpMs
     const awaitedMs = this.#unlisted.find(isAwaited)?.timeMs ?? endMs

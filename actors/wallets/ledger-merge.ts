@@ -1,6 +1,6 @@
-// Merges a wallet's ledger with the venue's whole history, read again from the beginning: events that the ledger lacks are
-// added at their place, events that the venue lacks stay, and an event in both is as in the venue's answer, unless that
-// says less. The result is written beside the ledger, some blocks at a time, and replaces it only when it is complete.
+// Merges a wallet's ledger with the venue's full history, read from the beginning. Adds events that the ledger lacks,
+// retains events that the venue lacks, and takes the venue's version of common events unless it has fewer fields.
+// Writes the result beside the ledger in time slices, and replaces the ledger only when the result is complete.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { TimeMs } from '../../engine/units.ts'
@@ -10,21 +10,21 @@ import type { Settled } from './history-sync.ts'
 import { blockEvents, type WalletLedger } from './ledger.ts'
 import { eventKey, inOrder } from './live-fills.ts'
 
-/** The times of one event in the stream and in the history differ by less. */
+/** The times of one event in the stream and in the history differ by less than this. */
 const SHIFT_MS = 120_000
-/** Events gathered before they are written. */
+/** Events buffered before they are written. */
 const WRITTEN_EVENTS = 2 * blockEvents
 
-/** Lacking events kept for an operator; their number is kept in any case. */
+/** Maximum lacking events stored for operators; their count is always stored. */
 const SHOWN_MAX = 1_000
 
-/** The differences between the venue's whole history and the ledger. */
+/** The differences between the venue's full history and the ledger. */
 export interface LedgerDifference {
   readonly atMs: TimeMs
-  /** Events of the ledger that the venue's history lacks: how many, and the first of them. */
+  /** Ledger events that the venue's history lacks: their number, and the first of them. */
   readonly lackingCount: number
   readonly lacking: readonly WalletEvent[]
-  /** Events of the venue's history that the ledger lacked, and those that differed. The new ledger has them all. */
+  /** Venue events that the ledger lacked, and those that differed. The new ledger contains them all. */
   readonly addedCount: number
   readonly changedCount: number
 }
@@ -33,9 +33,9 @@ export class WalletMerge {
   readonly #ledger: WalletLedger
   readonly #merged: WalletLedger
   readonly #yielder: EventLoopYielder
-  /** The place of the next event of the ledger to be read. */
+  /** Offset of the next ledger event to read. */
   #position = 0
-  /** Events of the ledger within minutes of the last event taken that have no counterpart yet, with their keys; oldest first. */
+  /** Ledger events near the last taken event without a counterpart yet, with their keys; oldest first. */
   readonly #waiting = new Map<WalletEvent, string>()
   readonly #byKey = new Map<string, WalletEvent[]>()
   /** Merged events that are not written yet. */
@@ -46,30 +46,30 @@ export class WalletMerge {
   #changedCount = 0
   #lastListedMs: TimeMs | null = null
 
-  /** `merged` is the empty ledger of the wallet's other side on disk. */
+  /** `merged`: the empty ledger of the wallet's other side on disk. */
   constructor(ledger: WalletLedger, merged: WalletLedger, clock: Pick<Clock, 'monotonicMs'>) {
     this.#ledger = ledger
     this.#merged = merged
     this.#yielder = new EventLoopYielder(clock)
   }
 
-  /** The number of events that the ledger lacked or that differed. */
+  /** Number of events that the ledger lacked or that differed. */
   get newCount(): number {
     return this.#addedCount + this.#changedCount
   }
 
-  /** The time of the last event in the venue's history; null: it has none. */
+  /** Time of the last event in the venue's history; null: none. */
   get lastListedMs(): TimeMs | null {
     return this.#lastListedMs
   }
 
-  /** The venue's history reaches the ledger's last event: the time behind it can be believed. */
+  /** Whether the venue's history reaches the ledger's last event, so that its end is reliable. */
   get isUpToDate(): boolean {
     const lastMs = this.#ledger.lastMs
     return lastMs === null || (this.#lastListedMs ?? 0) >= lastMs
   }
 
-  /** Lacking events before a time; all of them when the venue's history is empty. */
+  /** Lacking events before a time; all of them if the venue's history is empty. */
   difference(settledToMs: TimeMs): Omit<LedgerDifference, 'atMs'> {
     const endMs = this.#lastListedMs === null ? Number.POSITIVE_INFINITY : settledToMs
     return {
@@ -95,7 +95,7 @@ export class WalletMerge {
     await this.#write(events.at(-1)?.timeMs ?? 0)
   }
 
-  /** The venue's history is at its end. */
+  /** Call it at the end of the venue's history. */
   async finish(): Promise<void> {
     await this.#readLedger(Number.POSITIVE_INFINITY)
     this.#out = inOrder(this.#out)
@@ -103,7 +103,10 @@ export class WalletMerge {
     this.#out = []
   }
 
-  /** Reads the ledger up to two minutes behind a time; its events two minutes before that time have no counterpart. */
+  /**
+   * Reads the ledger up to SHIFT_MS after a time. Its events from more than SHIFT_MS before that time have no
+   * counterpart.
+   */
   async #readLedger(listedMs: number): Promise<void> {
     for (const event of this.#waiting.keys()) {
       if (event.timeMs >= listedMs - SHIFT_MS) break
@@ -146,7 +149,7 @@ export class WalletMerge {
     else this.#byKey.set(key, others)
   }
 
-  /** Writes whole blocks of events before which no other event can come any more. */
+  /** Writes full blocks of events that no later event can precede. */
   async #write(listedMs: number): Promise<void> {
     if (this.#out.length < WRITTEN_EVENTS) return
     this.#out = inOrder(this.#out)
@@ -158,7 +161,10 @@ export class WalletMerge {
   }
 }
 
-/** The event as the venue sent it now, with the known role and fee where they are missing now; `known` itself if nothing changed. */
+/**
+ * The venue's current version of the event, with the stored role and fee where it lacks them. Returns `stored` itself
+ * if nothing changed.
+ */
 function mergedEvent(stored: WalletEvent, listed: WalletEvent): WalletEvent {
   const { usd, fee } = listed.fee === 0 ? stored : listed
   const fuller = { ...listed, usd, fee, role: listed.role ?? stored.role }

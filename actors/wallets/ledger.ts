@@ -1,9 +1,9 @@
-// The ledger of one wallet: its settled events on disk, in blocks of one size, so that the place of an event gives its
-// block; behind them the unsettled events, in memory. Events are in the order of the rules; events on disk never change.
+// The ledger of one wallet: its settled events on disk in blocks of one size, so that an event's offset determines its
+// block. The unsettled events follow in memory. Events are in the order of the rules; events on disk never change.
 //
-//   place    0 … 511   512 … 1023   1024 … 1100   1101 … 1103
+//   offset   0 … 511   512 … 1023   1024 … 1100   1101 … 1103
 //            block 0   block 1      block 2       unsettled
-//                                   count 1101
+//                                                 count 1101
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { assert } from '../../engine/errors.ts'
@@ -14,13 +14,13 @@ import { LedgerBlock, packBlock } from '../../engine/wallets/ledger-block.ts'
 import type { SliceQuery } from '../../storage/contract/storage.ts'
 import { type WalletSide, type WalletTable, walletSides } from '../../storage/contract/wallets.ts'
 
-/** Packing so many takes about a millisecond. */
+/** Packing this many takes about a millisecond. */
 export const blockEvents = 512
 
-/** A block cannot be read: the wallet must be read from its beginning. */
+/** A block cannot be read: the wallet must be synced from its beginning. */
 export class LedgerDamage extends Error {}
 
-/** An event, and its place among the wallet's events of that time. */
+/** An event and its index among the wallet's events of that time. */
 interface EventWithOrdinal {
   readonly event: WalletEvent
   readonly ordinal: number
@@ -37,13 +37,13 @@ type LedgerQuery = SliceQuery & {
 export class WalletLedger {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock'>
   readonly #proxy: WalletAddress
-  /** The number of the first block on disk. */
+  /** Number of the first block on disk. */
   readonly #begin: number
   #count: number
   #unsettled: readonly WalletEvent[] = []
   /** The block that was read last. */
   #open: { readonly index: number; readonly block: LedgerBlock } | null = null
-  /** The time of the first event of each block that was read. */
+  /** Time of the first event of each block that was read. */
   readonly #firstMs = new Map<number, TimeMs>()
 
   /** The ledger of the first `count` events on disk on this side. */
@@ -58,7 +58,7 @@ export class WalletLedger {
     this.#count = count
   }
 
-  /** The number of settled events. */
+  /** Number of settled events. */
   get count(): number {
     return this.#count
   }
@@ -67,7 +67,7 @@ export class WalletLedger {
     return Math.ceil(this.#count / blockEvents)
   }
 
-  /** The time of the last settled event; null: there is none. */
+  /** Time of the last settled event; null: none. */
   get lastMs(): TimeMs | null {
     return this.#count === 0 ? null : this.at(this.#count - 1).timeMs
   }
@@ -82,8 +82,8 @@ export class WalletLedger {
   }
 
   /**
-   * Appends settled events, a block a turn of the loop, and counts them when all are written: blocks that a crash left
-   * behind are written over. One call at a time.
+   * Appends settled events, one block per tick, and counts them when all are written: blocks left by a crash are
+   * overwritten. One call at a time.
    */
   async append(events: readonly WalletEvent[]): Promise<void> {
     let written = 0
@@ -108,7 +108,7 @@ export class WalletLedger {
     return Array.from({ length: count }, (_, position) => block.event(position))
   }
 
-  /** The readable events of a damaged ledger, a block at a time. */
+  /** The readable events of a damaged ledger, one block at a time. */
   *readable(): Iterable<readonly WalletEvent[]> {
     for (let index = 0; index < this.blockCount; index += 1) {
       const bytes = this.#table.block(this.#proxy, this.#begin + index)
@@ -119,7 +119,7 @@ export class WalletLedger {
     }
   }
 
-  /** The bytes of a whole block; the caller may transfer them to a thread. */
+  /** The bytes of a full block; the caller may transfer them to a thread. */
   bytesOf(index: number): Uint8Array<ArrayBuffer> {
     const bytes = this.#table.block(this.#proxy, this.#begin + index)
     if (bytes === null || this.#blockAt(index, blockEvents).count !== blockEvents) {
@@ -128,12 +128,12 @@ export class WalletLedger {
     return bytes
   }
 
-  /** The settled events of places from `from` up to, not including, `to`. */
+  /** The settled events at offsets [from, to). */
   events(from: number, to: number): readonly WalletEvent[] {
     return Array.from({ length: to - from }, (_, index) => this.at(from + index))
   }
 
-  /** The event at a place, settled or not. */
+  /** The event at an offset, settled or not. */
   at(position: number): WalletEvent {
     const unsettled = this.#unsettled[position - this.#count]
     if (unsettled !== undefined) return unsettled
@@ -165,16 +165,16 @@ export class WalletLedger {
     return block
   }
 
-  // Looking
+  // Queries
 
-  /** The events of one time, in order: an event's ordinal is its place among them. */
+  /** The events of one time, in order: an event's ordinal is its index among them. */
   eventsAt(atMs: TimeMs): readonly WalletEvent[] {
     const begin = this.#firstAt(atMs)
     const end = this.#firstAt(timeMs(atMs + 1))
     return Array.from({ length: end - begin }, (_, index) => this.at(begin + index))
   }
 
-  /** The events of a range behind a place, at most `limit`: see SliceQuery. */
+  /** At most `limit` events of a range after a position: see SliceQuery. */
   slice(query: LedgerQuery): readonly EventWithOrdinal[] {
     const { fromMs, toMs, after, order, limit, kinds, market } = query
     const found: EventWithOrdinal[] = []
@@ -185,7 +185,7 @@ export class WalletLedger {
       const begin = this.#firstAt(after.timeMs)
       const position = begin + (after.ordinal ?? 0)
       const end = this.#firstAt(timeMs(after.timeMs + 1))
-      // An ordinal that no event has any more means all events of its time.
+      // An ordinal that no longer exists means all events of its time.
       if (order === 'asc')
         low = Math.max(low, after.ordinal === null ? end : Math.min(position + 1, end))
       else high = Math.min(high, (after.ordinal === null ? begin : Math.min(position, end)) - 1)
@@ -206,7 +206,7 @@ export class WalletLedger {
     return found
   }
 
-  /** The place of the first event of the same time. It is mostly the same place, so it is found by walking back. */
+  /** Offset of the first event of the same time. It is usually the same offset, so the search goes backwards. */
   #beginOf(position: number): number {
     const atMs = this.#timeAt(position)
     let begin = position
@@ -214,7 +214,7 @@ export class WalletLedger {
     return begin
   }
 
-  /** Null outside of the ledger. */
+  /** Null outside the ledger. */
   #timeOrNone(position: number): TimeMs | null {
     const isInside = position >= 0 && position < this.#count + this.#unsettled.length
     return isInside ? this.#timeAt(position) : null
@@ -231,14 +231,14 @@ export class WalletLedger {
     return isOf ? event : null
   }
 
-  /** The place of the first event at or after a time; the end when there is none. */
+  /** Offset of the first event at or after a time; the end if there is none. */
   #firstAt(atMs: TimeMs): number {
     let low = 0
     let high = this.#count + this.#unsettled.length
-    // Most queries ask for all of it.
+    // Fast path: most queries request the whole ledger.
     if (high === 0 || atMs <= 0) return 0
     if (this.#timeAt(high - 1) < atMs) return high
-    // Blocks first: their first times are remembered, so that few of them are opened.
+    // Searches blocks first: their first times are cached, so that few of them are opened.
     let lowBlock = 0
     let highBlock = this.blockCount
     while (lowBlock < highBlock) {
@@ -246,7 +246,8 @@ export class WalletLedger {
       if (this.#firstOf(middle) < atMs) lowBlock = middle + 1
       else highBlock = middle
     }
-    // Every block from here on begins at or after the time: the place is in the block before, or the first of this one.
+    // All blocks from here on begin at or after the time: the offset is in the previous block, or the first of this
+    // one.
     low = Math.max(0, lowBlock - 1) * blockEvents
     if (lowBlock < this.blockCount) high = lowBlock * blockEvents
     while (low < high) {

@@ -1,12 +1,12 @@
-// Fills of followed wallets as the stream brought them, kept until readings have them: the stream is quick and knows no
-// fees, the venue's history is late and knows them. A fill that is in both counts once.
+// Streamed fills of followed wallets, retained until syncs contain them. The stream is fast and lacks fees; the venue's
+// history is delayed and has them. A fill in both counts once.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletFillsMax } from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import { compareEvents, type WalletEvent } from '../../engine/wallet.ts'
 
-/** Several times the longest delay of a history: a fill that it lacks by then never comes. */
+/** Several times the longest delay of a history: a fill that it still lacks never appears. */
 const RETAINED_MS = 600_000
 
 const NO_FILLS: readonly WalletEvent[] = []
@@ -26,7 +26,7 @@ export class LiveFills {
     return this.#all.size
   }
 
-  /** Full: the oldest fill of all wallets is dropped. */
+  /** When full, drops the oldest fill of all wallets. */
   add(wallet: WalletAddress, fill: WalletEvent, nowMs: TimeMs): void {
     for (const [serial, oldest] of this.#all) {
       const isOld = oldest.fill.timeMs < nowMs - RETAINED_MS
@@ -40,13 +40,13 @@ export class LiveFills {
     else fills.set(this.#serial, fill)
   }
 
-  /** A wallet's fills in the order of arrival. */
+  /** A wallet's fills in order of arrival. */
   of(wallet: WalletAddress): readonly WalletEvent[] {
     const fills = this.#byWallet.get(wallet)
     return fills === undefined ? NO_FILLS : [...fills.values()]
   }
 
-  /** The wallet's history is known up to this time: its fills before it are dropped. */
+  /** Drops a wallet's fills before this time: its history is known up to it. */
   settle(wallet: WalletAddress, settledToMs: TimeMs): void {
     for (const [serial, fill] of this.#byWallet.get(wallet) ?? []) {
       if (fill.timeMs < settledToMs) this.#remove(wallet, serial)
@@ -61,7 +61,9 @@ export class LiveFills {
   }
 }
 
-/** The `events` that are not among `listed`: of equal events the n-th of one list is the n-th of the other. */
+/**
+ * The `events` that are not in `listed`. Equal events match by position: the n-th of one list is the n-th of the other.
+ */
 export function notAmong(
   events: readonly WalletEvent[],
   listed: readonly WalletEvent[],
@@ -80,12 +82,12 @@ export function notAmong(
   })
 }
 
-/** The key by which events are compared. Without the time, which stream and history may give a block apart. */
+/** Key for comparing events. Excludes the time, which may differ by a block between stream and history. */
 export function eventKey({ txHash, market, token, kind, size, price }: WalletEvent): string {
   return `${txHash} ${market} ${token} ${kind} ${size} ${price}`
 }
 
-/** Events in the order of the rules: time, then transaction, then as they came. */
+/** Events in the order of the rules: time, then transaction, then arrival. */
 export function inOrder(events: readonly WalletEvent[]): WalletEvent[] {
   return events.toSorted(compareEvents)
 }

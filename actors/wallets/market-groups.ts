@@ -1,5 +1,5 @@
-// What a wallet's tally must learn of markets: the groups of converted markets, asked for before conversions enter the
-// tally (each conversion divides its cost over its whole group), and markets that were resolved meanwhile.
+// Market facts that a wallet's PnlState requires: groups of converted markets, and newly resolved markets. Groups are
+// requested before conversions are applied, because each conversion divides its cost over its whole group.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
@@ -16,18 +16,18 @@ interface GroupsParts {
   readonly log: Log
 }
 
-/** How groups, and the markets in them, are asked for. */
+/** Requests for groups and their markets. */
 interface GroupFetchers {
   readonly fetchMarkets: FetchMarkets
   readonly fetchGroup: FetchGroup
 }
 
-/** The events of a ledger from a place up to, not including, another; read one by one. Throws LedgerDamage. */
+/** The events of a ledger at offsets [from, to), read one by one. Throws LedgerDamage. */
 export function* eventsBetween(ledger: WalletLedger, from: number, to: number) {
   for (let position = from; position < to; position += 1) yield ledger.at(position)
 }
 
-/** Learns the groups of the markets that events converted, as `learnGroups`; throws what `events` throws. */
+/** Learns the groups of the markets that events converted, like `learnGroups`. Throws what `events` throws. */
 export async function learnGroupsOf(
   parts: GroupsParts,
   events: Iterable<WalletEvent>,
@@ -42,7 +42,7 @@ export async function learnGroupsOf(
   await learnGroups(parts, ids, options)
 }
 
-/** Whether a conversion in a tally, or among later events, was divided without knowing its whole group. */
+/** Whether a conversion in a PnlState or in later events was divided without its whole group. */
 export function lacksGroups(
   { markets }: Pick<GroupsParts, 'markets'>,
   pnlState: PnlState,
@@ -54,7 +54,7 @@ export function lacksGroups(
   )
 }
 
-/** Learns groups; those that the venue's answer lacks now are asked for again later. Rejects when `signal` aborts. */
+/** Learns groups. Those that the venue's answer lacks are requested again later. Rejects if `signal` aborts. */
 async function learnGroups(
   { markets, log }: GroupsParts,
   ids: Iterable<NativeMarketId>,
@@ -69,8 +69,8 @@ async function learnGroups(
 }
 
 /**
- * Facts about markets that the tally may lack: markets around which it guesses, and resolved markets in which it has open
- * positions. In turns of the loop. Facts that the venue's answer lacks stay as they were. Rejects when `signal` aborts.
+ * Market facts that the PnlState may lack: markets with estimated values, and resolved markets with open positions.
+ * Runs in time slices. Facts that the venue's answer lacks keep their value. Rejects if `signal` aborts.
  */
 export async function newFacts(
   parts: GroupsParts,

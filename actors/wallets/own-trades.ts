@@ -1,6 +1,6 @@
-// What our own log of trades knows of wallets of which the venue's history has nothing, or less than before. The log has no
-// index by wallet, so it is searched from its end, trades first, then whales; one search serves all wallets that wait, in
-// turns of the loop and up to a bound.
+// Finds trades of wallets in our own log, for wallets of which the venue's history has nothing or less than before. The
+// log has no index by wallet, so it is searched backwards, trades first, then whales. One search serves all waiting
+// wallets, in time slices and up to a bound.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trade } from '../../engine/events.ts'
@@ -15,13 +15,13 @@ import { inOrder } from './live-fills.ts'
 interface OwnTradesParts {
   readonly storage: Pick<Storage, 'trades' | 'whales'>
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /** The venue whose trades name wallets; null: there is none. */
+  /** The venue whose trades name wallets; null: none. */
   readonly venue: VenueKey | null
-  /** Stops everything. */
+  /** Aborts at shutdown. */
   readonly signal: AbortSignal
 }
 
-/** Trades searched in a turn of the loop, about a millisecond; and in all, the newest ones. */
+/** Trades searched per tick (about a millisecond), and in total, the newest ones. */
 const ROWS_PER_SLICE = 128
 const ROWS_MAX = 65_536
 
@@ -37,7 +37,7 @@ export class WalletOwnTrades {
     this.#parts = parts
   }
 
-  /** The trades of a wallet as taker, as events in order. Which token a maker traded is not in the log. */
+  /** A wallet's trades as taker, as events in order. The log does not contain which token a maker traded. */
   async of(wallet: WalletAddress): Promise<readonly WalletEvent[]> {
     this.#next ??= this.#begin()
     const { found, done } = this.#next
@@ -46,7 +46,7 @@ export class WalletOwnTrades {
     return inOrder(found.get(wallet) ?? [])
   }
 
-  /** Begins after the search under way, so that there is one at a time. */
+  /** Begins after the running search, so that there is one at a time. */
   #begin(): { readonly found: Found; readonly done: Promise<void> } {
     const found: Found = new Map()
     const done = this.#running.then(() => {
@@ -73,7 +73,7 @@ export class WalletOwnTrades {
     await this.#searchRows(
       (query) => whales.range(query),
       ({ market, venue, whale }) => {
-        // A whale may be a sum of trades: it is left out when its trades were found.
+        // A whale may be a sum of trades: it is skipped if its trades were found.
         const isNew = venue === ours && !ofTrades.has(whale.txHash ?? '')
         if (isNew) this.#take(market, whale, found, hashes)
         return { timeMs: whale.timeMs, ordinal: whale.ordinal }

@@ -1,6 +1,6 @@
-// Brings a wallet's running tally forward over its ledger: a few events here, in turns of the loop; many in a thread, which
-// is given the stored tally and some blocks at a time, so that messages to it stay small however long the history is, and
-// a large tally is never packed on this thread.
+// Applies ledger events to a wallet's PnlState: a few on this thread in time slices, many in a worker thread. The
+// worker receives the stored state and some blocks at a time, so that messages to it stay small for any history. A
+// large state is never packed on this thread.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -20,38 +20,38 @@ export interface ForwardParts {
   readonly log: Log
 }
 
-/** A tally, and how many events of the ledger are in it. */
+/** A PnlState and the number of ledger events in it. */
 export interface Forwarded {
   readonly pnlState: PnlState
   readonly events: number
 }
 
-/** The tally packed, as far as a thread brought it forward; null: it was brought forward here. */
+/** The packed state as far as a worker advanced it; null: it was advanced on this thread. */
 export interface Packed {
   readonly packed: { readonly bytes: Uint8Array; readonly events: number } | null
 }
 
-/** How unknown markets are asked for on the way. */
+/** How to request unknown markets. */
 interface FetchOptions {
   readonly fetchMarkets: FetchMarkets
   readonly signal: AbortSignal
 }
 
-/** The wallet whose tally it is. */
+/** The wallet of the PnlState. */
 interface ForwardTask extends Forwarded {
   readonly ledger: WalletLedger
-  /** The tally on disk, if it ends at the end of a block; null: there is none that does. */
+  /** The state on disk, if it ends at a block boundary; else null. */
   readonly stored: () => { readonly bytes: Uint8Array; readonly events: number } | null
 }
 
-/** Blocks given to the thread at a time: some 16,000 events, a megabyte. */
+/** Blocks per message to the worker: about 16,000 events, 1 MB. */
 const TASK_BLOCKS = 32
-/** So few events are applied here, in turns of the loop. */
+/** At most this many events are applied on this thread, in time slices. */
 const HERE_EVENTS = 2 * blockEvents
 
 /**
- * A copy of the tally, brought to the ledger's end. Where facts about earlier events have become known, the tally is made
- * again from all events. Rejects with LedgerDamage, with EngineError when the thread is down, and when `signal` aborts.
+ * Returns a copy of the PnlState advanced to the ledger's end. Rebuilds it from all events if facts about earlier
+ * events became known. Rejects with LedgerDamage, with EngineError if the worker is down, and if `signal` aborts.
  * Markets that neither the catalogue nor the venue knows stay unknown.
  */
 export async function bringForward(
@@ -68,7 +68,7 @@ export async function bringForward(
   return rebuilt(parts, task.ledger, options)
 }
 
-/** The tally of the whole ledger, made again from all events. */
+/** Rebuilds the PnlState from all events of the ledger. */
 export async function rebuilt(
   parts: ForwardParts,
   ledger: WalletLedger,
@@ -77,11 +77,11 @@ export async function rebuilt(
   const nothing = { pnlState: PnlState.empty(), events: 0, ledger, stored: () => null }
   const made = await throughThread(parts, nothing, options)
   if (made !== 'rebuild') return made
-  // A fact became known on the way, and is known now. Facts that become known this time are left for the next time.
+  // A fact became known during the first attempt. Facts that become known during this one are left for the next call.
   return { packed: null, ...(await applyEvents(parts, nothing, { ...options, mustEnd: true })) }
 }
 
-/** Whole blocks in the thread, the rest here. */
+/** Full blocks in the worker, the rest on this thread. */
 async function throughThread(
   parts: ForwardParts,
   { ledger, stored }: ForwardTask,
@@ -100,7 +100,7 @@ async function throughThread(
     index += count
   }
   const events = index * blockEvents
-  // The tally takes over the bytes that it is made of.
+  // The PnlState takes ownership of the bytes.
   const packed = bytes === null ? null : { bytes: bytes.slice(), events }
   const pnlState = bytes === null ? PnlState.empty() : PnlState.unpack(bytes)
   if (pnlState === null) return 'rebuild'
@@ -146,14 +146,14 @@ function applyEvents(
   start: Forwarded & Pick<ForwardTask, 'ledger'>,
   options: FetchOptions & { readonly mustEnd: false },
 ): Promise<Forwarded | 'rebuild'>
-/** Goes on here, a block at a time. */
+/** Continues on this thread, one block at a time. */
 async function applyEvents(
   parts: ForwardParts,
   start: Forwarded & Pick<ForwardTask, 'ledger'>,
   options: FetchOptions & { readonly mustEnd: boolean },
 ): Promise<Forwarded | 'rebuild'> {
   const { ledger } = start
-  // A copy of a large tally takes milliseconds.
+  // Copying a large PnlState takes milliseconds.
   await nextTurn()
   const end = ledger.count
   const pnlState = start.pnlState.copy()
@@ -176,7 +176,10 @@ async function applyEvents(
   return { pnlState, events }
 }
 
-/** The facts about markets that events name, and about markets in groups of converted ones; unknown ones are asked for. */
+/**
+ * Learns the facts about markets that events name, and about markets in groups of converted ones. Requests unknown
+ * ones.
+ */
 export async function learn(
   parts: Pick<ForwardParts, 'markets' | 'clock' | 'log'>,
   events: readonly WalletEvent[],

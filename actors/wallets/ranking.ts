@@ -1,6 +1,6 @@
-// Wallets ranked by what they realised and traded, over all time and over the last days in whole hours: columns of numbers
-// kept in order (sorted-rows.ts), from which a ranking is cut at most every 5 s. Names and totals stay on disk and are read
-// for the page that is shown.
+// Ranks wallets by realised profit and volume, over all time and over the last days in whole hours. Uses sorted columns
+// (sorted-rows.ts), from which a ranking is selected at most every 5 s. Names and totals stay on disk and are read for
+// each page.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -33,7 +33,7 @@ interface RankingParts {
 type RankingQuery = Parameters<WalletsView['ranking']>[0]
 
 const DAY_HOURS = DAY_MS / HOUR_MS
-/** Hours counted, the present one included. */
+/** Hours counted, including the current one. */
 const WINDOW_HOURS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
   one_day: DAY_HOURS,
   seven_day: 7 * DAY_HOURS,
@@ -47,21 +47,21 @@ interface WindowColumns {
   readonly sorted: Readonly<Record<WalletOrder, SortedRows>>
 }
 
-/** Bounded by the wallets that were ever requested; some 500 bytes each. */
+/** Bounded by the wallets that were ever requested; about 500 bytes each. */
 export class WalletRanking {
   readonly #parts: RankingParts
   readonly #rows = new Columns()
   readonly #isRanked = this.#rows.bytes()
-  /** 0: no verdict in this process, 1: incomplete, 2: complete. */
+  /** 0: unknown in this process, 1: incomplete, 2: complete. */
   readonly #completeness = this.#rows.bytes()
-  /** The last hour with an event of the wallet; 0: none is kept. */
+  /** The last hour with an event of the wallet; 0: none. */
   readonly #lastHour = this.#rows.integers()
   readonly #windows: ReadonlyMap<WalletWindow, WindowColumns>
   readonly #numbers = new Map<WalletAddress, number>()
   /** By number − 1. */
   readonly #addresses: WalletAddress[] = []
   readonly #rankings: Rankings
-  /** The hour that the windows end with. */
+  /** The last hour of the windows. */
   #hour: number
 
   constructor(parts: RankingParts) {
@@ -82,7 +82,7 @@ export class WalletRanking {
       this.#completeness.values[this.#rows.slot(number)] = isComplete ? 2 : 1
   }
 
-  /** A wallet is new, or its figures changed. */
+  /** Adds or updates a wallet. */
   put(wallet: StoredWallet): void {
     const existing = this.#numbers.get(wallet.proxy)
     const number = existing ?? this.#addresses.push(wallet.proxy)
@@ -93,14 +93,14 @@ export class WalletRanking {
     this.#write(slot, wallet)
   }
 
-  /** After each hour computes the windows of all wallets with events in them again; in turns of the loop. */
+  /** After each hour, recomputes the windows of all wallets with events in them, in time slices. */
   async roll(signal: AbortSignal): Promise<void> {
     const hour = hourOf(this.#parts.clock)
     if (hour === this.#hour) return
     const oldest = this.#hour - WINDOW_HOURS.thirty_day
     this.#hour = hour
     const yielder = new EventLoopYielder(this.#parts.clock)
-    // Wallets that are added meanwhile have the new hour already.
+    // Wallets added meanwhile already have the new hour.
     for (const address of this.#addresses.slice()) {
       const slot = this.#rows.slot(this.#numbers.get(address) ?? 0)
       if ((this.#lastHour.values[slot] ?? 0) <= oldest) continue
@@ -111,7 +111,7 @@ export class WalletRanking {
     }
   }
 
-  /** Throws BAD_REQUEST for a pin that is no longer kept. */
+  /** Throws BAD_REQUEST for an expired pin. */
   page(query: RankingQuery): ReturnType<WalletsView['ranking']> {
     const { window, offset, limit } = query
     const { pin, numbers } = this.#ranking(query)
@@ -187,7 +187,7 @@ function sumFrom(hours: StoredWallet['hours'], fromHour: number): RangeFigures {
   return figuresOf((name) => sums[name])
 }
 
-/** Whether the figures on disk have all that the venue lists, as far as the record says. */
+/** Whether the record states that the stored figures contain everything that the venue lists. */
 function isStoredComplete({ isComplete, rules, totals }: WalletHead): boolean {
   return isComplete && rules >= WALLET_RULES && totals.comboEvents === 0
 }

@@ -1,6 +1,5 @@
-// A wallet's record and tally on disk: a stored tally taken into memory (a large one is read, checked and opened in
-// separate turns of the loop, each some milliseconds of work), the record of a new wallet, and the figures by which a
-// wallet ranks.
+// A wallet's record, PnlState and ranking figures on disk. A large PnlState is loaded in several ticks of a few
+// milliseconds.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HOUR_MS, TIME_ZERO, type TimeMs, timeMs } from '../../engine/units.ts'
@@ -12,13 +11,13 @@ import {
   type WalletTable,
 } from '../../storage/contract/wallets.ts'
 
-/** A tally from disk, and its size there. */
+/** A PnlState from disk and its size there. */
 export interface OpenedPnlState {
   readonly pnlState: PnlState
   readonly byteLength: number
 }
 
-/** The stored tally of a wallet; null when there is none, or it is damaged. */
+/** The stored PnlState of a wallet; null if there is none or it is damaged. */
 export async function loadPnlState(
   table: Pick<WalletTable, 'pnlState'>,
   { proxy, pnlEvents, events }: StoredWallet,
@@ -33,7 +32,7 @@ export async function loadPnlState(
   return pnlState === null ? null : { pnlState, byteLength }
 }
 
-/** The record of a wallet of which only the profile is known: at its first request, or after its ledger was dropped. */
+/** The record of a wallet with only a profile: at its first request, or after its ledger was dropped. */
 export function newRecord(profile: WalletProfile, requestedAtMs: TimeMs): StoredWallet {
   return {
     ...profile,
@@ -44,13 +43,13 @@ export function newRecord(profile: WalletProfile, requestedAtMs: TimeMs): Stored
   }
 }
 
-/** Whole hours kept with the record: a window of thirty days needs one day more, as hours begin before it. */
+/** Hours stored with the record: a window of thirty days needs one more day, because hours begin before it. */
 const HOURS_RETAINED = 31 * 24
-/** About what a position and an event take in a packed tally. */
+/** Approximate bytes of a position and an event in a packed PnlState. */
 const POSITION_BYTES = 400
 const HISTORY_ENTRY_BYTES = 24
 
-/** The totals, and the hours of the last thirty days, by which a wallet ranks. */
+/** The totals and hours of the last thirty days, by which a wallet ranks. */
 export function rankedFigures(
   pnlState: PnlState,
   nowMs: TimeMs,
@@ -59,7 +58,7 @@ export function rankedFigures(
   return { totals: pnlState.totals(), hours: pnlState.hours(sinceMs) }
 }
 
-/** About what a tally of so many events takes packed. */
+/** Approximate packed size of a PnlState of this many events, in bytes. */
 export function packedBytes(pnlState: PnlState, events: number): number {
   return pnlState.positionCount * POSITION_BYTES + events * HISTORY_ENTRY_BYTES
 }

@@ -1,6 +1,6 @@
-// The events of a wallet behind its ledger: those of the last reading, and shown events that no reading has: live fills, and
-// events that an earlier answer of the venue had. While there are such, the wallet shows more than the venue's answer. The
-// tail is stored, so that neither a venue that forgets nor a restart loses any of it.
+// A wallet's events after its ledger: those of the last sync, and shown events that no sync contains (live fills, and
+// events of an earlier venue answer). While there are such events, the wallet shows more than the venue's answer. The
+// tail is stored, so that neither a venue's data loss nor a restart loses events.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { HOUR_MS, type TimeMs, timeMs } from '../../engine/units.ts'
@@ -11,33 +11,36 @@ import type { HistorySyncResult } from './history-sync.ts'
 import { blockEvents } from './ledger.ts'
 import { inOrder, notAmong } from './live-fills.ts'
 
-/** Readings that get no further for so long have lost their place: the venue no longer lists the last event. */
+/** Syncs without progress for this long have lost their position: the venue no longer lists the last event. */
 const STUCK_MS = HOUR_MS
-/** Kept events that no reading has; full: the oldest are dropped, and must come from the venue's history. */
+/**
+ * Maximum retained events that no sync contains. When full, the oldest are dropped, and must come from the venue's
+ * history.
+ */
 const RETAINED_MAX = 8 * blockEvents
 
 export class WalletTail {
   readonly #table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>
   readonly #proxy: WalletAddress
-  /** Shown events that the last reading lacks, and live fills since it began; in order of arrival. */
+  /** Shown events that the last sync lacks, and live fills since it began; in order of arrival. */
   #retained: readonly WalletEvent[]
-  /** The first so many of these were compared with the last reading, which lacks them. */
+  /** The first of these, which were compared with the last sync and not found in it. */
   #comparedCount = 0
   /** The stored events, for comparison with the shown ones. */
   #stored: readonly WalletEvent[]
   #lastSync: { readonly atMs: TimeMs; readonly result: HistorySyncResult } | null = null
-  /** Counts live fills; and the count when the last reading began. */
+  /** Number of live fills, and its value when the last sync began. */
   #fillCount = 0
   #readFillCount = 0
-  /** Counts all kept events, live fills and others. */
+  /** Number of all retained events, live fills and others. */
   #retainedCount = 0
   #unlisted: readonly WalletEvent[] = []
-  /** The time of the stream's last repeated fill; null: a reading has settled that time since. */
+  /** Time of the stream's last repeated fill; null: a sync has settled that time since. */
   #repeatMs: TimeMs | null = null
-  /** Since when readings could not go on from where the ledger ends; null: they can. */
+  /** Since when syncs could not continue from the ledger's end; null: they can. */
   #stuckMs: TimeMs | null = null
 
-  /** Takes the stored events, and the live fills that came while the wallet was not in memory. */
+  /** Takes the stored events, and the live fills that arrived while the wallet was not in memory. */
   constructor(
     table: Pick<WalletTable, 'block' | 'putBlock' | 'removeBlocks'>,
     proxy: WalletAddress,
@@ -49,12 +52,12 @@ export class WalletTail {
     this.#retained = [...this.#stored, ...notAmong(live, this.#stored)]
   }
 
-  /** When the last reading of this process began; null before it. */
+  /** Start of the last sync in this process; null: none. */
   get readAtMs(): TimeMs | null {
     return this.#lastSync?.atMs ?? null
   }
 
-  /** The last reading had every event behind the ledger, as far as can be seen. */
+  /** Whether the last sync appears to contain every event after the ledger. */
   get isComplete(): boolean {
     return this.#lastSync?.result.isTailComplete ?? true
   }
@@ -64,22 +67,22 @@ export class WalletTail {
     return this.#lastSync?.result.isLastListed === false
   }
 
-  /** Shown events that the last reading lacks. */
+  /** Shown events that the last sync lacks. */
   get unlisted(): readonly WalletEvent[] {
     return this.#unlisted
   }
 
-  /** Every shown event was in the last reading. */
+  /** The last sync contains every shown event. */
   get isCovered(): boolean {
     return this.#unlisted.length === 0
   }
 
-  /** A shown live fill came after the last reading began. */
+  /** A shown live fill arrived after the last sync began. */
   get hasNewerFill(): boolean {
     return !this.isCovered && this.#readFillCount < this.#fillCount
   }
 
-  /** The stream brought a fill twice: only the venue's history shows whether there were two. */
+  /** The stream delivered a fill twice: only the venue's history shows whether there were two. */
   get hasRepeat(): boolean {
     return this.#repeatMs !== null
   }
@@ -93,7 +96,7 @@ export class WalletTail {
     this.add([fill])
   }
 
-  /** Adds events that are known otherwise than by a reading. */
+  /** Adds events that did not come from a sync. */
   add(events: readonly WalletEvent[]): void {
     this.#retainedCount += events.length
     const retained = [...this.#retained, ...events]
@@ -104,12 +107,12 @@ export class WalletTail {
     )
   }
 
-  /** The stream repeated a fill: it is shown once until the history has it twice. */
+  /** The stream repeated a fill: it is shown once until the history contains it twice. */
   noteRepeat(fill: WalletEvent): void {
     this.#repeatMs = timeMs(Math.max(this.#repeatMs ?? 0, fill.timeMs))
   }
 
-  /** A reading begins; call the returned function with its result. */
+  /** Begins a sync; call the returned function with its result. */
   begin(atMs: TimeMs): (result: HistorySyncResult) => void {
     const fillCount = this.#fillCount
     const retainedCount = this.#retainedCount
@@ -124,22 +127,22 @@ export class WalletTail {
     }
   }
 
-  /** The events behind the ledger, in order. */
+  /** The events after the ledger, in order. */
   events(settledToMs: TimeMs): readonly WalletEvent[] {
     const isBehind = (event: WalletEvent) => event.timeMs >= settledToMs
     const read = this.#lastSync?.result
-    // These were compared with the reading: of two equal fills of which it had one, the other stays.
+    // These were compared with the sync: of two equal fills of which it had one, the other stays.
     const compared = this.#retained.slice(0, this.#comparedCount).filter(isBehind)
     const since = this.#retained.slice(this.#comparedCount).filter(isBehind)
     const more = [...compared, ...notAmong(since, read?.recent ?? [])]
     this.#unlisted = more
-    // A later reading may have settled some of these before it failed.
+    // A later sync may have settled some of these before it failed.
     return inOrder([...(read?.unsettled.filter(isBehind) ?? []), ...more])
   }
 
-  // Storing
+  // Storage
 
-  /** Stores the shown events, if they changed. */
+  /** Stores the shown events if they changed. */
   store(shown: readonly WalletEvent[]): void {
     const stored = this.#stored
     const isSame = shown.length === stored.length && shown.every((one, at) => one === stored[at])

@@ -1,5 +1,5 @@
-// What users see of one wallet: its tally as of now, valued at present prices. Many positions are valued in turns of the
-// loop before the view is returned, and kept for a moment, so that the next look costs nothing.
+// The current view of one wallet: its PnlState valued at current prices. Many positions are valued in time slices
+// before the view is returned, and cached briefly for repeated requests.
 
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -34,18 +34,21 @@ interface ValuationParts {
   readonly markets: WalletMarkets
 }
 
-/** What the owner of all wallets knows of a wallet. */
+/** Facts about a wallet from the wallet store. */
 interface ValuationFacts {
-  /** Doubts of the owner; the wallet adds its own. */
+  /** Issues found by the wallet store; the wallet adds its own. */
   readonly issues: readonly WalletIssue[]
   readonly isWhale: boolean
 }
 
-/** Values are at most so old, or twenty times the time that valuing took, where that was long. */
+/** Maximum age of values: this time, or twenty times the duration of a slow valuation. */
 const VALUED_MS = 1_000
 const VALUED_COSTS = 20
 const LARGE_MS = 10
-/** A wallet that changed while it was valued is valued again, so often at most: one that never rests is shown as well. */
+/**
+ * A wallet that changed during the valuation is valued again, at most this often. One that changes constantly is then
+ * shown anyway.
+ */
 const TRIES_MAX = 3
 
 const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
@@ -55,20 +58,22 @@ const WINDOW_MS: Readonly<Record<Exclude<WalletWindow, 'all_time'>, number>> = {
 }
 
 interface Values {
-  /** The tally that was valued, so that all figures belong together. */
+  /** The PnlState that was valued, so that all figures are consistent. */
   readonly pnlState: PnlState
   readonly version: number
-  /** Good until then even if the wallet changed: valuing a large wallet that never rests all the time would hold up others. */
+  /**
+   * Valid until this time even if the wallet changed: valuing a large, active wallet continuously would delay others.
+   */
   readonly isGoodToMs: number
   readonly endsAtMs: number
-  /** Of the tally, when it was valued, as the two below. */
+  /** Of the PnlState at the valuation, like the two below. */
   readonly asOfMs: TimeMs
   readonly issues: readonly WalletIssue[]
   readonly lacking: number
-  /** Prices of the first outcomes of markets with open positions, so that all sums agree; null: unknown. */
+  /** First-outcome prices of markets with open positions, so that all sums agree; null: unknown. */
   readonly prices: ReadonlyMap<NativeMarketId, PriceMicros | null>
   readonly unrealized: number
-  /** Made at the first request. */
+  /** Created at the first request. */
   positions: Promise<readonly PositionView[]> | null
 }
 
@@ -88,7 +93,7 @@ export class WalletValuation {
     this.#wallet = wallet
   }
 
-  /** About what kept values take in memory. */
+  /** Approximate memory of the cached values. */
   get bytes(): number {
     const values = this.#values
     if (values === null) return 0
@@ -96,7 +101,7 @@ export class WalletValuation {
     return 400 * count + 100 * values.prices.size
   }
 
-  /** Rejects with LedgerDamage where the unsettled part of the ledger's last block cannot be read. */
+  /** Rejects with LedgerDamage if the unsettled part of the ledger's last block cannot be read. */
   async view(facts: ValuationFacts): Promise<WalletView> {
     const values = await this.#valued()
     const wallet = this.#wallet
@@ -185,7 +190,7 @@ export class WalletValuation {
       const firstOutcomePrice = first === undefined ? firstPrice(view, facts) : first
       const price = priceOf(figures.outcomeIndex, firstOutcomePrice)
       const unrealized = usdMicros(worthOf(figures, price) - figures.cost)
-      // Assigned to the fresh object: a copy of each would be half of the cost.
+      // Assigned to the new object: copying each would be half of the cost.
       positions.push(Object.assign(figures, { view, facts, price, unrealized }))
       if (yielder.isDue) await yielder.yieldIfDue()
     }
@@ -201,7 +206,7 @@ export class WalletValuation {
         const view = event.market === '' ? null : markets.view(event.market)
         return {
           ...{ event, timeMs: event.timeMs, ordinal, id: ids[ordinal] ?? '', view },
-          // Looked up at access: most events of a slice are filtered out by the caller.
+          // Looked up at access: the caller filters out most events of a slice.
           get facts() {
             return view === null && event.market !== '' ? markets.find(event.market) : null
           },
@@ -215,7 +220,7 @@ export class WalletValuation {
     }
   }
 
-  /** The ids of the events of one time, kept for the next slice, which may begin within the same time. */
+  /** The ids of the events of one time. Cached for the next slice, which may begin at the same time. */
   #idsAt(atMs: TimeMs): readonly string[] {
     const { ledger, record, version } = this.#wallet
     const cached = this.#ids
@@ -228,24 +233,24 @@ export class WalletValuation {
 
 function figuresOf(pnlState: PnlState, window: WalletWindow, nowMs: TimeMs): RangeFigures {
   if (window === 'all_time') return pnlState.totals()
-  // A window's beginning is not in it.
+  // A window excludes its start.
   return pnlState.between(timeMs(Math.max(0, nowMs - WINDOW_MS[window]) + 1), nowMs)
 }
 
-/** The price of an outcome from that of the first one; null: unknown. */
+/** Price of an outcome from that of the first one; null: unknown. */
 function priceOf(outcomeIndex: number, first: PriceMicros | null): PriceMicros | null {
   if (outcomeIndex < 0 || first === null) return null
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** The payout where there is one, else the market's present price; null: unknown. */
+/** The payout if there is one, else the market's current price; null: unknown. */
 function firstPrice(view: MarketView | null, facts: WalletMarket | null): PriceMicros | null {
   if (facts !== null && facts.payout !== null) return facts.payout
   const present = view?.price() ?? null
   return present === null || present.source === 'none' ? null : present.price
 }
 
-/** The value of a position; its cost when the price is unknown. */
+/** Value of a position; its cost if the price is unknown. */
 function worthOf(
   { amount, cost }: Pick<PositionFigures, 'amount' | 'cost'>,
   price: PriceMicros | null,
@@ -254,9 +259,9 @@ function worthOf(
 }
 
 /**
- * Ids of the events of one time, in order: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>` of a fill and
- * `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>` of all else, n counting equal ones; the second where the venue gives
- * no transaction. The same whether an event came from the stream or the history, as long as both give it one time.
+ * Ids of the events of one time, in order. Fills: `<tx hash>-<token>-<wallet>-<side>-<size>-<price>-<n>`. Other events:
+ * `<tx hash>-<market>-<wallet>-<kind>-<size>-<n>`. `n` counts equal events. Events without a transaction use the second
+ * in place of the hash. An event has the same id from stream and history if both state the same time.
  */
 function eventIds(wallet: string, events: readonly WalletEvent[]): readonly string[] {
   const counts = new Map<string, number>()

@@ -1,4 +1,4 @@
-// What the owners let the face see of wallets. Part of views.ts, which shows these to http/.
+// Read interface of wallets for the API server.
 
 import type { Requester } from '../../engine/fair-queue.ts'
 import type { NativeMarketId, WalletAddress } from '../../engine/ids.ts'
@@ -28,29 +28,29 @@ export const WALLET_WINDOWS: readonly WalletWindow[] = [
   'all_time',
 ]
 
-/** A position as of now. */
+/** A position with current values. */
 export interface PositionView extends PositionFigures {
-  /** Null: the catalogue does not know the market any more. */
+  /** Null: the catalogue no longer has the market. */
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
-  /** What one contract is worth now, in micros; null: unknown, valued at its cost. */
+  /** Current value of one contract in micros; null: unknown, valued at its cost. */
   readonly price: number | null
   readonly unrealized: UsdMicros
 }
 
-/** An event of the ledger with its place: the ordinal counts the wallet's events of that millisecond. */
+/** An event of the ledger; its ordinal counts the wallet's events of that millisecond. */
 export interface WalletEventView {
   readonly event: WalletEvent
   readonly timeMs: TimeMs
   readonly ordinal: number
-  /** Never changes; for users. */
+  /** Stable public id. */
   readonly id: string
   readonly view: MarketView | null
-  /** Kept facts about a market that the catalogue does not know; looked up at access. */
+  /** Stored facts about a market that the catalogue lacks; looked up at access. */
   readonly facts: WalletMarket | null
 }
 
-/** Why a wallet may lack events, or have wrong sums; see engine/wallets/README.md. */
+/** Why a wallet may lack events or have wrong sums; see engine/wallets/README.md. */
 export type WalletIssue =
   | 'venue_lacks_kept'
   | 'venue_unsure'
@@ -64,22 +64,22 @@ export type WalletIssue =
   | 'combos'
   | 'no_live_fills'
 
-/** One wallet as of the moment of looking; valid in the turn in which it was returned. */
+/** A current view of one wallet; valid in the tick in which it was returned. */
 export interface WalletView {
   readonly profile: WalletProfile
-  /** There is no doubt: readings of the venue, the last one some seconds ago, have everything that is shown. */
+  /** No issue is known: syncs contain everything that is shown, the last one being seconds old. */
   readonly isComplete: boolean
   readonly issues: readonly WalletIssue[]
-  /** The number of kept and shown events that the venue's last answers lack. */
+  /** Number of stored and shown events that the venue's last answers lack. */
   readonly lacking: number
-  /** When the venue was last read: all of its answer is in the figures. */
+  /** Time of the last sync: the figures include all of its answer. */
   readonly asOfMs: TimeMs
   readonly totals: WalletTotals
   readonly unrealized: UsdMicros
   /** Whether the wallet made a whale row in the last thirty days. */
   readonly isWhale: boolean
   window(window: WalletWindow): RangeFigures
-  /** In no order. Computed at the call, in turns of the loop: some 2 µs each. */
+  /** Unordered. Computed at the call in time slices, about 2 µs per position. */
   positions(): readonly PositionView[] | Promise<readonly PositionView[]>
   /** Figures and series of [fromMs, toMs]. */
   pnl(range: {
@@ -91,8 +91,8 @@ export interface WalletView {
     readonly series: readonly PnlPoint[]
   }
   /**
-   * A slice of the ledger, unsettled events included: fewer than `limit` only at the end. Throws EngineError
-   * UNAVAILABLE when it is damaged, and is then read anew.
+   * A slice of the ledger, including unsettled events. Fewer than `limit` only at the end. Throws EngineError
+   * UNAVAILABLE if the ledger is damaged, and starts a new sync.
    */
   events(
     query: SliceQuery & {
@@ -104,7 +104,7 @@ export interface WalletView {
 
 export type WalletOrder = 'realized_pnl' | 'volume'
 
-/** A place in the ranking of wallets that were ever requested. */
+/** A rank among the wallets that were ever requested. */
 export interface RankedWallet {
   readonly rank: number
   readonly profile: WalletProfile
@@ -112,16 +112,16 @@ export interface RankedWallet {
   readonly totals: WalletTotals
   /** As in the wallet's own answers. */
   readonly isComplete: boolean
-  /** When the venue was read for these figures; null: never to the end. */
+  /** Time of the sync that these figures come from; null: never complete. */
   readonly asOfMs: TimeMs | null
 }
 
 export interface WalletsView {
   /**
-   * The wallet of a proxy or owner's address, read from the venue at its first request and when what is known is old; null:
-   * unknown to the venue and to our log. When the venue does not answer in time: what is known, with `isComplete` false.
-   * Rejects with EngineError UNAVAILABLE when nothing is known yet and the venue does not answer, or too many wait, and
-   * RATE_LIMITED when the requester asked for too many unknown wallets within a minute.
+   * Returns the wallet of a proxy or owner's address, synced at its first request and when its data is old. Null:
+   * unknown to the venue and our log. If the venue does not answer in time, returns the known data with `isComplete`
+   * false. Rejects with EngineError UNAVAILABLE if nothing is known and the venue does not answer or too many wait.
+   * Rejects with RATE_LIMITED if the requester requested too many unknown wallets within a minute.
    */
   open(
     address: WalletAddress,
@@ -129,8 +129,8 @@ export interface WalletsView {
     requester?: Requester,
   ): Promise<WalletView | null>
   /**
-   * Best first; windows shorter than all time count whole UTC hours. Cut at most every 5 s. `pin` names the order of an
-   * earlier page; throws BAD_REQUEST when it is no longer kept.
+   * Best first. Windows shorter than all time count whole UTC hours. Selected at most every 5 s. `pin` identifies the
+   * ranking of an earlier page; throws BAD_REQUEST if it has expired.
    */
   ranking(query: {
     readonly window: WalletWindow

@@ -1,5 +1,4 @@
-// What an operator may ask about a wallet, as a command of the admin socket; `npm run wallet` calls it. Arguments are
-// checked here, since a socket brings anything.
+// Wallet inspection as a command of the admin socket; `npm run wallet` calls it. All arguments are validated here.
 
 import type { AdminHandlers, AdminRequest } from '../../engine/admin/admin-socket.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -9,10 +8,12 @@ import type { WalletEvent } from '../../engine/wallet.ts'
 import type { LedgerDifference } from './ledger-merge.ts'
 import type { Wallets } from './wallets.ts'
 
-/** Differences shown, the largest first; their number is shown in any case. */
+/** Maximum differences shown, the largest first; their number is always shown. */
 const UNLISTED_MAX = 1_000
 
-/** The command `wallet.show` (`{address}`): the wallet's profile and totals, and what the venue counts otherwise. */
+/**
+ * The command `wallet.show` (`{address}`): the wallet's profile and totals, and its differences from the venue's count.
+ */
 export function walletHandlers(wallets: Pick<Wallets, 'inspect'>): AdminHandlers {
   return {
     'wallet.show': async (request) => {
@@ -53,7 +54,7 @@ function shown({ view, record, comparison, rereads: resyncs, difference, unliste
     },
     venue_lacks: {
       ...{ events: lacking, settled: record.lacking, behind_the_ledger: lacking - record.lacking },
-      // Null: the venue's answers have none of the settled events, or all of them.
+      // Null: the venue's answers contain none of the settled events, or all of them.
       told_to:
         record.listedToMs === null || record.listedToMs === 0
           ? null
@@ -66,7 +67,7 @@ function shown({ view, record, comparison, rereads: resyncs, difference, unliste
   }
 }
 
-/** The venue's whole history compared with the ledger, when it was last read. */
+/** The comparison of the venue's full history with the ledger at its last read. */
 function differing({ atMs, lackingCount, lacking, ...more }: LedgerDifference) {
   return {
     ...{ at: formatTime(atMs), lacks: lackingCount },

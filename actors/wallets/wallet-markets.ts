@@ -1,6 +1,6 @@
-// What the rules of wallets must know of markets, and their names: from the catalogue; else as it was kept for the wallets
-// that touched them; else the venue is asked. The group of a converted market is always the venue's answer: the catalogue
-// drops markets that were settled long ago, and a conversion divided over a part of its group would be wrong.
+// Market names and facts for the wallet rules, from the catalogue, else from storage, else from the venue. The group of
+// a converted market is always the venue's answer. The catalogue removes markets that were settled long ago, and a
+// conversion divided over a part of its group would be wrong.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { NativeMarketId } from '../../engine/ids.ts'
@@ -16,30 +16,33 @@ import type { MarketView } from '../views.ts'
 
 export interface WalletMarketParts {
   readonly table: Pick<WalletTable, 'market' | 'putMarket'>
-  /** Of venue a; null where the catalogue does not know it. */
+  /** A market of venue a; null if the catalogue does not have it. */
   readonly view: (id: NativeMarketId) => MarketView | null
   readonly marketsOfEvent: (event: string) => readonly MarketView[]
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly marketsMax?: number
 }
 
-/** Reads single markets; rejects when the venue does not answer. */
+/** Reads single markets; rejects if the venue does not answer. */
 export type FetchMarkets = (
   ids: readonly NativeMarketId[],
   signal: AbortSignal,
 ) => Promise<CatalogPage>
 
-/** Reads the group of a market, null where the venue knows none; rejects when it does not answer. */
+/** Reads the group of a market; null if the venue has none. Rejects if it does not answer. */
 export type FetchGroup = (
   id: NativeMarketId,
   signal: AbortSignal,
 ) => Promise<readonly NativeMarketId[] | null>
 
-/** Markets asked for in one call. */
+/** Markets per request. */
 const FETCH_BATCH = 50
-/** A market that the venue did not know when it was asked for is asked for again after this. */
+/** A market unknown to the venue is requested again after this. */
 const REFETCH_MS = 3_600_000
-/** One that is known and had not paid out: outside the catalogue, as that of migrated positions, nothing else tells its end. */
+/**
+ * A known market without a payout is requested again after this. Outside the catalogue, such as for migrated positions,
+ * nothing else reports its end.
+ */
 const REFETCH_UNRESOLVED_MS = 60_000
 
 type Listed = Pick<
@@ -58,12 +61,15 @@ type Listed = Pick<
 export class WalletMarkets {
   readonly #parts: WalletMarketParts
   readonly #marketsMax: number
-  /** Facts looked up lately, and before that; null: unknown. Two maps are cheaper than moving an entry at each look-up. */
+  /**
+   * Recently looked up facts, and the generation before; null: unknown. Two maps are cheaper than moving an entry at
+   * each lookup.
+   */
   #facts = new Map<NativeMarketId, WalletMarket | null>()
   #olderFacts = new Map<NativeMarketId, WalletMarket | null>()
-  /** Facts that are in the table. */
+  /** Facts that are stored in the table. */
   readonly #storedFacts = new WeakSet<WalletMarket>()
-  /** When the venue was asked for a market that the catalogue does not know, or for a group. */
+  /** Time of the last venue request for a market that the catalogue lacks, or for a group. */
   readonly #fetchedAtMs = new Map<string, TimeMs>()
 
   constructor(parts: WalletMarketParts) {
@@ -75,7 +81,9 @@ export class WalletMarkets {
     return this.#parts.view(id)
   }
 
-  /** What is known of a market, without asking the venue; a few hundred µs when it was not looked up lately. */
+  /**
+   * Returns what is known of a market without a venue request. Takes a few hundred µs if it was not looked up recently.
+   */
   readonly find: FindWalletMarket = (id) => {
     const cached = this.#facts.get(id)
     if (cached !== undefined) return cached
@@ -89,14 +97,14 @@ export class WalletMarkets {
     return facts
   }
 
-  /** Whether a market has paid out; one look-up. */
+  /** Whether a market has paid out; one lookup. */
   isResolved(id: NativeMarketId): boolean {
     const view = this.#parts.view(id)
     if (view === null) return (this.find(id)?.payout ?? null) !== null
     return view.summary.status === 'resolved' && view.summary.settlementPrice !== null
   }
 
-  /** A listing changed: forgets the facts about the market, and those about its event's markets when the event grew. */
+  /** Drops the cached facts of a market whose listing changed, and those of its event's markets if the event grew. */
   invalidate({ summary }: Pick<MarketView, 'summary'>): void {
     if (this.#facts.size + this.#olderFacts.size === 0) return
     this.#drop(summary.nativeId)
@@ -121,10 +129,9 @@ export class WalletMarkets {
   }
 
   /**
-   * Asks the venue for markets that are unknown here, or had not paid out when they were last asked for, a minute ago
-   * or earlier; a market that the venue does not know either, or whose fees it does not say, is asked for again after an
-   * hour. Stores the facts about the others, for when the catalogue
-   * forgets them. Rejects when the venue does not answer.
+   * Requests markets that are unknown here, or had no payout at their last request at least a minute ago. Markets that
+   * the venue does not know, or whose fees it does not state, are requested again after an hour. Stores the facts about
+   * the others for when the catalogue removes them. Rejects if the venue does not answer.
    */
   async learn(
     ids: Iterable<NativeMarketId>,
@@ -156,8 +163,8 @@ export class WalletMarkets {
   }
 
   /**
-   * Asks the venue for the groups of markets that wallets converted, each once; from the call on only its answer counts. A
-   * market without a group in the answer is asked for again after an hour. Rejects when the venue does not answer.
+   * Requests the groups of markets that wallets converted, once each. From the call on only the venue's answer counts.
+   * A market without a group in the answer is requested again after an hour. Rejects if the venue does not answer.
    */
   async learnGroups(
     ids: Iterable<NativeMarketId>,
@@ -169,7 +176,7 @@ export class WalletMarkets {
     await this.learn(lacking, fetchMarkets, signal)
     const members = new Set<NativeMarketId>()
     for (const id of lacking) {
-      // The answer for another market of the group may have brought it.
+      // The answer for another market of the group may have included it.
       if (!this.lacksGroup(id) || !this.#isDue(groupKey(id))) continue
       const group = await fetchGroup(id, signal)
       this.#noteFetched(groupKey(id))
@@ -227,7 +234,7 @@ export class WalletMarkets {
     this.#storedFacts.add(facts)
   }
 
-  /** Stores facts without their group: the stored group is the venue's answer alone. */
+  /** Stores facts without their group: a stored group is always the venue's answer. */
   #put(facts: WalletMarket): void {
     const { table } = this.#parts
     const stored = table.market(facts.nativeId)
@@ -243,13 +250,14 @@ export class WalletMarkets {
     const group = isGroupRequested(stored) ? stored.group : this.#groupOf(view, native)
     const facts = mergedFacts(stored, this.#factsOf(view.summary, native, group))
     if (facts.payout === null || native.closed === true) return facts
-    // The listing does not say yet when the market closed: the moment at which we learned of the payout stays until then.
+    // The listing does not state yet when the market closed. The time at which we learned of the payout is used until
+    // then.
     if (stored?.payout === facts.payout) return { ...facts, resolvedAtMs: stored.resolvedAtMs }
     this.#put(facts)
     return facts
   }
 
-  /** In the order in which the catalogue learned the markets, which is the event's own. */
+  /** In the order in which the catalogue added the markets, which is the event's own order. */
   #groupOf(
     { summary }: MarketView,
     native: MarketListing['native'],
@@ -277,8 +285,8 @@ export class WalletMarkets {
   }
 
   /**
-   * When the market closed, as its listing says. A listing that was read before it closed has a planned time at most; then
-   * it is the moment at which we learned of the payout.
+   * When the market closed, as its listing states. A listing read before the close has at most a planned time; then it
+   * is the time at which we learned of the payout.
    */
   #resolvedAtMs(native: MarketListing['native'], closeAtMs: TimeMs | null): TimeMs {
     const nowMs = this.#parts.clock.nowMs()
@@ -298,7 +306,7 @@ export class WalletMarkets {
 const takerFeeOf = ({ fees: { now } }: Listed): FeeCurve | null =>
   now.kind === 'none' ? CURVE_ZERO : now.taker
 
-/** The new facts about a market; a payout, outcomes or fees that only the kept facts have stay. */
+/** The new facts about a market. A payout, outcomes or fees that only the stored facts have are retained. */
 function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): WalletMarket {
   if (stored === null) return fresh
   const { payout, resolvedAtMs } = fresh.payout === null ? stored : fresh
@@ -307,12 +315,12 @@ function mergedFacts(stored: StoredWalletMarket | null, fresh: WalletMarket): Wa
   return { ...fresh, payout, resolvedAtMs, tokens, labels, takerFee }
 }
 
-/** Whether the venue's answer on the group is stored or waited for. */
+/** Whether the venue's answer on the group is stored or pending. */
 function isGroupRequested(stored: StoredWalletMarket | null): stored is StoredWalletMarket {
   return stored !== null && (stored.isConverted || stored.group !== null)
 }
 
-/** A market of which nothing but its id is known. */
+/** A market of which only the id is known. */
 function unknownMarket(nativeId: NativeMarketId): WalletMarket {
   const names = { question: null, slug: null, eventSlug: null, labels: [] }
   const unknown = { payout: null, resolvedAtMs: null, takerFee: null, group: null }

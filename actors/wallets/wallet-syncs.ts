@@ -1,5 +1,5 @@
-// The readings of all wallets: one at a time of each wallet, shared by all requests that wait for it, and few at once, since
-// live trades and their back-fill share the venue's quota. A reading goes on when its requests have ended.
+// The syncs of all wallets: one at a time per wallet, shared by all waiting requests, and few at once, because live
+// trades and their back-fill share the venue's quota. A sync continues after its requests have ended.
 
 import type { Clock } from '../../engine/clock.ts'
 import { type Requester, SYSTEM } from '../../engine/fair-queue.ts'
@@ -14,7 +14,7 @@ import type { WarmWallet } from './warm-wallets.ts'
 interface WalletSyncsParts {
   readonly clock: Clock
   readonly log: Log
-  /** Stops everything. */
+  /** Aborts at shutdown. */
   readonly signal: AbortSignal
   /** A wallet may have grown. Called often. */
   readonly onProgress: (warm: WarmWallet) => void
@@ -27,24 +27,24 @@ export interface SyncSource extends WalletSource {
 }
 
 interface SyncOptions {
-  /** The system unless given. */
+  /** Default: the system. */
   readonly requester?: Requester
   readonly isRequested?: boolean
 }
 
-/** After a failed reading a wallet is not read again for so long. */
+/** Minimum time between a failed sync of a wallet and the next. */
 const FAILED_MS = 2_000
-/** A reading keeps its slot for so long while requesters with fewer readings wait, and while any wait. */
+/** How long a sync holds its slot while requesters with fewer syncs wait, and while any wait. */
 const HELD_MS = 1_000
 const HELD_ANYWAY_MS = 5_000
 
 export class WalletSyncs {
   readonly #parts: WalletSyncsParts
-  /** Of wallets that are read for the first time, and of others: neither waits for the other. */
+  /** Separate slots for first syncs and others: neither waits for the other. */
   readonly #firstSlots: FairSlots
   readonly #slots: FairSlots
   readonly #sampler = new LogSampler()
-  /** Readings under way for requests. */
+  /** Number of running syncs for requests. */
   #requestedCount = 0
   readonly #idle = new Set<() => void>()
 
@@ -55,9 +55,9 @@ export class WalletSyncs {
   }
 
   /**
-   * The wallet's reading under way, or a new one: resolves to whether the venue answered, and never rejects. Null when none
-   * can begin now: too many wait, or the venue has just failed. A reading in the background (`isAsked` false) does not begin
-   * while there are readings for requests.
+   * Joins the wallet's running sync or begins one. Resolves to whether the venue answered; never rejects. Null if none
+   * can begin now: too many wait, or the venue has just failed. A background sync (`isRequested` false) does not begin
+   * while syncs for requests run.
    */
   sync(
     warm: WarmWallet,
@@ -79,7 +79,7 @@ export class WalletSyncs {
     return warm.sync
   }
 
-  /** Resolves once no reading is for a request, or when everything stops. */
+  /** Resolves when no sync is running for a request, or at shutdown. */
   async idle(): Promise<void> {
     while (this.#requestedCount > 0 && !this.#parts.signal.aborted) {
       await new Promise<void>((resolve) => this.#idle.add(resolve))
@@ -114,7 +114,7 @@ export class WalletSyncs {
         warm.failedMs = null
       })
     } catch (error) {
-      // Another requester may read it at once.
+      // Another requester may sync it at once.
       if (error instanceof SlotsFull) return false
       warm.failedMs = clock.monotonicMs()
       this.noteFailure(warm.wallet.record.proxy, error)
@@ -124,7 +124,7 @@ export class WalletSyncs {
     return true
   }
 
-  /** The venue's history; between its pieces other readings get their turns. */
+  /** The venue's history, which yields the slot to other syncs between its parts. */
   #withYield(warm: WarmWallet, venue: VenueWallets, yieldSlot: YieldSlot): WalletSource['wallets'] {
     return {
       history: (query, onEvents, signal) => {

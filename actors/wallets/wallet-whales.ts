@@ -1,5 +1,5 @@
-// When each wallet made its last whale row, for thirty days: read from the table of whales at the start, a little a turn,
-// and noted from then on.
+// Time of each wallet's last whale row, for thirty days: loaded from the table of whales at startup in small parts, and
+// updated from then on.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { walletWhalesMax } from '../../engine/limits.ts'
@@ -7,13 +7,13 @@ import { DAY_MS, TIME_END, type TimeMs, timeMs } from '../../engine/units.ts'
 import type { SliceQuery, WhaleTable } from '../../storage/contract/storage.ts'
 
 const WHALE_MS = 30 * DAY_MS
-/** Whale rows read in a turn: some half a millisecond. */
+/** Whale rows read per tick: about 0.5 ms. */
 const READ_ROWS = 64
 
-/** Full: the wallet whose last whale was noted longest ago is forgotten. */
+/** When full, the wallet with the oldest record is evicted. */
 export class WalletWhales {
   readonly #countMax: number
-  /** By address in lower case; those noted longest ago first. */
+  /** By address in lower case; least recently updated first. */
   readonly #lastMs = new Map<string, TimeMs>()
 
   constructor(countMax = walletWhalesMax) {
@@ -47,7 +47,7 @@ export class WalletWhales {
     }
   }
 
-  /** Reads the rows of the last thirty days, a few in a turn of the loop; resolves when done. */
+  /** Reads the rows of the last thirty days, a few per tick; resolves when done. */
   async load(whales: Pick<WhaleTable, 'range'>, nowMs: TimeMs, signal: AbortSignal): Promise<void> {
     const fromMs = timeMs(Math.max(0, nowMs - WHALE_MS))
     let after: SliceQuery['after'] = null

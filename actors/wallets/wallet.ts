@@ -1,6 +1,6 @@
-// One requested wallet: its ledger, its running tally over the settled events, and a copy of the tally with the unsettled
-// events, which is what is shown. One reading of the venue at a time; between readings live fills are shown at once, and
-// the next reading replaces them.
+// One requested wallet: its ledger, a PnlState of the settled events, and a copy of it with the unsettled events, which
+// is shown. At most one sync runs at a time. Between syncs live fills are shown immediately; the next sync replaces
+// them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../engine/clock.ts'
@@ -49,11 +49,11 @@ interface WalletParts extends ForwardParts {
   readonly onStored: (record: StoredWallet) => void
 }
 
-/** During a reading the tally is brought forward by at least so many events, or a quarter of those it has. */
+/** During a sync the PnlState advances by at least this many events, or a quarter of those it has. */
 const FORWARD_EVENTS = 512
-/** A tally up to this size is packed in a millisecond or two. */
+/** A PnlState up to this size is packed in one or two milliseconds. */
 const SMALL_BYTES = 262_144
-/** About what a wallet takes in memory beside its two tallies; and an event. */
+/** Approximate memory of a wallet without its two PnlStates, and of an event. */
 const WALLET_BYTES = 8_192
 const EVENT_BYTES = 600
 
@@ -61,14 +61,14 @@ export class Wallet {
   readonly #parts: WalletParts
   #record: StoredWallet
   #ledger: WalletLedger
-  /** Over the first `#tallyEvents` settled events; the tally on disk may have fewer, `#record.tallyEvents`. */
+  /** Covers the first `#pnlEvents` settled events. The stored state may have fewer (`#record.pnlEvents`). */
   #pnlState: PnlState
   #pnlEvents: number
-  /** About the size of the packed tally. */
+  /** Approximate size of the packed PnlState. */
   #pnlBytes = 0
-  /** The tally with the unsettled events; made at a look, null after a change. */
+  /** The PnlState with the unsettled events; built when read, null after a change. */
   #shown: PnlState | null = null
-  /** Grows when anything changes that is shown. */
+  /** Increases when anything shown changes. */
   #version = 0
   readonly #tail: WalletTail
   #mustRebuild = false
@@ -78,7 +78,7 @@ export class Wallet {
   #lacksGroups = false
   #difference: LedgerDifference | null = null
 
-  /** Opens a stored wallet; `opened` is the tally on disk, null when it is damaged or there is none. */
+  /** Opens a stored wallet. `opened` is the PnlState on disk; null if it is damaged or missing. */
   constructor(parts: WalletParts, record: StoredWallet, opened: OpenedPnlState | null) {
     this.#parts = parts
     this.#record = record
@@ -113,7 +113,7 @@ export class Wallet {
     return this.#version
   }
 
-  /** The events behind the ledger. */
+  /** The events after the ledger. */
   get tail(): Pick<
     WalletTail,
     'isCovered' | 'hasNewerFill' | 'hasRepeat' | 'isStuck' | 'readAtMs'
@@ -121,7 +121,7 @@ export class Wallet {
     return this.#tail
   }
 
-  /** A reading was complete once, or an event is known. */
+  /** A sync was complete once, or an event is known. */
   get hasData(): boolean {
     return this.#record.readAtMs > 0 || this.#record.events > 0 || this.#ledger.unsettled.length > 0
   }
@@ -131,34 +131,34 @@ export class Wallet {
     return this.#record.events === 0 && this.#ledger.unsettled.length === 0
   }
 
-  /** The number of kept events, settled and unsettled, that the venue's answers lack. */
+  /** Number of stored events, settled and unsettled, that the venue's answers lack. */
   get lacking(): number {
     return this.#record.lacking + this.#tail.unlisted.length
   }
 
-  /** Unsettled ones among these, in order. */
+  /** The unsettled ones of these, in order. */
   get unlisted(): readonly WalletEvent[] {
     return this.#tail.unlisted
   }
 
-  /** The venue's answers lack events that earlier answers had. */
+  /** The venue's answers lack events that earlier answers contained. */
   get hasLostEvents(): boolean {
     return this.#record.lacking > 0 || this.#tail.isLastMissing
   }
 
-  /** Newly settled events are in no figure yet. */
+  /** Newly settled events are not in any figure yet. */
   get isBehind(): boolean {
     return this.#record.events - this.#pnlEvents > blockEvents
   }
 
-  /** A block of the ledger cannot be read; the next reading rebuilds the ledger. */
+  /** A block of the ledger cannot be read; the next sync rebuilds the ledger. */
   get isDamaged(): boolean {
     return this.#isDamaged
   }
 
   /**
-   * Why figures may be wrong. None: readings of the venue have everything that is shown, as far as can be seen, and each
-   * conversion was divided over its whole group.
+   * Why figures may be wrong. Empty: syncs appear to contain everything that is shown, and each conversion was divided
+   * over its whole group.
    */
   get issues(): readonly WalletIssue[] {
     const issues: WalletIssue[] = []
@@ -181,26 +181,26 @@ export class Wallet {
     return this.issues.length === 0
   }
 
-  /** The differences found by the last reading of the whole history in this process; null: there was none. */
+  /** The differences found by the last full resync in this process; null: none. */
   get difference(): LedgerDifference | null {
     return this.#difference
   }
 
-  /** The next reading, or `save`, has something to put right. */
+  /** The next sync, or `save`, must repair something. */
   get needsRepair(): boolean {
     return this.#mustRebuild || this.#mustStore || this.#isDamaged || this.#mustResync
   }
 
-  /** About what the wallet takes in memory. */
+  /** Approximate memory of the wallet, in bytes. */
   get bytes(): number {
     return WALLET_BYTES + 2 * this.#pnlBytes + EVENT_BYTES * this.#ledger.unsettled.length
   }
 
-  /** The tally of all known events; do not change it. Throws LedgerDamage. */
+  /** The PnlState of all known events; do not change it. Throws LedgerDamage. */
   get shown(): PnlState {
     if (this.#shown !== null) return this.#shown
     const { events } = this.#record
-    // The few settled events that the tally lacks were shown as unsettled before.
+    // The few settled events that the PnlState lacks were shown as unsettled before.
     const behind = this.isBehind ? [] : this.#ledger.events(this.#pnlEvents, events)
     const late = [...behind, ...this.#ledger.unsettled]
     const shown = late.length === 0 ? this.#pnlState : this.#pnlState.copy()
@@ -209,21 +209,21 @@ export class Wallet {
     return shown
   }
 
-  /** All events up to this time are in the figures: the beginning of the last reading, whatever the stream brought since. */
+  /** The figures contain all events up to this time: the start of the last sync, regardless of later live fills. */
   get asOfMs(): TimeMs {
     return this.#tail.readAtMs ?? (this.isBehind ? TIME_ZERO : this.#record.settledToMs)
   }
 
   noteRequest(atMs: TimeMs): void {
-    // To an hour: it only decides which wallets are followed after a restart.
+    // Hourly precision: it only decides which wallets are followed after a restart.
     if (atMs - this.#record.requestedAtMs < HOUR_MS) return
     this.#record = { ...this.#record, requestedAtMs: atMs }
     this.#parts.table.put(this.#record)
   }
 
   /**
-   * Known fields that the new profile lacks stay: the venue names the owner only when it is asked by the owner's address,
-   * and a venue that has lost a profile answers a wallet without names.
+   * Known fields that the new profile lacks are retained. The venue names the owner only in requests by the owner's
+   * address. A venue that has lost a profile returns a wallet without names.
    */
   setProfile(profile: WalletProfile): void {
     const { proxy, eoa, handle, pseudonym, image } = this.#record
@@ -235,12 +235,12 @@ export class Wallet {
     this.#parts.onStored(this.#record)
   }
 
-  // Reading
+  // Sync
 
   /**
-   * Reads on from the ledger's end, or the whole history again, and shows what came. Rejects when the venue does not answer;
-   * events that came before are kept. Kept events stay, whatever the venue answers. Of a damaged ledger the readable events
-   * stay, and the whole history is read again. One call at a time.
+   * Syncs from the ledger's end, or the full history, and shows the result. Rejects if the venue does not answer;
+   * events received before that are retained. Stored events are never removed. A damaged ledger keeps its readable
+   * events, and the full history is read again. One call at a time.
    */
   async sync(source: WalletSource, signal: AbortSignal): Promise<void> {
     if (this.#isDamaged) await this.#salvage(source, signal)
@@ -276,7 +276,7 @@ export class Wallet {
     signal: AbortSignal,
   ): Promise<HistorySyncResult> {
     const { proxy, settledToMs, readAtMs, isComplete, listedToMs } = this.#record
-    // When the last whole history had nothing of the ledger, no event must be in the answer.
+    // If the last full history contained nothing of the ledger, the answer need not contain the last event.
     const lastMs = listedToMs === TIME_ZERO ? null : (listedToMs ?? this.#ledger.lastMs)
     const task = {
       ...{ address: proxy, fromMs: settledToMs, nowMs: atMs, lastMs },
@@ -284,12 +284,12 @@ export class Wallet {
       settle: (settled: Settled) => this.#settle(settled, source, signal),
     }
     const result = await syncHistory(source.wallets, task, signal).catch(async (error) => {
-      // The events that came before the failure are shown.
+      // Shows the events received before the failure.
       if (!signal.aborted && !(error instanceof LedgerDamage))
         await this.#applySettledEvents(source, signal)
       throw error
     })
-    // After the venue withheld a part of the history, the wallet stays incomplete. A first reading that is whole makes it
+    // After the venue withheld a part of the history, the wallet stays incomplete. A complete first sync makes it
     // complete.
     const isCompleteNow = result.isComplete && (readAtMs === TIME_ZERO || isComplete)
     this.#record = {
@@ -299,7 +299,7 @@ export class Wallet {
     return result
   }
 
-  /** Reads the venue's whole history and merges it with the ledger: new events are added, lacking ones stay. */
+  /** Reads the venue's full history and merges it into the ledger: adds new events and retains lacking ones. */
   async #resyncAll(
     atMs: TimeMs,
     source: WalletSource,
@@ -323,7 +323,7 @@ export class Wallet {
     else this.#parts.table.removeBlocks(proxy, walletSides[otherSide(this.#record)])
     this.#difference = { atMs, ...merge.difference(result.settledToMs) }
     const lacking = this.#difference.lackingCount + unlistedCount
-    // An answer that ends before the ledger says nothing about the time behind it.
+    // An answer that ends before the ledger provides no information about later times.
     const endMs = timeMs(Math.max(settledToMs, (this.#ledger.lastMs ?? -1_000) + 1_000))
     this.#record = {
       ...this.#record,
@@ -342,7 +342,7 @@ export class Wallet {
     return new WalletLedger(table, this.#record.proxy, { count: 0, side })
   }
 
-  /** The new ledger's tally is made first; the old ledger is shown meanwhile. */
+  /** Builds the new ledger's PnlState first; the old ledger is shown meanwhile. */
   async #replaceLedger(
     ledger: WalletLedger,
     source: WalletSource,
@@ -370,7 +370,7 @@ export class Wallet {
     table.removeBlocks(proxy, before)
   }
 
-  /** Replaces a damaged ledger by its readable events; the next reading is of the whole history. */
+  /** Replaces a damaged ledger by its readable events; the next sync reads the full history. */
   async #salvage(source: WalletSource, signal: AbortSignal): Promise<void> {
     const ledger = this.#otherLedger()
     for (const events of this.#ledger.readable()) {
@@ -382,7 +382,7 @@ export class Wallet {
     this.resyncAll()
   }
 
-  /** Called before eviction. A tally marked for rebuilding is rebuilt when the wallet comes back. */
+  /** Called before eviction. A PnlState marked for rebuilding is rebuilt when the wallet is loaded again. */
   save(): void {
     this.storeTail()
     if (this.#mustRebuild || this.#isDamaged) {
@@ -391,7 +391,7 @@ export class Wallet {
     } else if (this.#mustStore) this.#store()
   }
 
-  /** Stores the events behind the ledger, if they changed. */
+  /** Stores the events after the ledger if they changed. */
   storeTail(): void {
     this.#tail.store(this.#ledger.unsettled)
   }
@@ -415,7 +415,7 @@ export class Wallet {
     if (count - this.#pnlEvents >= threshold) await this.#forward(source, signal)
   }
 
-  /** The time of the last event in the venue's answers, when none of the newly settled ones is in them. */
+  /** Time of the last event in the venue's answers, if they contain none of the newly settled ones. */
   #listedBefore(unlistedCount: number): TimeMs | null {
     const { listedToMs } = this.#record
     if (listedToMs !== null || unlistedCount === 0) return listedToMs
@@ -423,7 +423,7 @@ export class Wallet {
     return position < 0 ? TIME_ZERO : this.#ledger.at(position).timeMs
   }
 
-  /** Brings the tally up to the settled events, with the facts of markets, and stores it. */
+  /** Advances the PnlState to the last settled event with current market facts, and stores it. */
   async #applySettledEvents(source: WalletSource, signal: AbortSignal): Promise<void> {
     await this.#forward(source, signal)
     await this.#resolveOpen(source, signal)
@@ -432,11 +432,11 @@ export class Wallet {
       const options = { fetchMarkets: source.fetchMarkets, signal }
       this.#setPnlState(await rebuilt(this.#parts, this.#ledger, options))
       await this.#resolveOpen(source, signal)
-      // The rebuilt tally was made with all facts that are known now: no second rebuild is needed.
+      // The rebuilt PnlState used all facts known now: no second rebuild is needed.
       this.#mustRebuild = false
     }
     if (this.#mustStore) {
-      // The copy of a large tally, its figures, and the rest of a reading take a turn of the loop each.
+      // Copying a large PnlState, its figures, and the rest of a sync take one tick each.
       await nextTurn()
       this.#shownOrSettled()
       await nextTurn()
@@ -475,12 +475,15 @@ export class Wallet {
       this.#pnlBytes = packed.bytes.byteLength
     }
     this.#change()
-    // A tally that was brought forward on this thread is stored with the next change.
+    // A PnlState that was advanced on this thread is stored with the next change.
     if (packed !== null) this.#store()
     else this.#mustStore = true
   }
 
-  /** Applies facts of markets that became known, or were resolved, while the wallet was on disk or a thread was at work. */
+  /**
+   * Applies market facts that became known, or markets that resolved, while the wallet was on disk or a worker was
+   * running.
+   */
   async #resolveOpen(source: WalletSource, signal: AbortSignal): Promise<void> {
     const changedFacts = await newFacts(this.#parts, this.#pnlState, { ...source, signal })
     const yielder = new EventLoopYielder(this.#parts.clock)
@@ -491,8 +494,8 @@ export class Wallet {
   }
 
   /**
-   * Stores the figures, and the tally only while it is small: a large one is stored as the thread packs it; what it lacks
-   * is brought forward, or resolved, when the wallet comes back.
+   * Stores the figures, and the PnlState only if it is small. A large one is stored as the worker packs it. Missing
+   * events and facts are applied when the wallet is loaded again.
    */
   #store(): void {
     const { table, clock } = this.#parts
@@ -509,7 +512,7 @@ export class Wallet {
     this.#parts.onStored(this.#record)
   }
 
-  /** The shown tally, by which the wallet ranks; that of the settled events when the ledger cannot be read. */
+  /** The shown PnlState, by which the wallet ranks; that of the settled events if the ledger cannot be read. */
   #shownOrSettled(): PnlState {
     try {
       return this.shown
@@ -520,17 +523,17 @@ export class Wallet {
     }
   }
 
-  // What changes between readings
+  // Changes between syncs
 
-  /** A live fill came: it is shown from now on, unless the last reading has it. */
+  /** Shows a live fill from now on, unless the last sync contains it. */
   noteFill(fill: WalletEvent): void {
     this.#tail.noteFill(fill)
     this.#showUnsettled()
   }
 
   /**
-   * Adds trades of our own log, for a wallet of which the venue's answers have nothing, or less than before: all of them
-   * when no other event is known, else those behind the ledger.
+   * Adds trades of our own log, for a wallet of which the venue's answers have nothing or less than before. Adds all of
+   * them if no other event is known, else those after the ledger.
    */
   addEvents(events: readonly WalletEvent[]): void {
     if (this.isEmpty)
@@ -546,7 +549,9 @@ export class Wallet {
     this.#parts.table.put(this.#record)
   }
 
-  /** The last settled events, for comparison: log and history may have one event at slightly different times. */
+  /**
+   * The last settled events, for comparison: the log and the history may state slightly different times for an event.
+   */
   #lastSettled(): readonly WalletEvent[] {
     const { count } = this.#ledger
     try {
@@ -563,7 +568,7 @@ export class Wallet {
     this.#tail.noteRepeat(fill)
   }
 
-  /** Makes the next reading one of the whole history. */
+  /** Makes the next sync a full resync. */
   resyncAll(): void {
     this.#mustResync = true
     this.#change()
@@ -574,7 +579,7 @@ export class Wallet {
     const applied = this.#pnlState.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
-    // The copy may have markets that the tally lacks.
+    // The copy may have markets that the PnlState lacks.
     const isShown = this.#shown !== null && this.#shown !== this.#pnlState
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()
@@ -592,7 +597,7 @@ export class Wallet {
 
   // Damage
 
-  /** A block cannot be read: the next reading rebuilds the ledger. */
+  /** Marks the ledger as damaged: the next sync rebuilds it. */
   noteDamage(error: LedgerDamage): void {
     this.#isDamaged = true
     this.#parts.log.error({ err: error }, 'the ledger of a wallet is damaged and read anew')

@@ -1,6 +1,6 @@
-// The owner of all wallets, called directly: finds the wallet of an address, decides when a wallet is read from the venue,
-// which wallets are in memory and followed, and ranks them. A request is answered with what is known: at once when that is
-// young, else after waiting a little for a reading, which requests for the same wallet share and which goes on in any case.
+// All wallets: finds the wallet of an address, schedules syncs, chooses which wallets are in memory and followed, and
+// ranks them. A request is answered at once if the known data is fresh. Otherwise it waits briefly for a sync, which
+// all requests for the wallet share and which continues in any case.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { WalletFillEvent } from '../../engine/events.ts'
@@ -39,48 +39,54 @@ import { type WarmWallet, WarmWallets } from './warm-wallets.ts'
 
 export interface WalletsParts extends Pick<WalletMarketParts, 'view' | 'marketsOfEvent'> {
   readonly storage: Pick<Storage, 'wallets' | 'whales' | 'trades'>
-  /** The venue whose trades name wallets; null: there is none. */
+  /** The venue whose trades name wallets; null: none. */
   readonly venue: VenueKey | null
-  /** Null when the catalogue does not know the market. */
+  /** Null if the catalogue does not have the market. */
   readonly market: (number: MarketNumber) => MarketView | null
   readonly port: WalletPort
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** Bounds that a test may set. */
+  /** Limits for tests. */
   readonly warmBytesMax?: number
   readonly followedMax?: number
 }
 
-/** What is asked of a venue; the feed says whether its stream names wallets. */
+/** The required parts of a venue. The feed reports whether its stream names wallets. */
 type AttachedVenue = Pick<Venue, 'wallets' | 'catalog'> & {
   readonly feed: { health(): Pick<FeedHealth, 'tradesSource'> }
 }
 
 /**
- * A wallet that was read so lately is shown as it is. Otherwise the request waits for the next reading, since the stream has
- * no splits, merges or redemptions: an answer without doubts trails the venue's by no more than this and the reading.
+ * A wallet synced within this time is shown as it is. Otherwise the request waits for the next sync, because the stream
+ * lacks splits, merges and redemptions. An answer without issues is at most this much older than the venue's, plus the
+ * sync.
  */
 const YOUNG_MS = 5_000
-/** At a request so long after a reading that lacked a live fill the wallet is read again. */
+/** A request this long after a sync that lacked a live fill syncs the wallet again. */
 const UNLISTED_FILL_MS = 2_000
-/** The maintenance reads a wallet again whose oldest unsettled event is so old, which settles the event. */
+/** Housekeeping syncs a wallet whose oldest unsettled event is this old, which settles the event. */
 const LATE_MS = 300_000
-/** Live fills are stored after so long: a kill loses no more of them, and only those that the venue forgets as well. */
+/** Interval of storing live fills. A kill loses at most these, and only if the venue loses them as well. */
 const STORE_TAILS_MS = 500
-/** Readings that one request waits for, when fills come meanwhile or a reading began long ago. */
+/** Maximum syncs that one request waits for, if fills arrive meanwhile or a sync began long ago. */
 const WAITS_MAX = 3
-/** A command waits so long for the venue's own count; with the time for the wallet itself that is below its limit. */
+/**
+ * Time that a command waits for the venue's count. Together with the wait for the wallet it is below the command's
+ * limit.
+ */
 const COMPARE_MS = 1_000
-/** Our own log of trades is searched at most so often for one wallet. */
+/** Minimum time between two searches of our own log for one wallet. */
 const OWN_EVERY_MS = MINUTE_MS
 const HOUSEKEEPING_EVERY_MS = MINUTE_MS
-/** Overdue wallets that the maintenance reads in a minute, and followed ones without live fills: the quota is for requested
- * wallets. */
+/**
+ * Overdue wallets, and followed ones without live fills, that housekeeping syncs per minute: the quota is for requested
+ * wallets.
+ */
 const OVERDUE_MAX = 8
 
 export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
-  /** The watcher of updates, for whales on the stream; `onWhaleRow` takes the other rows. */
+  /** Publisher watcher for streamed whales; `onWhaleRow` takes the other rows. */
   readonly watcher: Watcher = {
     name: 'wallets',
     onUpdate: (update) => update.kind === 'whale' && this.#whales.note(update.whale),
@@ -99,7 +105,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   readonly #catchUps: WalletCatchUps
   readonly #resyncs: FullResyncs
   readonly #ownTrades: WalletOwnTrades
-  /** Wallets with live fills that are not on disk yet, until the timer. */
+  /** Wallets with live fills that are not on disk yet. */
   readonly #unstored = new Set<WarmWallet>()
   #stopStoring: StopTimer | null = null
   readonly #stopping = new AbortController()
@@ -162,7 +168,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     )
   }
 
-  /** Loads the known wallets; those requested within a day are followed once the venue is open. */
+  /** Loads the known wallets. Those requested within a day are followed once the venue is open. */
   start(): void {
     const { storage, clock } = this.#parts
     const nowMs = clock.nowMs()
@@ -180,7 +186,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#timers.push(clock.every(HOUSEKEEPING_EVERY_MS, () => this.#housekeeping()))
   }
 
-  /** Takes an open venue; does nothing for one without wallets. */
+  /** Takes an open venue; ignores one without wallets. */
   attach({ wallets, catalog, feed }: AttachedVenue): void {
     if (wallets === null) return
     this.#hasLiveFills = () => feed.health().tradesSource !== 'last_trade_price'
@@ -191,7 +197,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#follows.attach(wallets)
   }
 
-  /** Ends the readings, stores what came, and closes the thread. */
+  /** Ends the syncs, stores received data, and closes the worker. */
   async stop(): Promise<void> {
     for (const stop of this.#timers) stop()
     this.#catchUps.stop()
@@ -221,7 +227,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#ranking.page(query)
   }
 
-  /** For operators: a wallet with its differences from the venue's own count, where that is known in time. */
+  /** For operators: a wallet with its differences from the venue's count, if that arrives in time. */
   async inspect(address: WalletAddress) {
     const { clock } = this.#parts
     const { signal } = this.#stopping
@@ -259,7 +265,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     }
   }
 
-  // Looking
+  // Queries
 
   async #openView(warm: WarmWallet, request: WalletRequest): Promise<WalletView> {
     const { deadline } = request
@@ -268,11 +274,11 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const nowMs = clock.nowMs()
     warm.requestedMs = clock.monotonicMs()
     wallet.noteRequest(nowMs)
-    // Before the reading, so that no fill is missed between.
+    // Before the sync, so that no fill between the two is missed.
     this.#follows.noteRequest(wallet.record.proxy, nowMs)
     for (let tries = 1; ; tries += 1) {
       const isTimely = await this.#refreshed(warm, request)
-      // An empty answer of the venue proves nothing: our own log of trades is searched.
+      // An empty answer of the venue is not conclusive: our own log of trades is searched.
       if (wallet.isEmpty) await deadline.wait(this.#addOwnTrades(warm))
       if (!wallet.hasData) throw unavailable('nothing of that wallet is known yet')
       try {
@@ -296,7 +302,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return view
   }
 
-  /** Says in the ranking what the wallet's own answer would say. */
+  /** Sets the completeness in the ranking to that of the wallet's own answer. */
   #rankCompleteness(warm: WarmWallet): void {
     const { wallet } = warm
     const isComplete = wallet.isComplete && this.#isSound(warm) && this.#hasLiveFills()
@@ -308,8 +314,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Whether what is known is young enough, if necessary after waiting for a reading: some seconds old at most, and younger
-   * than the wallet's last live fill. Fills that the venue's history lacks are read again in the background.
+   * Returns whether the known data is fresh, after waiting for a sync if necessary: a few seconds old at most, and
+   * newer than the wallet's last live fill. Fills that the venue's history lacks are synced again in the background.
    */
   async #refreshed(warm: WarmWallet, request: WalletRequest): Promise<boolean> {
     const { wallet } = warm
@@ -335,7 +341,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return this.#parts.clock.monotonicMs() - (freshMs ?? 0)
   }
 
-  /** Waits for the reading under way, and for another one when that began long ago, or before the last fill. */
+  /** Waits for the running sync, and for another one if that began long ago or before the last fill. */
   async #caughtUp(warm: WarmWallet, { deadline, requester }: WalletRequest): Promise<boolean> {
     for (let waits = 0; waits < WAITS_MAX; waits += 1) {
       const sync =
@@ -346,9 +352,9 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     return false
   }
 
-  // Reading
+  // Sync
 
-  /** In the background after a reading: our own log, a reading of everything, the venue's own count, the profile. */
+  /** In the background after a sync: our own log, a full resync, the venue's count, the profile. */
   #afterSync(warm: WarmWallet, source: SyncSource): void {
     const { wallet } = warm
     this.#rankCompleteness(warm)
@@ -358,7 +364,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     this.#addresses.renew(warm, source.wallets)
   }
 
-  /** Adds what our own log of trades knows of a wallet; at most once in `OWN_EVERY_MS`. */
+  /** Adds a wallet's trades of our own log; at most once per `OWN_EVERY_MS`. */
   async #addOwnTrades(warm: WarmWallet): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (warm.ownMs !== null && nowMs - warm.ownMs < OWN_EVERY_MS) return
@@ -377,17 +383,17 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     const isDifferent = await this.#comparisons.compareIfDue(warm, { wallets, resync }, signal)
     this.#rankCompleteness(warm)
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
-    // When the venue's answers lack kept events, its count does too: the readings for that are enough.
+    // If the venue's answers lack stored events, its count lacks them too: their own resyncs are enough.
     const isRead = isDifferent && isHere && !this.#isLacking(warm.wallet)
     if (isRead && this.#resyncs.schedule(warm.wallet, 'differs')) this.#syncInBackground(warm)
   }
 
-  /** Reads the wallet in the background once the reading under way is over. */
+  /** Syncs the wallet in the background after the running sync. */
   #syncSoon(warm: WarmWallet): void {
     void Promise.resolve(warm.sync).then(() => this.#syncInBackground(warm))
   }
 
-  /** Reads the wallet in the background; null: not now, or the wallet has left the memory. */
+  /** Syncs the wallet in the background; null: not now, or the wallet was evicted. */
   #syncInBackground(warm: WarmWallet): Promise<boolean> | null {
     const isHere = this.#warm.peek(warm.wallet.record.proxy) === warm
     if (this.#source === null || !isHere) return null
@@ -430,8 +436,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 
   /**
-   * Every minute: unfollows wallets, ends the hour in the ranking, and reads wallets with something to put right, and some
-   * of those whose live fills the venue's history should have by now, or which the stream repeated.
+   * Every minute: unfollows wallets, rolls the ranking to the next hour, and syncs some wallets. These need a repair,
+   * have live fills that the venue's history should contain by now, or have repeated fills.
    */
   #housekeeping(): void {
     const nowMs = this.#parts.clock.nowMs()
@@ -443,7 +449,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     for (const warm of this.#warm.all()) {
       const { wallet } = warm
       const isLate = (wallet.ledger.unsettled[0]?.timeMs ?? nowMs) < nowMs - LATE_MS
-      // A reading under way may be the one that is needed.
+      // The running sync may be the one that is needed.
       const isFree = warm.sync === null && this.#isLacking(wallet)
       const isLost = isFree && this.#resyncs.schedule(wallet, 'lacking')
       const isOverdue = isLate || isLost || wallet.tail.hasRepeat
@@ -454,7 +460,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
     if (!this.#hasLiveFills()) this.#syncFollowed()
   }
 
-  /** Reads the followed wallets that were read longest ago, since no stream brings their fills. */
+  /** Syncs the followed wallets with the oldest sync, because no stream delivers their fills. */
   #syncFollowed(): void {
     const followed = [...this.#warm.all()]
       .filter(({ wallet, sync }) => sync === null && this.#follows.has(wallet.record.proxy))
@@ -465,8 +471,8 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   // Fills, whales and listings
 
   /**
-   * A fill of the stream; ignored unless its wallet is followed. An equal second one is more often a repeated message than
-   * another fill: it counts once until the history, which is read soon, has it twice.
+   * Takes a fill of the stream; ignores it if its wallet is not followed. An equal second fill is usually a repeated
+   * message. It counts once until the history, which is read soon, contains it twice.
    */
   noteFill({ wallet, fill }: WalletFillEvent): void {
     if (!this.#follows.has(wallet)) return
@@ -507,7 +513,7 @@ export class Wallets implements WalletsView, CatalogWatcher, WhaleWatcher {
   }
 }
 
-/** Equal in every field of the stream; the role is ours, and may have become known in between. */
+/** Equal in every field of the stream. The role is derived and may have become known in between. */
 function isSameFill(one: WalletEvent, other: WalletEvent): boolean {
   if (one.txHash !== other.txHash || one.token !== other.token || one.kind !== other.kind)
     return false

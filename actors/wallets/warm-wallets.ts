@@ -1,5 +1,5 @@
-// The wallets in memory (warm wallets) with all that belongs to each, the one requested longest ago first; bounded by
-// bytes, not by number, since one wallet may be as large as thousands.
+// The wallets in memory (warm wallets), least recently used first. Bounded by bytes instead of number, because one
+// wallet may be as large as thousands of others.
 
 import type { WalletAddress } from '../../engine/ids.ts'
 import { walletWarmBytesMax } from '../../engine/limits.ts'
@@ -9,16 +9,16 @@ import type { WalletValuation } from './valuation.ts'
 /** Times are monotonic; null: never. */
 export interface WarmWallet extends Compared {
   readonly valuation: WalletValuation
-  /** The reading under way; resolves to whether the venue answered. */
+  /** The running sync; resolves to whether the venue answered. */
   sync: Promise<boolean> | null
-  /** When the last reading that the venue answered began, and when the last one failed. */
+  /** Start of the last sync that the venue answered, and time of the last failure. */
   freshMs: number | null
   failedMs: number | null
-  /** When a user last requested the wallet. */
+  /** Last request by a user. */
   requestedMs: number | null
-  /** When our own log of trades was last searched for it. */
+  /** Last search of our own log of trades. */
   ownMs: number | null
-  /** When the venue was last asked for the profile. */
+  /** Last request for the profile. */
   profiledMs: number | null
 }
 
@@ -47,7 +47,7 @@ export class WarmWallets {
     return this.#warm.get(proxy)?.warm ?? null
   }
 
-  /** Returns the wallet, and puts it behind all others: it is evicted last. */
+  /** Returns the wallet and marks it as most recently used. */
   use(proxy: WalletAddress): WarmWallet | null {
     const entry = this.#warm.get(proxy)
     if (entry === undefined) return null
@@ -70,7 +70,10 @@ export class WarmWallets {
     entry.bytes = bytes
   }
 
-  /** Evicts the wallets requested longest ago until the others fit; a wallet that is being read stays, and so does the last. */
+  /**
+   * Evicts the least recently used wallets until the others fit. A wallet with a running sync stays, and so does the
+   * last one.
+   */
   overflow(): readonly WarmWallet[] {
     const evicted: WarmWallet[] = []
     for (const [proxy, { warm, bytes }] of this.#warm) {

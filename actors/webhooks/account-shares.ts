@@ -1,5 +1,5 @@
-// What the webhooks of each account use of its share: attempts under way and begun a second, events taken a second, pending
-// deliveries. An event that exceeds the share is refused before its body and its row are written.
+// Usage of each account's webhook share: running attempts, attempts and events per second, and pending deliveries. An
+// event beyond the share is rejected before its body and row are written.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import type { AccountId } from '../../engine/ids.ts'
@@ -7,14 +7,14 @@ import { attemptsPerAccountMax } from '../../engine/limits.ts'
 import { TokenLevel, type WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Seconds of the rate that may be taken at once: so long an event waits at most before its first attempt. */
+/** Event burst in seconds of the rate: the maximum wait of an event before its first attempt. */
 const EVENT_BURST_S = 60
-/** Seconds of the rate that may be attempted at once. */
+/** Attempt burst in seconds of the rate. */
 const ATTEMPT_BURST_S = 5
-/** Pending deliveries of an account are counted anew after this, and added up in between. */
+/** Interval of recounting an account's pending deliveries; in between they are summed up. */
 const RECOUNT_MS = 1_000
 
-/** The use of one account's share. */
+/** Usage of one account's share. */
 class AccountUse {
   readonly queues = new Set<DeliveryQueue>()
   readonly events = new TokenLevel()
@@ -31,10 +31,10 @@ export class AccountShares {
   readonly #clock: Clock
   readonly #shareOf: (account: AccountId) => WebhookShare
   readonly #onCapacity: (account: AccountId) => void
-  /** Of accounts with webhooks, and of accounts that removed them a minute ago. */
+  /** Accounts with webhooks, and accounts that removed them within the last minute. */
   readonly #uses = new Map<AccountId, AccountUse>()
 
-  /** `onRoom`: an account that had used up its attempts has one again. */
+  /** `onCapacity`: an account without attempts has one again. */
   constructor(parts: {
     clock: Clock
     shareOf: (account: AccountId) => WebhookShare
@@ -53,19 +53,22 @@ export class AccountShares {
     this.#useOf(queue).queues.delete(queue)
   }
 
-  /** Accounts with webhooks; at least 1. */
+  /** Number of accounts with webhooks; at least 1. */
   get accountCount(): number {
     let count = 0
     for (const { queues } of this.#uses.values()) if (queues.size > 0) count += 1
     return Math.max(count, 1)
   }
 
-  /** Webhooks of the account; at least 1. */
+  /** Number of webhooks of the account; at least 1. */
   queueCountOf(queue: DeliveryQueue): number {
     return Math.max(this.#useOf(queue).queues.size, 1)
   }
 
-  /** Forgets accounts without webhooks whose share is unused again; before that, new webhooks would have it twice. */
+  /**
+   * Removes accounts without webhooks once their share is unused. Earlier removal would double the share of new
+   * webhooks.
+   */
   removeUnused(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [account, { queues, events, underWay, stopTimer }] of this.#uses) {
@@ -79,8 +82,8 @@ export class AccountShares {
   // Events
 
   /**
-   * Whether one more event may be taken for a webhook. The upper half of the account's tokens is for whichever webhook comes
-   * first; of the lower half each webhook has its part, so that a busy one leaves events to the others.
+   * Returns whether one more event may be taken for a webhook. The upper half of the account's tokens is shared first
+   * come, first served. The lower half is divided between the webhooks, so that a busy one leaves events to the others.
    */
   admits(queue: DeliveryQueue): boolean {
     const nowMs = this.#clock.monotonicMs()
@@ -94,7 +97,7 @@ export class AccountShares {
     return pendingCount < share.pendingMax / count && pendingBytes < share.pendingBytesMax / count
   }
 
-  /** A delivery was made. */
+  /** Records a created delivery. */
   noteEvent(queue: DeliveryQueue, byteCount: number): void {
     const use = this.#useOf(queue)
     const { deliveriesPerSecond: rate } = this.#shareOf(queue.webhook.accountId)

@@ -1,5 +1,5 @@
-// One attempt of a delivery: what is posted, and what an outcome makes of the delivery. Pure but for the secrets, which are
-// opened for the moment of signing.
+// One attempt of a delivery: the posted headers, and the delivery's state after an outcome. Secrets are opened only
+// while signing.
 
 import type { Random } from '../../engine/random.ts'
 import { type TimeMs, toSeconds } from '../../engine/units.ts'
@@ -9,13 +9,13 @@ import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
 import { signatureHeaders } from '../../engine/webhooks/signature.ts'
 import type { Delivery, StoredDelivery, Webhook } from '../../engine/webhooks/webhook.ts'
 
-/** Characters kept of a failure's text. */
+/** Characters stored of an error text. */
 const ERROR_CHARACTERS_MAX = 200
 const GONE = 410
 
 /**
- * The headers of an attempt at `nowMs`. Throws when the stored secret does not open; a secret that was rotated out and does
- * not open is left out.
+ * The headers of an attempt at `nowMs`. Throws if the stored secret cannot be opened. Skips a previous secret that
+ * cannot be opened.
  */
 export function headersOf(
   webhook: Webhook,
@@ -33,7 +33,7 @@ export function headersOf(
 }
 
 export interface AttemptTimes {
-  /** When the attempt began. */
+  /** Start of the attempt. */
   readonly atMs: TimeMs
   readonly nowMs: TimeMs
   readonly durationMs: number
@@ -42,11 +42,11 @@ export interface AttemptTimes {
 interface AttemptResult {
   readonly delivery: Delivery
   readonly isSuccess: boolean
-  /** The receiver answered 410: the webhook is to be disabled. */
+  /** The receiver answered 410: the webhook must be disabled. */
   readonly isGone: boolean
 }
 
-/** What a delivery is after an attempt. */
+/** The delivery after an attempt. */
 export function applyOutcome(
   record: Delivery,
   outcome: PostOutcome,

@@ -1,5 +1,5 @@
-// The attempts under way, with their bounds: of all webhooks, of those that fail or are slow, of a host.
-// Begins an attempt, measures it, and passes its outcome on.
+// Begins and measures attempts, and reports their outcomes. Bounds running attempts over all webhooks, over failing or
+// slow ones, and per host.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { AccountId } from '../../engine/ids.ts'
@@ -25,12 +25,12 @@ interface AttemptParts {
   readonly shares: AccountShares
 }
 
-/** A finished attempt; `isAborted`: by this process, so the outcome says nothing about the receiver. */
+/** A finished attempt. `isAborted`: aborted by this process, so the outcome is no evidence about the receiver. */
 export interface Finished {
   readonly record: StoredDelivery
   readonly outcome: PostOutcome
   readonly times: AttemptTimes
-  /** Where it was sent: the webhook's URL may have changed since. */
+  /** The host that it was sent to: the webhook's URL may have changed since. */
   readonly host: string
   readonly isAborted: boolean
 }
@@ -57,7 +57,7 @@ export class Attempts implements AttemptCapacity {
     return this.#count < attemptsMax
   }
 
-  /** Less than half of the places are taken. */
+  /** Less than half of the attempt slots are in use. */
   get isQuiet(): boolean {
     return this.#count < attemptsMax / 2
   }
@@ -74,12 +74,12 @@ export class Attempts implements AttemptCapacity {
     return (this.#byHost.get(host) ?? 0) < attemptsPerHostMax
   }
 
-  /** `isSuspect` changed: the attempts under way of the queue count with the others of its kind. */
+  /** `isSuspect` changed: recounts the queue's running attempts. */
   noteSuspect({ isSuspect, underWay }: DeliveryQueue): void {
     this.#suspectCount += isSuspect ? underWay.size : -underWay.size
   }
 
-  /** Sends a delivery; the outcome comes in a later turn. */
+  /** Sends a delivery; the outcome arrives in a later tick. */
   begin(queue: DeliveryQueue, record: StoredDelivery, atMs: TimeMs): void {
     const { clock, caller, log } = this.#parts
     const { webhook, host } = queue

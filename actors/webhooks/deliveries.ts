@@ -1,6 +1,7 @@
-// Sends the deliveries in the outbox: accounts, hosts and webhooks take turns (delivery-rotation.ts), a bounded number of attempts is under way at once, a delivery is
-// sent only when it is committed and marked only when it was sent, so that a crash repeats and never loses. Everything
-// waits in the outbox; memory holds a window of it. An attempt is bounded in time by the Caller.
+// Sends the deliveries of the outbox, in rotation over accounts, hosts and webhooks (delivery-rotation.ts), with a
+// bounded number of running attempts. A delivery is sent only after its commit and marked only after it was sent, so
+// that a crash repeats deliveries and never loses one. Memory holds a window of the outbox. The Caller limits the
+// duration of attempts.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -38,20 +39,22 @@ import { Attempts, type Finished } from './attempts.ts'
 import { DeliveryRotation } from './delivery-rotation.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
 
-/** In one turn of the loop deliveries are sent for at most so long, in at most so many steps. */
+/** Maximum time and number of sends per event-loop tick. */
 const PUMP_MS_MAX = 2
 const PUMP_COUNT_MAX = 64
-/** Due times are of the calendar, which may jump: no sleep is longer than this. */
+/** Due times are calendar times, and the clock may jump: no timer is longer than this. */
 const SLEEP_MS_MAX = MINUTE_MS
-/** Deliveries dropped in the turn of one new event, when there are more than the bound. */
+/** Maximum deliveries dropped per new event when there are too many. */
 const DROPPED_PER_EVENT_MAX = 4
-/** A webhook at its bound finishes a delivery with every event, faster than the housekeeping removes them: after so many
- * the oldest finished ones are removed at once. */
+/**
+ * A webhook at its limit finishes a delivery with every event, faster than housekeeping removes them. After this many
+ * the oldest finished ones are removed at once.
+ */
 const DROPPED_PER_PRUNE = 16
-/** Counts of throttled events are written after this at the latest, of so many webhooks at a time. */
+/** Maximum delay of writing throttle counts, and webhooks per write. */
 const THROTTLED_SAVED_MS = 1_000
 const THROTTLED_SAVED_MAX = 256
-/** A failed commit is asked for again after this. */
+/** Delay of the retry after a failed commit. */
 const COMMIT_RETRY_MS = 5_000
 
 interface DeliveryParts {
@@ -64,12 +67,12 @@ interface DeliveryParts {
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
   readonly bodies: Pick<WebhookBodies, 'types'>
-  /** Makes a webhook inactive; its changed record comes back through `put`. */
+  /** Disables a webhook; its changed record comes back through `put`. */
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
-  /** A host answered a test with a 2xx; `webhook` may be out of date. */
+  /** A host answered a test with a 2xx; `webhook` may be outdated. */
   readonly verify: (webhook: Webhook) => void
   readonly shareOf: (account: AccountId) => WebhookShare
-  /** For tests; `pendingPerWebhookMax` and `pendingTotalMax` unless given. */
+  /** For tests; defaults `pendingPerWebhookMax` and `pendingTotalMax`. */
   readonly pendingMax?: number
   readonly pendingTotalMax?: number
 }
@@ -77,13 +80,13 @@ interface DeliveryParts {
 export class Deliveries {
   readonly #parts: DeliveryParts
   readonly #expiring: ReadonlySet<WebhookEventType>
-  /** The types that owners ask for by hand. */
+  /** Types that are created only on request. */
   readonly #onDemand: ReadonlySet<WebhookEventType>
-  /** Pending deliveries that the webhooks of one account may have together, as `shareRoom` decided last. */
+  /** Maximum pending deliveries of one account over its webhooks, as `updatePendingMax` set it. */
   #accountPendingMax = Number.POSITIVE_INFINITY
   readonly #queues = new Map<WebhookNumber, DeliveryQueue>()
   readonly #sleeping = new Map<DeliveryQueue, StopTimer>()
-  /** Queues with deliveries of this turn, which are not committed yet. */
+  /** Queues with uncommitted deliveries of this tick. */
   readonly #uncommitted = new Set<DeliveryQueue>()
   /** Queues with throttled events that the outbox has not counted. */
   readonly #throttled = new Set<DeliveryQueue>()
@@ -128,14 +131,14 @@ export class Deliveries {
     return pending
   }
 
-  /** Begins to send; first what the last run left. */
+  /** Starts sending, beginning with deliveries of the last run. */
   start(): void {
     this.#isRunning = true
     for (const queue of this.#queues.values()) if (queue.pendingCount > 0) this.#rotation.add(queue)
     this.#pump()
   }
 
-  /** Aborts the attempts under way; their deliveries stay pending. Only new events are written afterwards. */
+  /** Aborts running attempts; their deliveries stay pending. Only new events are written afterwards. */
   stop(): void {
     this.#isRunning = false
     this.#stopContinuation?.()
@@ -152,7 +155,7 @@ export class Deliveries {
 
   // Webhooks
 
-  /** Takes a webhook, or its changed record; when it became active, its failures are forgotten. */
+  /** Takes a new or changed webhook. Resets its failures if it became active. */
   put(webhook: Webhook): void {
     const queue = this.#queues.get(webhook.number)
     if (queue === undefined) {
@@ -162,7 +165,7 @@ export class Deliveries {
       return
     }
     const isActivated = webhook.isActive && !queue.webhook.isActive
-    // Its turns are kept by host.
+    // The rotation is keyed by host, so the queue is removed before its host changes.
     const isWaiting = this.#rotation.remove(queue)
     queue.webhook = webhook
     queue.host = hostOf(webhook)
@@ -172,7 +175,10 @@ export class Deliveries {
     this.#wake(queue)
   }
 
-  /** Ends a webhook: attempts are aborted and none follows. Its deliveries are removed by the housekeeping (maintenance.ts). */
+  /**
+   * Ends a webhook: aborts its attempts and begins no more. Housekeeping removes its deliveries
+   * (outbox-housekeeping.ts).
+   */
   close(number: WebhookNumber): void {
     const queue = this.#queues.get(number)
     if (queue === undefined) return
@@ -186,7 +192,7 @@ export class Deliveries {
     for (const controller of queue.underWay.values()) controller.abort()
   }
 
-  /** The queues of all webhooks; webhooks may come and go during the walk. */
+  /** The queues of all webhooks, which may change during the iteration. */
   queues(): IterableIterator<DeliveryQueue> {
     return this.#queues.values()
   }
@@ -198,8 +204,8 @@ export class Deliveries {
   // Shares
 
   /**
-   * Whether one more event may be made for a webhook; one that may not is counted as throttled. Call it before the body is
-   * written: an event beyond the share of its account costs a count.
+   * Returns whether one more event may be created for a webhook; counts it as throttled if not. Call it before the body
+   * is written, so that an event beyond the account's share costs only a count.
    */
   admits(number: WebhookNumber): boolean {
     const queue = this.#queues.get(number)
@@ -213,7 +219,7 @@ export class Deliveries {
     return false
   }
 
-  /** Counts the throttled events of a webhook in the outbox now. */
+  /** Writes the webhook's throttle count to the outbox now. */
   saveThrottled(number: WebhookNumber): void {
     const queue = this.#queues.get(number)
     if (queue !== undefined) this.#saveThrottledOf(queue)
@@ -237,7 +243,7 @@ export class Deliveries {
   }
 
   #saveThrottledOf(queue: DeliveryQueue): void {
-    // A full disk may take it later.
+    // A full disk may accept it later.
     if (!this.#parts.outbox.throttle(queue.webhook.number, queue.throttledCount)) return
     queue.throttledCount = 0
     this.#throttled.delete(queue)
@@ -246,8 +252,8 @@ export class Deliveries {
   // Deliveries
 
   /**
-   * Puts a pending delivery into the outbox; it is sent once it is committed. `originMs`: when its event reached us. Null
-   * when the webhook has that event already, or the disk takes no more. Beyond the bound the oldest is dropped.
+   * Puts a pending delivery into the outbox; it is sent after its commit. `originMs`: receive time of its event. Null
+   * if the webhook already has that event or the disk is full. Drops the oldest delivery beyond the limit.
    */
   create(
     number: WebhookNumber,
@@ -295,26 +301,26 @@ export class Deliveries {
   }
 
   /**
-   * Called at leisure: while all webhooks together have more pending deliveries than the disk should hold, each account may
-   * have an equal share of that, so that one account's dead endpoints do not take the room of others.
+   * Called periodically. While all webhooks together have more pending deliveries than the disk should hold, each
+   * account is limited to an equal share. So one account's dead endpoints do not use up the space of others.
    */
   updatePendingMax(): void {
     const { pendingMax = pendingPerWebhookMax, pendingTotalMax: most = pendingTotalMax } =
       this.#parts
     this.#shares.removeUnused()
-    // Few webhooks can never have too many, and need no count.
+    // Few webhooks can never have too many and need no count.
     const isOver = this.#queues.size * pendingMax > most && this.#pendingTotal() > most
     this.#accountPendingMax = isOver ? most / this.#shares.accountCount : Number.POSITIVE_INFINITY
   }
 
-  /** Has a delivery that was made in this turn sent before others, and also while the webhook is inactive. */
+  /** Sends a delivery created in this tick before others, even if the webhook is inactive. */
   prioritize(number: WebhookNumber, deliveryNumber: number): void {
     this.#queues.get(number)?.prioritize(deliveryNumber)
   }
 
   /**
-   * Makes a delivery due now, with all its attempts ahead; null when there is none of this number. Throws EngineError
-   * INTERNAL when the disk takes no more.
+   * Makes a delivery due now with all its attempts; null if there is none of this number. Throws EngineError INTERNAL
+   * if the disk is full.
    */
   retry(number: WebhookNumber, deliveryNumber: number): Delivery | null {
     const { outbox, clock } = this.#parts
@@ -322,7 +328,7 @@ export class Deliveries {
     const record = outbox.get(number, deliveryNumber)
     if (queue === undefined || record === null) return null
     const { body: _, ...delivery } = record
-    // A delivery under way is not sent a second time at once.
+    // A delivery with a running attempt is not sent a second time concurrently.
     if (queue.underWay.has(deliveryNumber)) return delivery
     const dueAtMs = clock.nowMs()
     const renewed: Delivery = { ...delivery, status: 'pending', dueAtMs, attempts: 0 }
@@ -335,7 +341,7 @@ export class Deliveries {
     return renewed
   }
 
-  /** Drops pending deliveries that waited too long, at most `rowsMax`; true when there may be more. */
+  /** Drops pending deliveries that waited too long, at most `rowsMax`; true if there may be more. */
   dropOld(queue: DeliveryQueue, rowsMax: number): boolean {
     const nowMs = this.#parts.clock.nowMs()
     for (let dropped = 0; dropped < rowsMax; dropped += 1) {
@@ -349,7 +355,7 @@ export class Deliveries {
 
   // Commits
 
-  /** Asks for one commit a turn, when all deliveries of the turn are written. */
+  /** Requests one commit per tick, after all deliveries of the tick are written. */
   #requestCommit(): void {
     if (this.#isCommitRequested) return
     this.#isCommitRequested = true
@@ -364,7 +370,7 @@ export class Deliveries {
     })
   }
 
-  /** A full disk may take the deliveries later: the commit is asked for again, whether or not another event follows. */
+  /** A full disk may accept the deliveries later: the commit is retried even without another event. */
   #onNotCommitted(batch: readonly { queue: DeliveryQueue }[], error: unknown): void {
     for (const { queue } of batch) if (!queue.isClosed) this.#uncommitted.add(queue)
     if (!this.#isRunning || this.#stopCommitRetry !== null) return
@@ -383,7 +389,7 @@ export class Deliveries {
     this.#pump()
   }
 
-  // Turns
+  // Scheduling
 
   #wake(queue: DeliveryQueue): void {
     this.#ready(queue)
@@ -394,7 +400,7 @@ export class Deliveries {
     if (!queue.isClosed && queue.hasCapacity(this.#attempts.isQuiet)) this.#rotation.add(queue)
   }
 
-  /** Gives webhooks their turns while there is room, a little at a time. */
+  /** Sends for webhooks in rotation while there is capacity, in time slices. */
   #pump(): void {
     const { clock } = this.#parts
     const endsAtMs = clock.monotonicMs() + PUMP_MS_MAX
@@ -415,7 +421,7 @@ export class Deliveries {
   }
 
   #step(queue: DeliveryQueue, nowMs: TimeMs): void {
-    // The webhook may have begun to fail while it waited: it is woken when there is room again.
+    // The webhook may have begun to fail while it waited: it is woken when there is capacity again.
     if (!queue.hasCapacity(this.#attempts.isQuiet)) return
     const next = queue.next(nowMs)
     if (next === null) return this.#sleep(queue, queue.nextDueMs())
@@ -450,7 +456,7 @@ export class Deliveries {
     const result = applyOutcome(record, outcome, times, random)
     const { delivery } = result
     const { number } = queue.webhook
-    // A delivery that was dropped meanwhile stays dropped, and counts once.
+    // A delivery that was dropped in the meantime stays dropped and counts once.
     if (outbox.get(number, record.number)?.status === 'pending') {
       if (delivery.status !== 'pending') this.#end(queue, delivery)
       else outbox.update(number, delivery)
@@ -490,7 +496,7 @@ export class Deliveries {
     this.#parts.outbox.putFailingSince(queue.webhook.number, sinceMs)
   }
 
-  /** A webhook that begins or stops to be suspect goes behind the others of its kind. */
+  /** A webhook whose `isSuspect` changes is queued last among its kind. */
   #noteSuspect(queue: DeliveryQueue, change: () => void): void {
     const wasSuspect = queue.isSuspect
     change()
@@ -499,7 +505,7 @@ export class Deliveries {
     if (this.#rotation.remove(queue)) this.#rotation.add(queue)
   }
 
-  /** Ends a pending delivery; false when the outbox could not store that, and it is still pending. */
+  /** Ends a pending delivery; false if the outbox could not store that and it is still pending. */
   #end(queue: DeliveryQueue, delivery: Delivery): boolean {
     if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
     queue.noteEnded(delivery.number)

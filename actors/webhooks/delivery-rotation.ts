@@ -1,5 +1,5 @@
-// The order in which webhooks send: round robin over accounts, then over the hosts of an account, then over its webhooks for
-// one host. An account or host without a free attempt is passed over until `release`.
+// The order in which webhooks send: round robin over accounts, then over the hosts of an account, then over its
+// webhooks for one host. Skips accounts and hosts without a free attempt until they are released.
 
 import type { AccountId } from '../../engine/ids.ts'
 import type { DeliveryQueue } from './queue.ts'
@@ -12,11 +12,11 @@ export interface AttemptCapacity {
 
 interface AccountRotation {
   readonly id: AccountId
-  /** Hosts with webhooks that wait. */
+  /** Hosts with waiting webhooks. */
   readonly hosts: Map<string, HostQueue>
-  /** Those of them that do not wait for their host. */
+  /** Those of them that do not wait for capacity of their host. */
   readonly ready: Set<HostQueue>
-  /** Out of the rotation until the account is released. */
+  /** Removed from the rotation until the account is released. */
   isFull: boolean
 }
 
@@ -28,14 +28,15 @@ interface HostQueue {
 }
 
 /**
- * One rotation. A full host releases one account at a time, so that a take costs the same however many accounts wait for it.
- * Invariant: while a host has room and accounts wait for it, an account in the rotation has it among its ready hosts.
+ * One rotation. A full host releases one account at a time, so that `take` has constant cost for any number of waiting
+ * accounts. Invariant: while a host has capacity and accounts wait for it, an account in the rotation has it in its
+ * `ready` set.
  */
 class RoundRobin {
   readonly #capacity: AttemptCapacity
   readonly #accounts = new Map<AccountId, AccountRotation>()
   readonly #rotation = new Set<AccountRotation>()
-  /** By host: whose turn is next once it has room. */
+  /** By host: the accounts that wait for capacity, next first. */
   readonly #waiting = new Map<string, Set<HostQueue>>()
 
   constructor(capacity: AttemptCapacity) {
@@ -57,7 +58,7 @@ class RoundRobin {
     if (!account.isFull) this.#rotation.add(account)
   }
 
-  /** False when the webhook does not wait. */
+  /** False if the webhook is not waiting. */
   remove(queue: DeliveryQueue): boolean {
     const hostQueue = this.#accounts.get(queue.webhook.accountId)?.hosts.get(queue.host)
     if (hostQueue === undefined || !hostQueue.queues.delete(queue)) return false
@@ -66,7 +67,7 @@ class RoundRobin {
     return true
   }
 
-  /** Takes out the next webhook whose account and host have room; null: there is none. */
+  /** Removes and returns the next webhook whose account and host have capacity; null: none. */
   take(): DeliveryQueue | null {
     for (const account of this.#rotation) {
       this.#rotation.delete(account)
@@ -93,7 +94,7 @@ class RoundRobin {
     if (account.ready.size > 0) this.#rotation.add(account)
   }
 
-  /** The host has room for one more attempt. */
+  /** The host has capacity for one more attempt. */
   releaseHost(host: string): void {
     for (const hostQueue of this.#waiting.get(host) ?? []) {
       this.#endWait(hostQueue)
@@ -139,7 +140,7 @@ class RoundRobin {
   }
 }
 
-/** The webhooks that have something to send. Those that answer soon and those that fail or are slow alternate. */
+/** The webhooks with something to send. Healthy ones and suspect ones (failing or slow) alternate. */
 export class DeliveryRotation {
   readonly #healthy: RoundRobin
   readonly #suspect: RoundRobin
@@ -150,7 +151,7 @@ export class DeliveryRotation {
     this.#suspect = new RoundRobin(capacity)
   }
 
-  /** Puts a webhook behind those that wait; one that waits already keeps its place. */
+  /** Appends a webhook; one that is already waiting keeps its position. */
   add(queue: DeliveryQueue): void {
     const [own, other] = queue.isSuspect
       ? [this.#suspect, this.#healthy]
@@ -159,12 +160,12 @@ export class DeliveryRotation {
     own.add(queue)
   }
 
-  /** False when the webhook does not wait. */
+  /** False if the webhook is not waiting. */
   remove(queue: DeliveryQueue): boolean {
     return this.#healthy.remove(queue) || this.#suspect.remove(queue)
   }
 
-  /** Takes out the webhook whose turn it is; a suspect one only if `maySuspect`. */
+  /** Removes and returns the next webhook; a suspect one only if `maySuspect`. */
   take(maySuspect: boolean): DeliveryQueue | null {
     const order = this.#isSuspectNext
       ? [this.#suspect, this.#healthy]

@@ -1,6 +1,6 @@
-// Makes events for webhooks from updates: in the turn of the update itself, so that the deliveries are committed with the
-// trade or whale that caused them, or not at all. A body is written once an event, and only when a webhook wants it.
-// Events of some types are not made when their cause is older than 15 minutes.
+// Creates webhook events from updates synchronously, so that deliveries are committed with the trade or whale that
+// caused them, or not at all. A body is written once per event, and only if a webhook matches. Some event types are not
+// created if their cause is older than 15 minutes.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { ArbitrageRefresh, Trade, Update } from '../../engine/events.ts'
@@ -31,11 +31,11 @@ export interface WebhookEventParts {
   readonly bodies: WebhookBodies
   readonly clock: Clock
   readonly metrics: Metrics
-  /** The listing of a market; null when it was forgotten. */
+  /** The listing of a market; null if it was removed. */
   readonly market: (number: MarketNumber) => Pick<MarketSummary, 'eventSlug' | 'category'> | null
 }
 
-/** An update as the cause of an event, with the webhooks that may want it. */
+/** An update as the cause of an event, with its candidate webhooks. */
 interface Event {
   readonly type: EventType
   readonly update: EventUpdate
@@ -46,9 +46,9 @@ interface Event {
 export class WebhookEvents implements Watcher {
   readonly name = 'webhooks'
   readonly #parts: WebhookEventParts
-  /** The event types by the kind of update that causes them. */
+  /** Event types by the kind of update that causes them. */
   readonly #typesByKind = new Map<Update['kind'], readonly EventType[]>()
-  /** The bases of webhooks with a type that compares prices. */
+  /** Price bases of webhooks with a type that compares prices. */
   readonly #bases = new Map<WebhookNumber, PriceBases>()
 
   constructor(parts: WebhookEventParts) {
@@ -66,21 +66,24 @@ export class WebhookEvents implements Watcher {
   }
 
   /**
-   * A whale that is not published (again): smaller than the stream sends, or grown since. A webhook that
-   * was sent it has its event already.
+   * A whale row that is not published (again): smaller than the stream's minimum, or changed since. A webhook that
+   * already got its event gets no second one.
    */
   onWhaleRow(market: MarketRef, whale: StoredWhale): void {
     const { timeMs: venueTimeMs, receivedAtMs } = whale
     this.#take({ kind: 'whale', market, whale, venueTimeMs, receivedAtMs })
   }
 
-  /** An opportunity that grows older may be what a webhook waits for; of thousands each grows four times a second. */
+  /**
+   * An opportunity that reaches a higher age may match a filter. Checked by index first, because each of thousands of
+   * opportunities ages four times a second.
+   */
   onArbitrageRefresh(update: ArbitrageRefresh): void {
     const beforeMs = update.previousPeak?.ageMs ?? 0
     if (this.#parts.index.hasAge(beforeMs, update.peak.ageMs)) this.#take(update)
   }
 
-  /** A webhook that asks for the wallet wants the trade from now on; the others were sent it, or do not want it. */
+  /** The trade now matches webhooks that filter by its wallet; the others were sent it or do not match. */
   onCompletedTrade(
     market: MarketRef,
     trade: Trade,
@@ -122,7 +125,7 @@ export class WebhookEvents implements Watcher {
     for (const bases of this.#bases.values()) bases.remove(market)
   }
 
-  /** A webhook was removed, or has no type with prices any more: its bases leave the memory. */
+  /** Drops the bases of a webhook that was removed or has no price type any more. */
   removeBases(webhook: WebhookNumber): void {
     this.#bases.delete(webhook)
   }
@@ -144,7 +147,7 @@ export class WebhookEvents implements Watcher {
     }
   }
 
-  /** `hasIt`: the webhooks with these filters were sent the event before. */
+  /** `wasSent`: whether webhooks with these filters were already sent the event. */
   #deliver(
     { type, update, happening, candidates }: Event,
     wasSent: ((filters: WebhookFilters) => boolean) | null,
@@ -163,11 +166,11 @@ export class WebhookEvents implements Watcher {
     }
   }
 
-  /** Compares with the price last posted to each webhook; the first price of a market is only kept. */
+  /** Compares with the price last posted to each webhook. The first price of a market is only stored. */
   #deliverPrice(event: Event, price: PriceMicros): void {
     const { type, update, happening, candidates } = event
     const { market, originMs } = happening
-    // The first price is kept as the base of every market that a webhook may want, whatever its filter of changes.
+    // The first price is stored as the base of every market that a webhook may match, regardless of its change filter.
     let greatest: EventFacts | null = null
     let bodies: Map<number, Uint8Array> | null = null
     for (const webhook of candidates) {
@@ -182,7 +185,7 @@ export class WebhookEvents implements Watcher {
       const measured = change === null ? greatest : { ...greatest, change: priceMicros(change) }
       if (!matchesFilters(webhook.filters, type, measured)) continue
       if (!isFirst) {
-        // The base stays, so the next event carries the whole change.
+        // The base is unchanged, so the next event contains the whole change.
         if (!this.#parts.deliveries.admits(webhook.number)) continue
         const parts = [webhook.id, market.id, String(base), String(price), ...happening.idParts()]
         const id = this.#newIdOf(webhook.number, [type.name, ...parts])
@@ -197,7 +200,7 @@ export class WebhookEvents implements Watcher {
     }
   }
 
-  /** A price may move the same way more than once within a millisecond: each move is an event of its own. */
+  /** A price may make the same move more than once within a millisecond: each move is a separate event. */
   #newIdOf(webhook: WebhookNumber, [type = '', ...parts]: readonly string[]): string {
     let id = eventId(type, ...parts)
     for (let time = 2; this.#parts.outbox.numberOf(webhook, id) !== null; time += 1) {

@@ -1,5 +1,5 @@
-// The housekeeping of the outbox, a slice at a time: drops deliveries that waited too long, removes old finished ones, and
-// removes the deliveries of removed webhooks, those of an earlier run included.
+// Housekeeping of the outbox in slices: drops deliveries that waited too long, deletes old finished ones, and deletes
+// the deliveries of removed webhooks, including those of an earlier run.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { finishedRetainedMax, finishedRetentionMs, finishedTotalMax } from '../../engine/limits.ts'
@@ -10,14 +10,14 @@ import type { OutboxTable } from '../../storage/contract/webhooks.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DeliveryQueue } from './queue.ts'
 
-/** Each webhook is looked at once a round, a slice of them at a time. */
+/** Each webhook is checked once per round, in slices. */
 const SLICE_MS = 1_000
 const ROUND_MS = 60_000
 const SLICE_MS_MAX = 2
-/** While deliveries are left to remove, the next slice comes after this. */
+/** Delay of the next slice while deliveries are left to delete. */
 const MORE_AFTER_MS = 20
 const ROWS_MAX = 100
-/** So many deliveries may finish before the webhook's old ones are removed. */
+/** Number of deliveries that may finish before the webhook's old ones are deleted. */
 const FINISHED_SLACK = 100
 
 export class OutboxHousekeeping {
@@ -25,9 +25,9 @@ export class OutboxHousekeeping {
   readonly #deliveries: Deliveries
   readonly #clock: Clock
   readonly #log: Log
-  /** Removed webhooks whose deliveries are not removed yet. */
+  /** Removed webhooks whose deliveries are not deleted yet. */
   readonly #leftOver = new Set<WebhookNumber>()
-  /** Webhooks with more to remove than one look did. */
+  /** Webhooks with more to delete than one check did. */
   readonly #unfinished = new Set<DeliveryQueue>()
   #round: Iterator<DeliveryQueue> | null = null
   #nextRoundMs = 0
@@ -43,14 +43,14 @@ export class OutboxHousekeeping {
     this.#log = parts.log
   }
 
-  /** `isKnown`: whether a webhook with deliveries in the outbox still exists. */
+  /** `exists`: whether a webhook with deliveries in the outbox still exists. */
   start(exists: (webhook: WebhookNumber) => boolean): void {
     for (const number of this.#outbox.webhooks()) if (!exists(number)) this.#leftOver.add(number)
     this.#isRunning = true
     this.#run()
   }
 
-  /** With more webhooks slices come more often. */
+  /** Slices are more frequent with more webhooks. */
   #run(): void {
     const isMore = this.#slice()
     const everyMs = ROUND_MS / Math.max(this.#deliveries.queueCount, 1)
@@ -67,13 +67,13 @@ export class OutboxHousekeeping {
     this.#stopTimer?.()
   }
 
-  /** A webhook was removed: its deliveries are removed next. */
+  /** Deletes the deliveries of a removed webhook next. */
   clear(webhook: WebhookNumber): void {
     this.#leftOver.add(webhook)
     if (this.#isRunning) this.#arm(MORE_AFTER_MS)
   }
 
-  /** Does a little of everything; true while deliveries are left to remove. */
+  /** Runs one slice; true while deliveries are left to delete. */
   #slice(): boolean {
     try {
       this.#updatePendingMax()
@@ -87,7 +87,7 @@ export class OutboxHousekeeping {
     return this.#leftOver.size + this.#unfinished.size > 0
   }
 
-  /** Goes over all webhooks, and so not in every slice. */
+  /** Iterates over all webhooks, so it does not run in every slice. */
   #updatePendingMax(): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs < this.#nextShareMs) return
@@ -129,7 +129,7 @@ export class OutboxHousekeeping {
     return null
   }
 
-  /** True while the webhook has more to remove. */
+  /** True while the webhook has more to delete. */
   #prune(queue: DeliveryQueue): boolean {
     if (queue.isClosed) return false
     if (this.#deliveries.dropOld(queue, ROWS_MAX)) return true

@@ -1,5 +1,5 @@
-// The base of each market for a webhook: the price of its last price.changed, against which the next one is measured. In
-// memory by market number, a page of 1,024 markets of 4 bytes at a time; on disk in the outbox.
+// The price base of each market for a webhook: the price of its last price.changed event, with which the next price is
+// compared. In memory in pages of 1,024 markets of 4 bytes each; on disk in the outbox.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import { type PriceMicros, priceMicros } from '../../engine/units.ts'
@@ -18,13 +18,13 @@ export class PriceBases {
   readonly #outbox: OutboxTable
   readonly #pages = new Map<number, Int32Array>()
 
-  /** Reads nothing yet: each market's base is read when its first price comes. */
+  /** Reads nothing yet: each market's base is read with its first price. */
   constructor(webhook: WebhookNumber, outbox: OutboxTable) {
     this.#webhook = webhook
     this.#outbox = outbox
   }
 
-  /** The base; -1 when there is none. */
+  /** The base; -1 if there is none. */
   get(market: MarketNumber): number {
     const page = this.#pageOf(market)
     const cached = page[market & (PAGE_COUNT - 1)] ?? UNREAD
@@ -34,13 +34,13 @@ export class PriceBases {
     return read
   }
 
-  /** Sets the base, on disk with this turn. */
+  /** Sets the base, on disk with the writes of this tick. */
   put(market: MarketNumber, price: PriceMicros): void {
     this.#outbox.putLastPrice(this.#webhook, market, price)
     this.#pageOf(market)[market & (PAGE_COUNT - 1)] = price
   }
 
-  /** The market's number is never used again: its base is removed from disk as well. */
+  /** Removes the base from memory and disk: market numbers are never reused. */
   remove(market: MarketNumber): void {
     this.#outbox.removeLastPrice(this.#webhook, market)
     const page = this.#pages.get(market >>> PAGE_BITS)

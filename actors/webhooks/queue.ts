@@ -1,7 +1,7 @@
-// The deliveries of one webhook: which goes next, how many may be under way, and which wait for their commit. New
-// events and due retries take turns, new events first, so that neither starves the other; a delivery that the webhook's
-// owner asked for goes before both, and also while the webhook is inactive. At the end of the file: the window on the
-// outbox from which a queue takes.
+// The deliveries of one webhook: which is sent next, how many attempts may run, and which wait for their commit. New
+// events and due retries alternate, new events first, so that neither starves the other. A delivery that the webhook's
+// owner requested precedes both, even if the webhook is inactive. The end of the file has the queue's window on the
+// outbox.
 
 import {
   attemptsPerFailingMax,
@@ -19,49 +19,49 @@ import type {
 import { TokenLevel } from '../../engine/webhooks/webhook-share.ts'
 import type { AttemptKind, OutboxTable } from '../../storage/contract/webhooks.ts'
 
-/** Deliveries asked for by hand that go before others; further ones wait in their lane. */
+/** Maximum manually requested deliveries that precede others; further ones wait with the rest. */
 const prioritizedMax = 1_000
-/** So many waiting deliveries have the time of their event remembered, for a measurement alone. */
+/** Maximum waiting deliveries whose event time is stored, for a metric only. */
 const originsMax = 64
 
-/** What to do next: send a delivery, drop it as too old, or look again since an entry was out of date. */
+/** The next step: send a delivery, drop an expired one, or try again because an entry was outdated. */
 type NextStep =
   | { readonly kind: 'send'; readonly record: StoredDelivery }
   | { readonly kind: 'expired'; readonly record: StoredDelivery }
   | { readonly kind: 'again' }
 
 export class DeliveryQueue {
-  /** The webhook's present record. */
+  /** The webhook's current record. */
   webhook: Webhook
-  /** Deliveries under way by number, and how to abort them. */
+  /** Running attempts by delivery number, with their abort controllers. */
   readonly underWay = new Map<number, AbortController>()
-  /** Since when every attempt failed; null while attempts succeed. */
+  /** Since when every attempt has failed; null while attempts succeed. */
   failingSinceMs: TimeMs | null
   /** The last attempt took `slowAttemptMs` or longer. */
   isSlow = false
-  /** The host of its URL, without the port: attempts are bounded for each. */
+  /** Host of its URL without the port: attempts are bounded per host. */
   host: string
-  /** Its part of the events that its account may take a second. */
+  /** Its part of the account's events per second. */
   readonly events = new TokenLevel()
-  /** Events refused since its account used up its share, which the outbox has not counted yet. */
+  /** Events rejected because the account used up its share, which the outbox has not counted yet. */
   throttledCount = 0
   /** Removed: nothing is sent or written any more. */
   isClosed = false
   /** Deliveries that ended since the outbox was last pruned. */
   finishedCount = 0
   readonly #outbox: OutboxTable
-  /** Event types that are given up once they happened long ago. */
+  /** Event types that expire some time after their cause. */
   readonly #expiring: ReadonlySet<WebhookEventType>
   readonly #windows: Readonly<Record<AttemptKind, DeliveryWindow>>
   readonly #prioritized = new Set<number>()
   readonly #origins = new Map<number, TimeMs>()
   readonly #renewed = new Map<number, TimeMs>()
-  /** The lane that goes first when both have a due delivery. */
+  /** The kind that goes first if both have a due delivery. */
   #nextKind: AttemptKind = 'first'
   #createdTo = 0
   #uncommittedFrom = Number.POSITIVE_INFINITY
 
-  /** Reads the webhook's state; its deliveries are first read by `next`. */
+  /** Reads the webhook's state; `next` reads its deliveries. */
   constructor(webhook: Webhook, outbox: OutboxTable, expiring: ReadonlySet<WebhookEventType>) {
     this.webhook = webhook
     this.host = hostOf(webhook)
@@ -75,12 +75,12 @@ export class DeliveryQueue {
     this.#windows = { first: window('first'), retry: window('retry') }
   }
 
-  /** Counted by the outbox alone: it may refuse a change, and drop a damaged delivery. */
+  /** Only the outbox counts: it may reject a change and drop a damaged delivery. */
   get pendingCount(): number {
     return this.#outbox.state(this.webhook.number).counts.pending
   }
 
-  /** The bodies of pending deliveries, bytes. */
+  /** Total body size of the pending deliveries, in bytes. */
   get pendingBytes(): number {
     return this.#outbox.state(this.webhook.number).pendingBytes
   }
@@ -89,23 +89,23 @@ export class DeliveryQueue {
     return this.failingSinceMs !== null
   }
 
-  /** Fails or is slow, and so may hold an attempt for long. */
+  /** Fails or is slow, and so may occupy an attempt slot for long. */
   get isSuspect(): boolean {
     return this.isFailing || this.isSlow
   }
 
-  /** Whether one more attempt may be under way; `isQuiet`: there is room enough for all webhooks. */
+  /** Whether one more attempt may run. `isQuiet`: there is enough capacity for all webhooks. */
   hasCapacity(isQuiet: boolean): boolean {
     if (this.isFailing) return this.underWay.size < attemptsPerFailingMax
     return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }
 
-  /** The number of the newest delivery made in this run; 0: none was made. */
+  /** Number of the newest delivery created in this run; 0: none. */
   get createdTo(): number {
     return this.#createdTo
   }
 
-  /** A delivery was made in this turn; it may be sent once it is committed. */
+  /** Records a delivery created in this tick; it may be sent after its commit. */
   noteCreated(record: DueEntry, originMs: TimeMs): void {
     this.#createdTo = record.number
     this.#uncommittedFrom = Math.min(this.#uncommittedFrom, record.number)
@@ -118,12 +118,12 @@ export class DeliveryQueue {
     this.#uncommittedFrom = this.#createdTo > upTo ? upTo + 1 : Number.POSITIVE_INFINITY
   }
 
-  /** The outbox has a committed delivery at this place of a lane now. */
+  /** Records a committed delivery of the outbox under its due time. */
   noteDue(attemptKind: AttemptKind, entry: DueEntry): void {
     this.#windows[attemptKind].add(entry)
   }
 
-  /** Has a delivery of the lanes sent before all others. */
+  /** Sends a waiting delivery before all others. */
   prioritize(number: number): void {
     if (this.#prioritized.size < prioritizedMax) this.#prioritized.add(number)
   }
@@ -133,28 +133,28 @@ export class DeliveryQueue {
     if (this.#renewed.size < prioritizedMax) this.#renewed.set(number, nowMs)
   }
 
-  /** A delivery ended. */
+  /** Records that a delivery ended. */
   noteEnded(number: number): void {
     this.finishedCount += 1
     this.#origins.delete(number)
     this.#renewed.delete(number)
   }
 
-  /** How long a pending delivery has waited since it was made, or retried by hand. */
+  /** Time that a pending delivery has waited since it was created, or retried manually. */
   ageMs({ number, attempts, createdAtMs, dueAtMs }: Delivery, nowMs: TimeMs): number {
-    // A restart forgets retries by hand; before the first attempt the due time still shows when that was.
+    // Manual retries are not stored; before the first attempt the due time still equals the retry time.
     const madeAtMs = attempts === 0 && dueAtMs !== null ? dueAtMs : createdAtMs
     return nowMs - (this.#renewed.get(number) ?? madeAtMs)
   }
 
-  /** When the event of a delivery happened, where that is remembered; forgets it. */
+  /** Returns and removes the event time of a delivery, if it is stored. */
   takeOrigin(number: number): TimeMs | null {
     const originMs = this.#origins.get(number) ?? null
     this.#origins.delete(number)
     return originMs
   }
 
-  /** What to do at `nowMs`; null: no delivery is due that may be sent. Reads at most one delivery. */
+  /** The next step at `nowMs`; null: no delivery may be sent now. Reads at most one delivery. */
   next(nowMs: TimeMs): NextStep | null {
     for (const number of this.#prioritized) {
       if (number >= this.#uncommittedFrom) continue
@@ -167,7 +167,7 @@ export class DeliveryQueue {
     return this.#take(this.#nextKind, nowMs) ?? this.#take(other, nowMs)
   }
 
-  /** When the next delivery is due that may be sent; null: there is none. */
+  /** Due time of the next delivery that may be sent; null: none. */
   nextDueMs(): TimeMs | null {
     if (!this.webhook.isActive) return null
     const first = this.#head('first')
@@ -186,7 +186,7 @@ export class DeliveryQueue {
     if (head === null || head.dueAtMs > nowMs) return null
     this.#windows[attemptKind].shift()
     const record = this.#pending(head.number)
-    // With another due time the delivery has another, correct entry as well.
+    // If the due time differs, the delivery has another, correct entry as well.
     if (record === null || record.dueAtMs !== head.dueAtMs) return { kind: 'again' }
     if (this.#expiring.has(record.eventType) && this.ageMs(record, nowMs) >= webhookEventAgeMsMax) {
       return { kind: 'expired', record }
@@ -203,7 +203,7 @@ export class DeliveryQueue {
 
 export const hostOf = ({ url }: Pick<Webhook, 'url'>): string => new URL(url).hostname
 
-/** A pending delivery, by due time and number. */
+/** A pending delivery by due time and number. */
 interface DueEntry {
   readonly dueAtMs: TimeMs
   readonly number: number
@@ -213,24 +213,24 @@ interface DueEntry {
 const windowCount = 64
 
 /**
- * The next due deliveries of one lane of one webhook, in memory: a short window on the outbox, however long the lane is.
- * An entry may be out of date (dropped, or retried by hand): read the row of each entry that is taken.
+ * The next due deliveries of one kind of one webhook: a short in-memory window on the outbox. An entry may be outdated
+ * (dropped, or retried manually), so read the row of each entry that is taken.
  *
  *   in the table:   due, number  ├─────────────────────────────────────┤
- *   in the window:               ├───────┤ the rest is read when the window is empty, unless it `isWhole`
+ *   in the window:               ├───────┤ the rest is read when the window is empty, unless it `isComplete`
  */
 export class DeliveryWindow {
   #entries: DueEntry[] = []
-  /** The lane has nothing behind the window's last entry. */
+  /** The outbox has no entry after the window's last one. */
   #isComplete = false
   readonly #read: (limit: number) => readonly DueEntry[]
 
-  /** `read` returns the lane's first entries from the outbox. */
+  /** `read` returns the first entries of this kind from the outbox. */
   constructor(read: (limit: number) => readonly DueEntry[]) {
     this.#read = read
   }
 
-  /** The next entry; null: the lane is empty but for the deliveries under way (`taken`). */
+  /** The next entry; null: there are no entries except those with running attempts (`taken`). */
   head(taken: ReadonlyMap<number, unknown>): DueEntry | null {
     for (;;) {
       const first = this.#entries[0]
@@ -249,12 +249,12 @@ export class DeliveryWindow {
     }
   }
 
-  /** Removes the head: it was taken, or is out of date. */
+  /** Removes the head: it was taken or is outdated. */
   shift(): void {
     this.#entries.shift()
   }
 
-  /** The outbox has one more entry. */
+  /** Adds an entry of the outbox. */
   add(entry: DueEntry): void {
     const last = this.#entries.at(-1)
     if (!this.#isComplete && (last === undefined || isBefore(last, entry))) return

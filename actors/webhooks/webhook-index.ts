@@ -1,16 +1,16 @@
-// Finds the webhooks that may want an update: by event type, then by market or wallet where a webhook names some, so that
-// an update that no webhook wants costs a look-up or two. The found ones are tried with their whole filters
+// Finds the webhooks that may match an update: by event type, then by market or wallet if a webhook names some. An
+// update that no webhook matches costs one or two lookups. The full filters of the candidates are checked afterwards
 // (engine/webhooks/filter.ts).
 
 import type { Webhook, WebhookEventType } from '../../engine/webhooks/webhook.ts'
 
 const NO_WEBHOOKS: ReadonlySet<Webhook> = new Set()
 
-/** The active webhooks of one event type. Each stands in one of the three places. */
+/** The active webhooks of one event type. Each is in one of the three collections. */
 class TypeSubscribers {
-  /** Webhooks that name markets, under each of these, in lower case. */
+  /** Webhooks that name markets, by market id in lower case. */
   readonly #byMarket = new Map<string, Set<Webhook>>()
-  /** Webhooks that name wallets and no markets, likewise. */
+  /** Webhooks that name wallets and no markets, by wallet in lower case. */
   readonly #byWallet = new Map<string, Set<Webhook>>()
   readonly #others = new Set<Webhook>()
 
@@ -33,8 +33,8 @@ class TypeSubscribers {
   }
 
   /**
-   * Every webhook that may want an event of this market and these wallets (both in lower case), each once; some of them may
-   * not want it. Nothing is allocated when only one place has any.
+   * Every webhook that may match an event of this market and these wallets (both in lower case), without duplicates.
+   * Some may not match. Allocates nothing if only one collection has any.
    */
   candidates(marketId: string, wallets: readonly string[]): ReadonlySet<Webhook> {
     let found = this.#others.size > 0 ? this.#others : NO_WEBHOOKS
@@ -45,16 +45,16 @@ class TypeSubscribers {
   }
 }
 
-/** Under what a webhook is found. */
+/** The index keys of a webhook. */
 const keysOf = ({ filters: { marketIds, wallets, takerWallets } }: Webhook) => ({
   marketIds: marketIds?.map((id) => id.toLowerCase()) ?? null,
   wallets: wallets ?? takerWallets,
 })
 
-/** The ages for which webhooks wait (`min_age_ms`), with how many wait for each. */
+/** The ages that webhooks filter by (`min_age_ms`), with the number of webhooks for each. */
 class Ages {
   readonly #counts = new Map<number, number>()
-  /** Ascending; null: to be made anew. */
+  /** Ascending; null: must be rebuilt. */
   #sorted: number[] | null = null
 
   note({ filters: { minAgeMs } }: Webhook, difference: 1 | -1): void {
@@ -65,7 +65,7 @@ class Ages {
     this.#sorted = null
   }
 
-  /** Whether one of them is above `beforeMs` and not above `ageMs`. */
+  /** Whether an age is above `beforeMs` and not above `ageMs`. */
   isPassed(beforeMs: number, ageMs: number): boolean {
     this.#sorted ??= [...this.#counts.keys()].sort((one, other) => one - other)
     const ages = this.#sorted
@@ -106,12 +106,12 @@ export class WebhookIndex {
     }
   }
 
-  /** Whether a webhook waits for an age that what was `beforeMs` old has come to by now. */
+  /** Whether a webhook's minimum age lies above `beforeMs` and not above `ageMs`. */
   hasAge(beforeMs: number, ageMs: number): boolean {
     return this.#ages.isPassed(beforeMs, ageMs)
   }
 
-  /** The webhooks with a type; null when there are none. */
+  /** The webhooks of a type; null if there are none. */
   of(type: WebhookEventType): TypeSubscribers | null {
     return this.#byType.get(type) ?? null
   }

@@ -1,6 +1,6 @@
-// The owner of the webhooks of all accounts, called directly: which account has which, their secrets (sealed), and whether
-// they are active; its events, deliveries and housekeeping are reached through it alone. A change is in force at once, and
-// answered when it is on disk and flushed; a change that could not be stored is taken back.
+// The webhooks of all accounts: their records, sealed secrets and states. The only access to their events, deliveries
+// and housekeeping. A change takes effect immediately and resolves when it is flushed to disk. A change that could not
+// be stored is reverted.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -42,9 +42,9 @@ import type {
 } from './views.ts'
 import { WebhookIndex } from './webhook-index.ts'
 
-/** A secret that was rotated out signs for so long as well. */
+/** A previous secret also signs for this long. */
 export const rotationMs = DAY_MS
-/** Rotated-out secrets that sign; full: the oldest ends early. Each is one more signature on every post. */
+/** Maximum previous secrets that sign; when full, the oldest ends early. Each adds one signature to every post. */
 export const previousSecretsMax = 8
 
 interface WebhookParts {
@@ -61,11 +61,11 @@ interface WebhookParts {
   readonly box: SecretBox
   readonly bodies: WebhookBodies
   readonly market: WebhookEventParts['market']
-  /** Webhooks of a disabled account get no new deliveries, and what they have waits. */
+  /** Webhooks of a disabled account get no new deliveries, and their pending ones wait. */
   readonly isAccountActive: (account: AccountId) => boolean
-  /** Whether a host must answer a test before it gets events (WEBHOOK_VERIFY); false unless given. */
+  /** Whether a host must answer a test before it gets events (WEBHOOK_VERIFY); default false. */
   readonly mustVerify?: boolean
-  /** What the webhooks of an account may use together. */
+  /** The shared limits of an account's webhooks. */
   readonly shareOf: (account: AccountId) => WebhookShare
   /** For tests; see Deliveries. */
   readonly pendingMax?: number
@@ -73,23 +73,23 @@ interface WebhookParts {
 }
 
 export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
-  /** The watcher of updates. */
+  /** Watcher of the publisher. */
   readonly watcher: Watcher
   readonly #parts: WebhookParts
   readonly #byId = new Map<string, Webhook>()
   readonly #byAccount = new Map<AccountId, Set<string>>()
-  /** Webhooks that are being stored; they count as well. */
+  /** Number of webhooks being stored, which count towards the limit. */
   readonly #creating = new Map<AccountId, number>()
-  /** Accounts that were deleted while webhooks of theirs were being stored. */
+  /** Accounts deleted while webhooks of theirs were being stored. */
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
-  /** The records in the index, by id: it needs the same record to remove one. */
+  /** The indexed records by id: the index needs the same record to remove one. */
   readonly #indexed = new Map<string, Webhook>()
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents
   readonly #housekeeping: OutboxHousekeeping
 
-  /** Reads every webhook. Events are taken from now on, and sent after `start`. */
+  /** Reads all webhooks. Takes events from now on, and sends them after `start`. */
   constructor(parts: WebhookParts) {
     this.#parts = parts
     const { storage, clock, log, metrics } = parts
@@ -107,7 +107,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     metrics.gauge('webhooks', 'Registered webhooks.', () => this.#byId.size)
   }
 
-  /** Begins to send, and the housekeeping. */
+  /** Starts sending and housekeeping. */
   start(): void {
     const numbers = new Set<WebhookNumber>()
     for (const { number } of this.#byId.values()) numbers.add(number)
@@ -115,7 +115,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     this.#deliveries.start()
   }
 
-  /** Aborts attempts; undelivered deliveries stay pending. Call it before the Caller is stopped. */
+  /** Aborts attempts; their deliveries stay pending. Call it before the Caller is stopped. */
   stop(): void {
     this.#housekeeping.stop()
     this.#deliveries.stop()
@@ -130,7 +130,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  // Looking
+  // Queries
 
   list(account: AccountId): readonly WebhookView[] {
     const found = [...this.#of(account)]
@@ -172,7 +172,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return { ...shown, counts, throttledCount, failingSinceMs, previousSecretUntilMs }
   }
 
-  // Changing
+  // Changes
 
   async create(
     account: AccountId,
@@ -214,7 +214,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  /** Throws EngineError BAD_REQUEST for a type that needs a filter, without one, where the account's share demands it. */
+  /** Throws EngineError BAD_REQUEST for a type without its required filter, if the account's share requires one. */
   #checkFilters(
     account: AccountId,
     { eventTypes, filters }: Pick<Webhook, 'eventTypes' | 'filters'>,
@@ -231,9 +231,9 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   async change(account: AccountId, id: string, change: WebhookChange): Promise<WebhookView | null> {
     const webhook = this.#find(account, id)
     if (webhook === null) return null
-    // Webhooks made before the rule go on, and can be changed otherwise.
+    // Webhooks created before the rule remain valid, and their other fields can be changed.
     if (change.eventTypes ?? change.filters) this.#checkFilters(account, { ...webhook, ...change })
-    // With `isActive` given, the present state is the account's own choice.
+    // If `isActive` is given, the state is the account's own choice.
     const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
     const { url = webhook.url } = change
     const isSame = hostOf({ url }) === hostOf(webhook)
@@ -241,7 +241,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const set = { ...change, disabledReason, isVerified }
     const changed = await this.#replace(webhook, { ...webhook, ...set })
     if (!isVerified && (change.url !== undefined || change.isActive)) this.#trySendTest(changed)
-    // The failing time, which begins again, is in the outbox.
+    // The failing time, which starts again, is stored in the outbox.
     if (changed.isActive && !webhook.isActive) await stored(this.#parts.storage.committed())
     return this.#viewOf(changed)
   }
@@ -271,8 +271,8 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     const secret = given ?? makeSecret()
     const nowMs = this.#parts.clock.nowMs()
     const old = { secret: webhook.secret, untilMs: timeMs(nowMs + rotationMs) }
-    // Earlier secrets keep their day: a client that rotates twice may not have had the first answer. A secret that cannot be
-    // opened signs nothing, and would keep the new one from signing.
+    // Earlier secrets remain valid for their full time: a client that rotates twice may not have received the first
+    // result. A secret that cannot be opened is dropped, because it would prevent signing with the new one.
     const { box } = this.#parts
     const previousSecrets = [old, ...webhook.previousSecrets]
       .filter(({ secret: sealed, untilMs }) => nowMs < untilMs && box.opens(sealed, webhook.id))
@@ -293,7 +293,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return delivery
   }
 
-  /** Throws EngineError INTERNAL when the disk takes no more. */
+  /** Throws EngineError INTERNAL if the disk is full. */
   #sendTest(webhook: Webhook): StoredDelivery {
     const nowMs = this.#parts.clock.nowMs()
     const { bodies } = this.#parts
@@ -305,13 +305,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       body: bodies.write(type.name, { kind: 'test', webhook: webhook.id, timeMs: nowMs }, null),
     }
     const record = this.#deliveries.create(webhook.number, event, nowMs)
-    // The event's id is new, so the disk takes no more.
+    // The event's id is new, so the disk is full.
     if (record === null) throw new EngineError('INTERNAL', 'the change could not be stored')
     this.#deliveries.prioritize(webhook.number, record.number)
     return record
   }
 
-  /** The change that wants the test is stored; without a test its owner can ask for another one. */
+  /** The change that requires the test is stored. If the test fails, its owner can request another one. */
   #trySendTest(webhook: Webhook): void {
     try {
       this.#sendTest(webhook)
@@ -320,14 +320,17 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  /** Whether a webhook to this URL gets events at once: the account has a verified one to its host, or no host must be. */
+  /**
+   * Whether a webhook to this URL gets events immediately: the account has a verified webhook to its host, or no
+   * verification is required.
+   */
   #isVerified(account: AccountId, url: string): boolean {
     if (this.#parts.mustVerify !== true) return true
     const host = hostOf({ url })
     return this.#of(account).some((other) => other.isVerified && hostOf(other) === host)
   }
 
-  /** The host of a webhook is verified, for all webhooks of its account. */
+  /** Marks a webhook's host as verified for all webhooks of its account. */
   #verify(id: string): void {
     const webhook = this.#byId.get(id)
     if (webhook === undefined || webhook.isVerified) return
@@ -349,13 +352,13 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return delivery
   }
 
-  /** Called by the deliveries: the receiver is gone, or only fails. */
+  /** Called by the deliveries: the receiver is gone or only fails. */
   #disable(webhook: Webhook, disabledReason: DisabledReason): void {
     const { id } = webhook
     this.#parts.log.warn({ webhook: id, disabledReason }, 'a webhook is disabled')
     const help = 'Webhooks disabled, by reason.'
     this.#parts.metrics.count('webhooks_disabled_total', help, { reason: disabledReason }).inc()
-    // Disabled in memory even if the disk refuses: after a restart the next failure would disable it again.
+    // Disabled in memory even if the write fails: after a restart the next failure would disable it again.
     const changed = { ...webhook, isActive: false, disabledReason }
     this.#put(changed)
     this.#parts.storage.webhooks.put(changed).catch((error: unknown) => {
@@ -363,7 +366,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     })
   }
 
-  // Keeping
+  // Storage
 
   async #replace(webhook: Webhook, changed: Webhook): Promise<Webhook> {
     this.#put(changed)
@@ -419,7 +422,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
 
   // Accounts
 
-  /** Webhooks of a disabled account fall silent; those of a deleted one are removed in the same turn. */
+  /** Webhooks of a disabled account stop sending; those of a deleted account are removed in the same tick. */
   onAccountDeactivated(account: AccountId, reason: DeactivationReason): void {
     if (reason === 'deleted' && this.#creating.has(account)) this.#removeCreating(account)
     for (const webhook of this.#of(account)) {
@@ -432,7 +435,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
   }
 
-  /** Webhooks that are being stored are in the table already, and are removed in the turn of their account. */
+  /** Webhooks being stored are already in the table, and are removed in the same tick as their account. */
   #removeCreating(account: AccountId): void {
     this.#deletedWhileCreating.add(account)
     const { webhooks } = this.#parts.storage
@@ -458,7 +461,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   }
 }
 
-/** Whether filters leave out most of all trades. */
+/** Whether filters exclude most trades. */
 function isNarrow(filters: Webhook['filters']): boolean {
   const { marketIds, eventSlugs, wallets, takerWallets, minUsd } = filters
   return (
@@ -467,7 +470,7 @@ function isNarrow(filters: Webhook['filters']): boolean {
   )
 }
 
-/** Rejects with EngineError INTERNAL when the disk refuses a change. */
+/** Rejects with EngineError INTERNAL if the disk rejects a change. */
 async function stored<Result>(change: Promise<Result>): Promise<Result> {
   try {
     return await change

@@ -1,6 +1,6 @@
-// Groups fills from the table of trades: fills of the last minute of an ended run, fills that found the mailbox of the
-// whales' actor full, and fills of a forgotten group. Each market's stretch of time is read in pieces, so that no message
-// waits for one.
+// Groups fills from the table of trades: fills of the last minute of an ended run, fills that a full mailbox of the
+// whales actor rejected, and fills of an evicted group. Reads each market's time range in pieces, so that no message is
+// delayed.
 
 import { whaleRegroupMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -8,22 +8,22 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import { FillSum, type WhaleFill, whaleKey } from '../../engine/whale.ts'
 import type { Storage, StoredTrade, TradePosition } from '../../storage/contract/storage.ts'
 
-/** The mark of the first run whose last minute may not be grouped; all earlier trades are. */
+/** Mark of the first run whose last minute may be ungrouped; all earlier trades are grouped. */
 const MARK = 'whales_grouped_run'
 const PIECE_MS = 30_000
 const READ_ROWS = 256
 
-/** The fills of one key, and their ids; an existing whale row has the id of one of them. */
+/** The fills of one key and their ids. An existing whale row has the id of one of them. */
 interface Gathered {
   readonly sum: FillSum
   readonly ids: string[]
 }
 
-/** The groups in a stretch of a market's time. */
+/** The groups in a time range of a market. */
 export interface Stretch {
   readonly market: MarketNumber
   readonly groups: ReadonlyMap<string, Gathered>
-  /** Fills that stand by themselves. */
+  /** Fills that belong to no group. */
   readonly alone: readonly WhaleFill[]
 }
 
@@ -35,19 +35,19 @@ interface Range {
 export class WhaleRegroup {
   readonly #storage: Pick<Storage, 'trades' | 'runs' | 'marks'>
   readonly #run: number
-  /** Stretches still to be read: one a market, so bounded by the markets. */
+  /** Time ranges left to read: one per market, so bounded by the markets. */
   readonly #ranges = new Map<MarketNumber, Range>()
-  /** Runs whose last minute is to be read, oldest first; `offset` null: its beginning is not known yet. */
+  /** Runs whose last minute must be read, oldest first. `offset` null: its start is not known yet. */
   #tails: { readonly run: number; offset: number | null }[] = []
   #isMarkDue = false
 
-  /** `run`: the present one. */
+  /** `run`: the current one. */
   constructor(storage: Pick<Storage, 'trades' | 'runs' | 'marks'>, run: number) {
     this.#storage = storage
     this.#run = run
   }
 
-  /** Once, at the start: takes up what earlier runs may have left ungrouped. */
+  /** Call it once at startup: schedules what earlier runs may have left ungrouped. */
   begin(): void {
     const past = this.#storage.runs.all().filter(({ number }) => number < this.#run)
     const marked = this.#storage.marks.get(MARK)
@@ -63,7 +63,7 @@ export class WhaleRegroup {
     return this.#isMarkDue || this.#ranges.size > 0
   }
 
-  /** Has trades of this time grouped again. */
+  /** Schedules trades of this time to be grouped again. */
   add(market: MarketNumber, atMs: TimeMs): void {
     const range = this.#ranges.get(market)
     if (range === undefined) this.#ranges.set(market, { fromMs: atMs, toMs: atMs })
@@ -75,7 +75,7 @@ export class WhaleRegroup {
     this.#ranges.delete(market)
   }
 
-  /** Does one piece of the work; returns the groups it found, null when it found none. */
+  /** Reads one piece; returns the groups it found, or null. */
   step(): Stretch | null {
     const tail = this.#tails[0]
     if (tail !== undefined) {
@@ -88,7 +88,7 @@ export class WhaleRegroup {
     return null
   }
 
-  /** All groups of a market with fills in [fromMs, toMs], each whole; see whaleSpreadMs. */
+  /** All complete groups of a market with fills in [fromMs, toMs]; see whaleSpreadMs. */
   gather(market: MarketNumber, fromMs: TimeMs, toMs: TimeMs): Stretch {
     const found = new Map<string, Gathered>()
     const alone: WhaleFill[] = []
@@ -108,13 +108,13 @@ export class WhaleRegroup {
       }
     }
     for (const [key, { sum }] of found) {
-      // All of its fills are in the margin: others may lie outside.
+      // All of its fills are in the margin, so others may lie outside.
       if (sum.newestMs < fromMs || sum.oldestMs > toMs) found.delete(key)
     }
     return { market, groups: found, alone }
   }
 
-  /** The next piece that has trades. The rest is noted first, so that a throw does not repeat the piece. */
+  /** The next piece with trades. The rest is recorded first, so that an exception does not repeat the piece. */
   #takePiece(market: MarketNumber, range: Range): Stretch | null {
     const { trades } = this.#storage
     const { fromMs, toMs } = range
@@ -137,7 +137,7 @@ export class WhaleRegroup {
     }
   }
 
-  /** Notes where the next trades of a run's last minute stand; false when there are no more. */
+  /** Schedules the next trades of a run's last minute; false if there are no more. */
   #readTail(tail: { readonly run: number; offset: number | null }): boolean {
     const { run } = tail
     tail.offset ??= this.#tailStart(run)
@@ -149,7 +149,7 @@ export class WhaleRegroup {
     return rows.length === READ_ROWS
   }
 
-  /** The offset behind which a run's last minute lies, by our times of arrival. */
+  /** Offset after which a run's last minute begins, by receive time. */
   #tailStart(run: number): number {
     const newest = this.#storage.trades.newestOffset(run)
     const last = this.#tradeAt(run, newest - 1)
@@ -165,7 +165,7 @@ export class WhaleRegroup {
     return low
   }
 
-  /** The first trade that a run published behind an offset. */
+  /** The first trade that a run published after an offset. */
   #tradeAt(run: number, offset: number): StoredTrade | null {
     return this.#storage.trades.rangeByOffset({ run, offset, limit: 1 })[0]?.trade ?? null
   }

@@ -1,20 +1,20 @@
-// The groups of fills that the whales' actor remembers, in the order in which they were opened: the newest are open for
-// more fills, the older ones are closed and kept for fills that come late.
+// The cached groups of fills in order of creation: the newest are open for more fills, the older ones are closed and
+// cached for late fills.
 //
-//   forgotten │ closed, remembered │ open │
-//             oldest             next to close
+//   evicted │ closed, cached │ open
+//           oldest           next to close
 
 import { whaleGroupsMax, whaleRetentionMs, whaleSpreadMs } from '../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../engine/market/market.ts'
 import type { FillSum } from '../../engine/whale.ts'
 import type { StoredWhale } from '../../storage/contract/storage.ts'
 
-/** Forgotten entries at the front of the queue that are cut off at once. */
+/** Number of evicted entries at the front of the queue that are cut off at once. */
 const CUT_AT = 1_024
 
 /**
- * A venue's clock is at most so far ahead of ours. A later time is nonsense: that fill is looked up in the table of
- * trades, and must not make every later fill look forgotten.
+ * Maximum lead of a venue's clock. A fill with a later time is looked up in the table of trades. Otherwise its time
+ * would make every later fill look evicted.
  */
 const CLOCKS_APART_MS = 60_000
 
@@ -23,7 +23,7 @@ export interface WhaleGroup {
   readonly market: MarketRef
   readonly key: string
   sum: FillSum
-  /** When the group closes, on the monotonic clock. */
+  /** Monotonic time at which the group closes. */
   readonly dueAtMs: number
   isOpen: boolean
   /** Stored fills may be missing from the sum: look them up before using it. */
@@ -41,7 +41,7 @@ export class WhaleGroups {
   #nextToClose = 0
   #evictedToMs = Number.NEGATIVE_INFINITY
 
-  /** More groups are too many, see `forgetOldest`. */
+  /** `groupsMax`: more groups are evicted, see `evictOldest`. */
   constructor(groupsMax = whaleGroupsMax) {
     this.#groupsMax = groupsMax
   }
@@ -54,18 +54,18 @@ export class WhaleGroups {
     return this.#byMarket.get(market)?.get(key) ?? null
   }
 
-  /** Whether a fill of this venue time may belong to a forgotten group. */
+  /** Whether a fill of this venue time may belong to an evicted group. */
   mayBeEvicted(timeMs: number, nowMs: number): boolean {
     return timeMs <= this.#evictedToMs + whaleSpreadMs || timeMs > nowMs + CLOCKS_APART_MS
   }
 
-  /** Groups with fills up to this venue time may exist without being remembered. */
+  /** Groups with fills up to this venue time may exist without being cached. */
   noteEvicted(timeMs: number, nowMs: number): void {
     const boundedMs = Math.min(timeMs, nowMs + CLOCKS_APART_MS)
     if (boundedMs > this.#evictedToMs) this.#evictedToMs = boundedMs
   }
 
-  /** Takes a new, open group. */
+  /** Adds a new, open group. */
   add(group: WhaleGroup): void {
     const { market, key } = group
     let ofMarket = this.#byMarket.get(market.number)
@@ -77,7 +77,9 @@ export class WhaleGroups {
     this.#queue.push(group)
   }
 
-  /** Forgets and returns the oldest group, which may still be open, if there are too many or its time is over; else null. */
+  /**
+   * Evicts and returns the oldest group, which may still be open, if there are too many or it has expired; else null.
+   */
   evictOldest(monotonicMs: number): WhaleGroup | null {
     const group = this.#queue[this.#oldest]
     if (group === undefined) return null
@@ -98,12 +100,12 @@ export class WhaleGroups {
     return group
   }
 
-  /** When the next open group closes; null when none is open. */
+  /** When the next open group closes; null if none is open. */
   get nextDueMs(): number | null {
     return this.#skipClosed()?.dueAtMs ?? null
   }
 
-  /** Closes and returns the next due group; null when none is due. */
+  /** Closes and returns the next due group; null if none is due. */
   takeDue(monotonicMs: number): WhaleGroup | null {
     const group = this.#skipClosed()
     if (group === null || group.dueAtMs > monotonicMs) return null
@@ -112,13 +114,13 @@ export class WhaleGroups {
     return group
   }
 
-  /** Drops the groups of a market that is gone for good. */
+  /** Drops the groups of a permanently removed market. */
   removeMarket(market: MarketNumber): void {
     for (const group of this.#byMarket.get(market)?.values() ?? []) group.isOpen = false
     this.#byMarket.delete(market)
   }
 
-  /** Forgets all groups; returns the open ones. */
+  /** Drops all groups; returns the open ones. */
   clear(): readonly WhaleGroup[] {
     const open = this.#queue.slice(this.#nextToClose).filter((group) => group.isOpen)
     this.#byMarket.clear()

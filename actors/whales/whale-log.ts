@@ -1,6 +1,5 @@
-// The log of published whales, run after run, for streams that resume: a reader's view of the table of whales, in the
-// shape of the log of trades. An owner, called directly. Whales never expire, so the end of a run is read from the table
-// itself.
+// The log of published whales by run, for streams that resume, with the interface of the log of trades. Whales never
+// expire, so the end of a run is read from the table itself.
 
 import type { OffsetQuery, SliceQuery, Storage, WhaleRow } from '../../storage/contract/storage.ts'
 import type { RunView, WhaleLogView } from '../views.ts'
@@ -9,7 +8,7 @@ export class WhaleLog implements WhaleLogView {
   readonly present: RunView
   readonly #storage: Pick<Storage, 'runs' | 'whales'>
 
-  /** `run`: the present one. */
+  /** `run`: the current one. */
   constructor(parts: { run: RunView; storage: Pick<Storage, 'runs' | 'whales'> }) {
     this.present = parts.run
     this.#storage = parts.storage

@@ -1,6 +1,6 @@
-// The actor of whale rows: takes every trade, gathers the fills of a transaction for 150 ms from the first, stores rows of
-// 1,000 dollars and more, and publishes those of 5,000 and more, each once. Fills of a forgotten group, or of one that a
-// crash cut off, are read again from the table of trades (actors/whales/regroup.ts): a row is a function of the stored
+// The actor of whale rows. Collects the fills of a transaction for 150 ms from the first. Stores rows of at least 1,000
+// dollars, and publishes those of at least 5,000 once each. Fills of an evicted group, or of one that a crash
+// interrupted, are read again from the table of trades (actors/whales/regroup.ts). A row is a function of the stored
 // fills, and its id is one of theirs.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
@@ -18,15 +18,15 @@ import type { MarketView } from '../views.ts'
 import { type Stretch, WhaleRegroup } from './regroup.ts'
 import { type WhaleGroup, WhaleGroups } from './whale-groups.ts'
 
-/** Grouping again works for at most so long at a time, with so long a pause between. */
+/** Maximum duration of a regrouping slice, and the pause between slices. */
 const REGROUP_MS_MAX = 2
 const REGROUP_PAUSE_MS = 1
-/** Of groups whose time is over, for each new one: a flood is not forgotten in one turn. */
+/** Expired groups evicted per new one: a burst is not evicted in one tick. */
 const EVICTED_PER_GROUP = 2
-/** A wake-up that found the mailbox full is sent again after this. */
+/** Delay of the retry after a wake-up message found the mailbox full. */
 const RETRY_MS = 5
 
-/** A trade was stored; `serial` numbers these messages, so that none counts twice. */
+/** A trade was stored. `serial` numbers these messages, so that none counts twice. */
 interface FillNote extends WhaleFill {
   readonly kind: 'fill'
   readonly market: MarketRef
@@ -54,17 +54,17 @@ interface WhaleParts {
   readonly storage: Pick<Storage, 'trades' | 'runs' | 'marks' | 'whales'>
   readonly clock: Clock
   readonly metrics: Metrics
-  /** This run's number, stored with each whale that it publishes. */
+  /** This run's number, stored with each published whale. */
   readonly run: number
-  /** The catalogue's view of a market; null when it was forgotten. */
+  /** The catalogue's view of a market; null if it was removed. */
   readonly market: (number: MarketNumber) => Pick<MarketView, 'ref' | 'summary'> | null
-  /** How many groups are remembered; for tests. */
+  /** Maximum cached groups; for tests. */
   readonly groupsMax?: number
 }
 
-/** Called for whale rows that the stream does not carry. Called within the turn; must not throw. */
+/** Called synchronously for whale rows that the stream does not carry. Must not throw. */
 export interface WhaleWatcher {
-  /** A row of live fills was stored that the stream does not carry: too small, or grown since it was published. */
+  /** A row of live fills was stored that the stream does not carry: too small, or changed since it was published. */
   onWhaleRow(market: MarketRef, whale: StoredWhale): void
 }
 
@@ -83,7 +83,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   #wakeAtMs = Number.POSITIVE_INFINITY
   #isStopped = false
 
-  /** Becomes an actor of the system; call `start` before events. */
+  /** Registers itself as an actor of the system. Call `start` before the first event. */
   constructor(parts: WhaleParts) {
     this.#parts = parts
     this.#groups = new WhaleGroups(parts.groupsMax)
@@ -103,7 +103,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#watchers.push(watcher)
   }
 
-  /** Once, when the catalogue of the last run is loaded: groups that run's last minute again. */
+  /** Call it once, when the catalogue of the last run is loaded: regroups that run's last minute. */
   start(): void {
     const { trades } = this.#parts.storage
     for (const venue of VENUE_KEYS) {
@@ -114,14 +114,14 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#arm()
   }
 
-  /** Groups that are still open are closed by the next start. */
+  /** The next start closes groups that are still open. */
   stop(): void {
     this.#isStopped = true
     this.#stopTimer?.()
     this.#stopTimer = null
   }
 
-  // Called by the publisher, in the turns of markets
+  // Called by the publisher while markets handle messages
 
   onUpdate(update: Update): void {
     if (update.kind !== 'trade') return
@@ -129,7 +129,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#note(market, { trade, receivedAtMs, run: this.#parts.run, offset })
   }
 
-  /** Makes rows that the stream does not carry. */
+  /** Creates rows that the stream does not carry. */
   onPastTrade(market: MarketRef, trade: Trade, receivedAtMs: TimeMs): void {
     this.#note(market, { trade, receivedAtMs, run: null, offset: null })
   }
@@ -152,13 +152,13 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#self.send({ kind: 'fill', market, trade, receivedAtMs, run, offset, serial })
   }
 
-  /** The mailbox was full: the trade is in the table of trades, and is grouped from there. */
+  /** The mailbox was full: the fill is grouped from the table of trades. */
   onOverflow(lost: WhaleMessage): void {
     if (lost.kind === 'fill') this.#regroup.add(lost.market.number, lost.trade.timeMs)
     this.#arm(RETRY_MS)
   }
 
-  // Turns
+  // Messages
 
   receive(message: WhaleMessage): ReceiveResult {
     if (message.kind === 'fill') this.#take(message)
@@ -168,7 +168,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#arm()
   }
 
-  /** After a throw the groups in memory are not trusted: the trades of open ones are read again. */
+  /** After an exception the groups in memory are discarded: the trades of open ones are read again. */
   restart(): void {
     for (const { market, sum } of this.#groups.clear()) {
       this.#regroup.add(market.number, sum.oldestMs)
@@ -196,7 +196,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     if (!group.isOpen) this.#settle(group)
   }
 
-  /** An open group is summed up anew when it closes; a stored row gets the wallet at once. */
+  /** An open group is summed up again when it closes; a stored row gets the wallet at once. */
   #complete({ market, trade }: CompletedNote): void {
     const key = whaleKey(trade)
     const group = key === null ? null : this.#groups.get(market.number, key)
@@ -227,7 +227,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     if (evicted === null) return
     this.#noteEvicted(evicted.sum.newestMs)
     if (!evicted.isOpen) return
-    // Under a flood an open group is closed early; its late fills still find its row.
+    // Under load an open group is closed early; its late fills still find its row.
     evicted.isOpen = false
     this.#settle(evicted)
   }
@@ -241,7 +241,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     }
   }
 
-  /** Stores the row of a closed group, and publishes it when it is due. */
+  /** Stores the row of a closed group, and publishes it if required. */
   #settle(group: WhaleGroup): void {
     const { market, key } = group
     let ids: readonly string[] | null = null
@@ -258,7 +258,7 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     group.row = this.#record(market.number, group.sum, { row: group.row, ids })
   }
 
-  // Grouping again
+  // Regrouping
 
   #regroupSome(): void {
     const { clock } = this.#parts
@@ -272,8 +272,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   #settleStretch({ market, groups, alone }: Stretch): void {
     for (const fill of alone) this.#record(market, new FillSum(fill), { row: null, ids: null })
     const sinceMs = this.#parts.clock.nowMs() - whaleCloseMs
-    // Only fills of this run may stay open. Those of earlier runs are closed now: if this run ended before they were, no
-    // later run would group them.
+    // Only fills of this run may stay open. Those of earlier runs are closed now: if this run ended first, no later run
+    // would group them.
     const isYoung = ({ run, receivedAtMs }: WhaleFill) =>
       run === this.#parts.run && receivedAtMs > sinceMs
     const ref = this.#parts.market(market)?.ref
@@ -297,8 +297,8 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
   // Rows
 
   /**
-   * Stores and returns the row of these fills; null when they are too few dollars. An existing row keeps its id, its time
-   * and its stamp, and never loses fills: trades expire, whales do not.
+   * Stores and returns the row of these fills; null if they are below the minimum. An existing row keeps its id, time
+   * and stamp, and never loses fills: trades expire, whales do not.
    */
   #record(
     market: MarketNumber,
@@ -362,13 +362,13 @@ export class Whales implements Actor<WhaleMessage>, Watcher {
     this.#parts.publisher.publish({ kind: 'whale', market, offset, seq, ...times, whale })
   }
 
-  // Memory and time
+  // Eviction and timers
 
   #noteEvicted(timeMs: number): void {
     this.#groups.noteEvicted(timeMs, this.#parts.clock.nowMs())
   }
 
-  /** Plans the next wake-up: when the next group is due, or soon when there is work; never before `delayMs`. */
+  /** Schedules the next wake-up: when the next group is due, or soon if there is work; never before `delayMs`. */
   #arm(delayMs = 0): void {
     if (this.#isStopped) return
     const { clock } = this.#parts

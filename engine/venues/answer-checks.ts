@@ -1,13 +1,13 @@
-// Whether an answer of a venue may be believed: a 2xx may be empty, shorter or older than the truth,
-// of another shape, or one of a list whose cursors never end. Such an answer proves nothing, replaces
-// nothing that is kept, is counted and named here, and the caller asks for it again.
+// Detects responses that cannot be trusted. A 2xx response may be empty, incomplete, outdated or of another shape, or
+// belong to a list whose cursors never end. Such a response never replaces cached data. It is counted and logged
+// here, and the caller repeats the request.
 
 import { isRecord } from '../json-record.ts'
 import { type Log, LogSampler } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import type { DriftNotes } from './drift/drift-notes.ts'
 
-/** What was asked for; a small fixed set. */
+/** What was requested. The set is fixed. */
 export type AnswerKind =
   | 'trades'
   | 'catalogue'
@@ -20,15 +20,15 @@ export type AnswerKind =
   | 'wallet'
 
 /**
- * Why an answer is not believed. 'empty', 'shorter': it lacks what must be there. 'older': a copy from
- * before what is kept. 'shape': no list where one belongs. 'cursor': a page leads back to one that was
- * read. 'endless': pages that end nowhere.
+ * Why a response is suspect. 'empty', 'shorter': required rows are missing. 'older': a copy that is older than the
+ * cached data. 'shape': not a list. 'cursor': a page leads back to an earlier one. 'endless': the pages have no
+ * end.
  */
 export type SuspectReason = 'empty' | 'shorter' | 'older' | 'shape' | 'cursor' | 'endless'
 
 const SHAPE_REASONS: ReadonlySet<SuspectReason> = new Set(['shape', 'cursor', 'endless'])
 
-/** An answer that is not believed; the caller asks again later. */
+/** A suspect response. The caller repeats the request later. */
 export class SuspectAnswerError extends Error {
   readonly kind: AnswerKind
   readonly reason: SuspectReason
@@ -41,7 +41,7 @@ export class SuspectAnswerError extends Error {
   }
 }
 
-/** Counts the doubted answers of one venue by kind and reason, and logs the first few of each. */
+/** Counts a venue's suspect responses by kind and reason, and logs the first few of each. */
 export class SuspectAnswers {
   readonly #metrics: Metrics
   readonly #log: Log
@@ -67,15 +67,12 @@ export class SuspectAnswers {
     this.#metrics.count('venue_answers_doubted_total', help, labels).inc(times)
     const { isWritten, count } = this.#sampler.admit(`${kind} ${reason}`)
     if (isWritten) this.#log.warn({ kind, reason, count, detail: message }, 'answer not believed')
-    // What an answer lacks may come with the next; its form does not change by itself.
+    // Missing rows may be temporary and are not drift. A changed shape is permanent.
     if (SHAPE_REASONS.has(reason)) this.#drift?.note('answer', `${kind} ${reason}`, message)
   }
 }
 
-/**
- * The list under a name of an answer; `null` is a list without rows. Throws AnswerDoubt when there is
- * neither.
- */
+/** The list under `name` of a response; `null` is an empty list. Throws SuspectAnswerError otherwise. */
 export function listIn(answer: unknown, name: string, kind: AnswerKind): readonly unknown[] {
   const rows = isRecord(answer) ? answer[name] : undefined
   if (Array.isArray(rows)) return rows
@@ -83,24 +80,24 @@ export function listIn(answer: unknown, name: string, kind: AnswerKind): readonl
   throw new SuspectAnswerError(kind, 'shape', `no list "${name}" in it`)
 }
 
-/** The answer itself as a list. Throws AnswerDoubt when it is none. */
+/** The response as a list. Throws SuspectAnswerError if it is not a list. */
 export function asList(answer: unknown, kind: AnswerKind): readonly unknown[] {
   if (Array.isArray(answer)) return answer
   throw new SuspectAnswerError(kind, 'shape', 'no list')
 }
 
-/** A page of a list that goes on at a cursor; null: it was the last. */
+/** A page of a list, and the next cursor; null on the last page. */
 export interface CursorPage {
   readonly rows: readonly unknown[]
   readonly next: string | null
 }
 
-/** So many pages in a row without a row lead nowhere. */
+/** Maximum consecutive pages without rows. */
 const EMPTY_PAGES_MAX = 10
 
 /**
- * The pages of a list to its end, as `ask` gives them. Throws AnswerDoubt when a cursor comes again, when
- * pages without rows do not end, and beyond `pagesMax`; what was yielded before is good.
+ * The pages of a list, from `fetchPage`. Throws SuspectAnswerError if a cursor repeats, after too many pages
+ * without rows, and beyond `pagesMax`. Pages that were yielded before stay valid.
  */
 export async function* pagesOf(
   fetchPage: (cursor: string | undefined) => Promise<CursorPage>,
@@ -124,13 +121,13 @@ export async function* pagesOf(
   throw new SuspectAnswerError(kind, 'endless', `${name} has no end after ${seen.size} pages`)
 }
 
-/** A whole list may lack so much of what is known: things do go. */
+/** A complete list may lack this share of the known entries, because entries are deleted. */
 const LACKING_SHARE_MAX = 0.05
 const LACKING_COUNT_MAX = 10
 
 /**
- * What is wrong with a whole list of `got` things that lacks so many of those known to belong there;
- * null: nothing. A list of nothing is doubted though nothing is known: there is no venue without any.
+ * Whether a complete list is suspect because too many known entries are missing; null if it is not. An empty list
+ * is always suspect, because every venue has entries.
  */
 export function suspectListReason(list: {
   readonly received: number
@@ -143,8 +140,8 @@ export function suspectListReason(list: {
 }
 
 /**
- * Whether a list that begins with the newest and has no holes reaches back to a time: by one thing from
- * before it. A list that ends after that time may have been cut.
+ * Whether a list, newest first and without gaps, covers the time from `to` on. It does if it contains an older
+ * entry; otherwise it may be truncated.
  */
 export function reachesBack(times: Iterable<number>, to: number): boolean {
   for (const at of times) if (at < to) return true

@@ -1,5 +1,3 @@
-// What a venue's answer about past prices comes to for a range of time.
-
 import type { PriceMicros, TimeMs } from '../units.ts'
 
 /** A price at a time. */
@@ -8,7 +6,10 @@ export interface PastPoint {
   readonly price: PriceMicros
 }
 
-/** The points from `fromMs` on, the oldest first, behind the newest one before it, which stood when the range began. */
+/**
+ * The points from `fromMs` on, oldest first, preceded by the newest earlier one, which was valid at the start of
+ * the range.
+ */
 export function pointsFrom(fromMs: TimeMs, points: readonly PastPoint[]): readonly PastPoint[] {
   const sorted = points.toSorted((one, other) => one.timeMs - other.timeMs)
   const first = sorted.findIndex((point) => point.timeMs >= fromMs)

@@ -1,13 +1,13 @@
-// A token bucket with a fair queue, so that we stay under a venue's request quota.
+// A token bucket with a FIFO queue, to stay below a venue's request quota.
 
 import type { Clock, StopTimer } from '../clock.ts'
 
 interface TokenBucketOptions {
   readonly tokensPerSecond: number
-  /** Tokens that a rested bucket holds. */
+  /** Capacity of the bucket in tokens. */
   readonly burst: number
   readonly clock: Clock
-  /** Calls that may wait; when full, `take` refuses (rejects). Default 10,000. */
+  /** Maximum queued calls. When full, `take` rejects. Default 10,000. */
   readonly waitingCountMax?: number
 }
 
@@ -17,7 +17,7 @@ interface Waiting {
   isAborted: boolean
 }
 
-/** Grants tokens in the order they were asked for, never faster than the rate plus the burst. */
+/** Grants tokens in request order, never faster than the rate plus the burst. */
 export class TokenBucket {
   readonly #tokensPerMs: number
   readonly #burst: number
@@ -38,14 +38,14 @@ export class TokenBucket {
     this.#filledAtMs = options.clock.monotonicMs()
   }
 
-  /** How many calls wait. */
+  /** Number of queued calls. */
   get waitingCount(): number {
     return this.#queue.length - this.#abortedCount
   }
 
   /**
-   * Resolves when `cost` tokens are taken; a cost above the burst counts as the burst. Rejects when
-   * `signal` aborts first (nothing is taken) or when the queue is full.
+   * Resolves when `cost` tokens are taken. A cost above the burst counts as the burst. Rejects when `signal` aborts
+   * first, in which case nothing is taken, or when the queue is full.
    */
   take(cost: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(new Error('aborted while waiting its turn'))
@@ -91,7 +91,7 @@ export class TokenBucket {
     this.#fill()
     let head = this.#queue[0]
     while (head !== undefined) {
-      // A millionth of a token of slack: float sums must not make the head wait one more timer.
+      // A tolerance of a millionth of a token, so that floating-point sums do not cost one more timer.
       if (!head.isAborted && this.#tokens + 1e-6 < head.cost) break
       this.#queue.shift()
       if (head.isAborted) this.#abortedCount -= 1

@@ -1,8 +1,8 @@
-// The life of a socket, written once for every venue: connect, stamp, listen, notice death, come back.
-// What differs per venue (URL, subscribe frames, heartbeat text) comes in as options; what a frame
-// means is parse.ts and map.ts. While reading is paused the kernel's buffers fill and TCP holds the venue back: its
-// pings wait too, and a venue that closes us for that is noticed when reading goes on, as a loss that began with
-// the pause.
+// A WebSocket client that stays connected: connect, timestamp frames, detect dead connections, reconnect. Venue
+// specifics (URL, subscriptions, heartbeat text) are options; parse.ts and map.ts of each venue interpret the frames.
+// While reading is paused, the kernel's buffers fill and TCP flow control stops the venue, including its pings. If
+// the venue closes the connection for that, the loss is detected when reading continues and dated to the start of the
+// pause.
 
 import { type RawData, WebSocket } from 'ws'
 import type { Clock, StopTimer } from '../clock.ts'
@@ -15,18 +15,18 @@ import type { Random } from '../random.ts'
 import { type TimeMs, timeMs } from '../units.ts'
 import type { DriftNotes } from './drift/drift-notes.ts'
 
-/** One message as it came off the wire; stamped here and nowhere else. */
+/** One message in wire format, with its receive time. */
 export interface RawFrame {
-  /** Number of the connection among its venue's, fixed over reconnects. */
+  /** Number of the connection within its venue, constant across reconnects. */
   readonly connection: number
   readonly receivedAtMs: TimeMs
   readonly text: string
 }
 
-/** Sees every frame before it is read, for recording; must not keep the process busy. */
+/** Called with every frame before it is parsed, for recording. It must return quickly. */
 export type FrameTap = (frame: RawFrame, venue: VenueKey, stream: string) => void
 
-/** What happened to a connection, by our clock: the venue gives no time of it. */
+/** An event about a connection, at local time, because the venue provides no time for it. */
 export function feedEvent(
   nowMs: TimeMs,
   about: Omit<FeedEvent, 'venueTimeMs' | 'receivedAtMs'>,
@@ -36,28 +36,28 @@ export function feedEvent(
 
 export interface SocketOptions {
   readonly venue: VenueKey
-  /** Names the socket's purpose in metrics, logs and recordings; from a small fixed set. */
+  /** Names the socket in metrics, logs and recordings. The set is fixed. */
   readonly stream: string
   readonly connection: number
-  /** Asked before each attempt, so that a moved or signed URL is fresh. */
+  /** Called before each attempt, so that a changed or signed URL is current. */
   readonly url: () => string
   readonly headers?: () => Record<string, string>
-  /** The handshake is done: subscribe now. */
+  /** Called after the handshake. Subscribe here. */
   readonly onOpen: (socket: SocketFeed) => void
-  /** 'sign' for a heartbeat: it keeps the socket alive but ends no silence. */
+  /** Returns 'sign' for a heartbeat, which keeps the socket alive but does not end a silence. */
   readonly onFrame: (frame: RawFrame) => 'data' | 'sign'
-  /** The open socket was lost; called once per loss, never for an attempt that did not open. */
+  /** Called once when an open socket was lost, and never for an attempt that did not open. */
   readonly onDown: (reason: string) => void
-  /** No data for another `silentAfterMs` while the socket is open. */
+  /** Called after each `silentAfterMs` without data on an open socket. */
   readonly onSilence?: () => void
-  /** A text the venue wants as heartbeat; without it, protocol pings are sent every `pingEveryMs`. */
+  /** Heartbeat text of the venue. Without it, protocol pings are sent every `pingEveryMs`. */
   readonly pingText?: string
   readonly pingEveryMs?: number
   readonly noDataAfterMs: number
-  /** No sign at all for this long: the peer is dead, reconnect. */
+  /** Time without any frame, ping or pong after which the socket reconnects. */
   readonly deadAfterMs: number
   readonly tap?: FrameTap
-  /** Where a refused handshake is named. */
+  /** Receives refused handshakes. */
   readonly drift?: DriftNotes
   readonly clock: Clock
   readonly random: Random
@@ -67,18 +67,18 @@ export interface SocketOptions {
 
 const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 30_000
-/** A connection that lived this long was a good one: the next failure starts the back-off anew. */
+/** After a connection that lived this long, the back-off starts again from its minimum. */
 const LIFE_GOOD_MS = 30_000
 const HANDSHAKE_MS = 10_000
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024
-/** Commands waiting for the kernel; above it `send` refuses, and the caller must reconnect or wait. */
+/** Maximum bytes in the outgoing buffer. Beyond it `send` returns false, and the caller must reconnect or wait. */
 const OUTGOING_BYTES_MAX = 8 * 1024 * 1024
-/** The check of a socket's life that comes later by this much says that nothing was read meanwhile. */
+/** A liveness check that runs this late proves that nothing was read in the meantime. */
 const STALL_MS = 1_000
-/** For so long after a pause or a stall, what is read may have been sent before or during it. */
+/** For this long after a pause or a stall, received frames may have been sent before or during it. */
 const CATCH_UP_MS = 10_000
 
-/** A socket that keeps itself connected from `start()` to `stop()`. */
+/** A socket that stays connected from `start()` to `stop()`. */
 export class SocketFeed {
   readonly #options: SocketOptions
   readonly #frames: Count
@@ -101,7 +101,7 @@ export class SocketFeed {
   #lastSignMonotonicMs = 0
   #silenceCount = 0
   #isPaused = false
-  /** Characters read in this turn of the loop. */
+  /** Characters read in this event-loop tick. */
   #tickChars = 0
   #checkedAtMonotonicMs = 0
   #lateSinceMs: TimeMs | null = null
@@ -127,37 +127,36 @@ export class SocketFeed {
     return this.#isOpen
   }
 
-  /** Whether it is open and data has come since it opened: a socket may answer heartbeats and deliver nothing. */
+  /** Whether the socket is open and has received data since. A socket may answer heartbeats and deliver no data. */
   get isDelivering(): boolean {
     return this.#isOpen && this.#hasData
   }
 
-  /** Whether its owner has paused its reading. */
   get isPaused(): boolean {
     return this.#isPaused
   }
 
-  /** Calendar time of the last data frame; null before the first. */
+  /** Wall-clock time of the last data frame; null before the first. */
   get lastDataAtMs(): TimeMs | null {
     return this.#lastDataAtMs
   }
 
-  /** Calendar time of the last frame, ping or pong; null before the first. */
+  /** Wall-clock time of the last frame, ping or pong; null before the first. */
   get lastSignAtMs(): TimeMs | null {
     return this.#lastSignAtMs
   }
 
   /**
-   * Since when what is read may have been sent earlier: reading was paused, or the loop stood still, until lately.
-   * A connection lost meanwhile may have lost messages since then. Null while reading keeps up.
+   * Start of the current or recent pause or event-loop stall. Frames may have been sent since then, and a
+   * connection that is lost now may have lost messages since then. null while reading keeps up.
    */
   get lateSinceMs(): TimeMs | null {
     return this.#lateSinceMs
   }
 
   /**
-   * Reads nothing more (true; what has been read already still comes), or reads on. The
-   * silence of a pause does not count as the venue's.
+   * Pauses or resumes reading. Data that was already read is still delivered after a pause. A pause does not count
+   * as silence of the venue.
    */
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return
@@ -175,14 +174,14 @@ export class SocketFeed {
     this.#socket?.resume()
   }
 
-  /** Begins to connect; repeats are ignored. */
+  /** Starts to connect. Repeated calls have no effect. */
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
     this.#connect()
   }
 
-  /** Closes for good; no callback runs afterwards. Resolves when the socket is gone. */
+  /** Closes the socket permanently. No callback runs afterwards. Resolves when the socket is closed. */
   stop(): Promise<void> {
     this.#isStarted = false
     this.#stopRetry?.()
@@ -195,7 +194,7 @@ export class SocketFeed {
     })
   }
 
-  /** False when the socket is not open or its outgoing buffer is full: the text was not sent. */
+  /** Returns false if the socket is not open or its outgoing buffer is full. The text was then not sent. */
   send(text: string): boolean {
     const socket = this.#socket
     if (socket === null || !this.#isOpen || socket.bufferedAmount > OUTGOING_BYTES_MAX) return false
@@ -203,7 +202,7 @@ export class SocketFeed {
     return true
   }
 
-  /** Drops the present connection and makes a new one after the back-off. */
+  /** Drops the current connection and opens a new one after the back-off. */
   reconnect(reason: string): void {
     if (!this.#isStarted || this.#socket === null) return
     this.#lose(reason)
@@ -218,7 +217,7 @@ export class SocketFeed {
         headers: headers?.() ?? {},
         maxPayload: PAYLOAD_BYTES_MAX,
         perMessageDeflate: false,
-        // A broken character must cost one message (parse.ts counts it), not the connection.
+        // An invalid character should cost one message (parse.ts counts it) and not the connection.
         skipUTF8Validation: true,
       })
     } catch (error) {
@@ -228,7 +227,7 @@ export class SocketFeed {
       return
     }
     this.#socket = socket
-    // Every handler asks whether its socket is still the present one: a discarded socket is mute.
+    // Handlers ignore events of a replaced socket.
     const isPresent = () => this.#socket === socket
     socket.on('open', () => isPresent() && this.#opened(socket))
     socket.on('message', (data) => isPresent() && this.#received(data))
@@ -283,7 +282,7 @@ export class SocketFeed {
     this.#silenceCount = 0
   }
 
-  /** Reads on in the next turn of the loop once so much was read in this one. */
+  /** Limits the characters read per event-loop tick; reading continues in the next tick. */
   #pauseAfter(chars: number): void {
     if (this.#tickChars === 0) {
       setImmediate(() => {
@@ -317,7 +316,10 @@ export class SocketFeed {
     if (onSilence !== undefined) this.#guard(onSilence)
   }
 
-  /** Timers run before sockets are read: a late check comes before what has been waiting since the one before. */
+  /**
+   * Timers run before sockets are read, so a late check runs before the data that has been waiting since the
+   * previous check.
+   */
   #noteStall(nowMs: number, everyMs: number): void {
     const lateMs = nowMs - this.#checkedAtMonotonicMs - everyMs
     this.#checkedAtMonotonicMs = nowMs
@@ -346,7 +348,7 @@ export class SocketFeed {
     this.#retryLater()
   }
 
-  /** Full jitter: many clients cut off together must not come back together. */
+  /** Retries with full jitter, so that clients that were disconnected together do not reconnect together. */
   #retryLater(): void {
     if (!this.#isStarted || this.#stopRetry !== null || this.#socket !== null) return
     const exponent = Math.min(this.#consecutiveFailures, 20)
@@ -373,7 +375,7 @@ export class SocketFeed {
     }
   }
 
-  /** A throw in a callback is our bug; it may cost a message but never the process. */
+  /** Catches an exception of a callback, which is a bug. It may cost a message but must not end the process. */
   #noteBug(error: unknown): void {
     this.#bugs.inc()
     this.#options.log.error({ err: error, stream: this.#options.stream }, 'socket callback threw')
@@ -385,12 +387,12 @@ function textOf(data: RawData): string {
   return (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)).toString('utf8')
 }
 
-/** Without path and query, which may be signed. */
+/** Omits path and query, which may be signed. */
 function hostOf(socket: WebSocket | null): string {
   return socket === null ? 'unknown' : new URL(socket.url).host
 }
 
-/** Says goodbye if it can and drops the connection at once; late errors go nowhere. */
+/** Sends a close frame if possible and drops the connection at once. Later errors are ignored. */
 function discard(socket: WebSocket): void {
   socket.on('error', () => {})
   if (socket.readyState === WebSocket.OPEN) socket.close(1000)

@@ -1,13 +1,13 @@
-// Texts of a venue's row of a team, and the place in its name for venues that send name and nickname alone. Pure.
+// Text fields of team rows, for venues that only send a name and a nickname. Pure functions.
 
-/** "Los Angeles Rams" without "Rams"; '' where the name does not end in the nickname. */
+/** "Los Angeles Rams" without "Rams"; '' if the name does not end in the nickname. */
 export function locationOf(name: string, nickname: string): string {
   const end = ` ${nickname.toLowerCase()}`
   const isAtEnd = nickname !== '' && name.toLowerCase().endsWith(end)
   return isAtEnd ? name.slice(0, -end.length).trim() : ''
 }
 
-/** The text of a field, trimmed; '' where it holds none. */
+/** The trimmed text of a field; '' if it is not text. */
 export function trimmedText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }

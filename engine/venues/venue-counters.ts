@@ -1,5 +1,5 @@
-// Counts what comes in from a venue and what ends early, one counter per way, and logs a sample.
-// Reasons come from the fixed sets of the venue's own readers, never from the venue's text.
+// Counts a venue's messages and failures, with one counter per outcome, and logs samples. Reasons are from fixed sets
+// of the code, never text from the venue.
 
 import type { VenueKey } from '../ids.ts'
 import { type Log, LogSampler } from '../process/log.ts'
@@ -10,11 +10,11 @@ import { ROW } from './drift/row-checks.ts'
 
 const SAMPLE_CHARACTERS_MAX = 300
 
-/** A venue's counters; the series are kept, so that counting costs a Map read. */
+/** A venue's counters. Metric series are cached, so that a count costs one Map lookup. */
 export class VenueCounters {
-  /** Answers over REST that are not believed. */
+  /** Suspect REST responses. */
   readonly suspectAnswers: SuspectAnswers
-  /** What the code does not know. */
+  /** Data that the code does not know. */
   readonly drift: DriftRecorder
   readonly #venue: VenueKey
   readonly #log: Log
@@ -30,30 +30,30 @@ export class VenueCounters {
     this.suspectAnswers = new SuspectAnswers(parts)
   }
 
-  /** A message of this kind became an event. */
+  /** Counts a message that became an event. */
   mapped(kind: string): void {
     this.#count('venue_messages_total', 'Messages that became events', 'kind', kind).inc()
     this.drift.shares.read(kind)
   }
 
-  /** A row of the catalogue was read. */
+  /** Counts a catalogue row that was read. */
   rowRead(): void {
     this.drift.shares.read(ROW)
   }
 
-  /** A row of the catalogue cannot be read, so that its market is missing; `sample` names it. */
+  /** Counts an unreadable catalogue row, whose market is missing. `sample` identifies it. */
   rowRefused(reason: string, sample: string): void {
     this.rejected(reason, sample, ROW)
   }
 
-  /** A message of no use to us: a mirror of another, an unwatched market, another topic. */
+  /** Counts an unused message: a duplicate, an unwatched market, or another topic. */
   ignored(reason: string): void {
     this.#count('venue_ignored_total', 'Messages of no use to us', 'reason', reason).inc()
   }
 
   /**
-   * A message or row that we cannot trust; `sample` is cut, and logged for the first few of each reason. `kind` is what
-   * it would have been mapped as, where that much is known.
+   * Counts an invalid message or row. `sample` is cut and logged for the first few of each reason. `kind` is the
+   * kind that was expected, if known.
    */
   rejected(reason: string, sample: string, kind: string | null = null): void {
     this.drift.shares.refused(reason, sample, kind)
@@ -63,13 +63,13 @@ export class VenueCounters {
     this.#log.warn({ reason, count, sample: sample.slice(0, SAMPLE_CHARACTERS_MAX) }, 'rejected')
   }
 
-  /** A refusal of a mapper: ignored or rejected. */
+  /** Counts a mapper's refusal as ignored or rejected. */
   refused(refusal: { kind: 'ignored' | 'rejected'; reason: string }, sample: string): void {
     if (refusal.kind === 'ignored') this.ignored(refusal.reason)
     else this.rejected(refusal.reason, sample)
   }
 
-  /** A failure that was handled and is no message: a gap, a poll, a page, a command, a check. */
+  /** Counts a handled failure other than a message: a gap, poll, page, command or check. */
   trouble(reason: string, details: Readonly<Record<string, unknown>> = {}): void {
     this.#count('venue_troubles_total', 'Failures that were handled', 'reason', reason).inc()
     const { isWritten, count } = this.#sampler.admit(reason)

@@ -1,5 +1,5 @@
-// Where the venues are, by the configuration: the real hosts, or the simulator brought up for it,
-// each address replaced where the environment names another. Used by the process and by the recorder.
+// Selects the venues' addresses by configuration: the real hosts, or a simulator that is started for it. Environment
+// variables override single addresses. Used by the service and by the recorder.
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
@@ -7,22 +7,22 @@ import { type Config, LIVE_URLS } from '../config.ts'
 import { spawnSimulator } from './simulator/spawn.ts'
 import type { VenueAddresses } from './venues.ts'
 
-/** The venues' addresses, and how to end what stands behind them. */
+/** The venues' addresses, and a function that stops the simulator. */
 interface VenueSource {
   readonly addresses: VenueAddresses
   readonly stop: () => Promise<void>
 }
 
 /**
- * Brings up the simulator when the configuration says so; `onLost` is called when it ends unasked.
- * Rejects when it does not come up. Replays have no addresses: the caller handles them before.
+ * Starts the simulator if configured. `onLost` is called if it ends by itself. Rejects if it does not start.
+ * Replays have no addresses; the caller handles them before.
  */
 export async function openSource(
   config: Config,
   parts: {
     clock: Clock
     onLost: (reason: string) => void
-    /** Where the simulator keeps its world; null: nowhere. */
+    /** Folder for the simulator's state; null: no persistence. */
     worldFolder: string | null
   },
 ): Promise<VenueSource> {

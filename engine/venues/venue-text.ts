@@ -1,4 +1,4 @@
-// Limits on the text of venues, applied where listings and profiles enter.
+// Limits the text of listings and profiles from venues.
 
 import { isRecord } from '../json-record.ts'
 import type { JsonRecord } from '../market/market.ts'
@@ -6,18 +6,20 @@ import type { VenueWallets, WalletProfile } from '../wallet.ts'
 import type { DriftNotes } from './drift/drift-notes.ts'
 import type { CatalogPage, Venue, VenueCatalog } from './venue.ts'
 
-/** Characters (UTF-16 code units) of each kind of text; longer text is cut. */
+/** Maximum characters (UTF-16 code units) per kind of text. Longer text is cut. */
 const CHARACTERS_MAX = { title: 500, description: 20_000, label: 200, slug: 200, url: 2_000 }
 type TextKind = keyof typeof CHARACTERS_MAX
 
-/** A control character but for tab and line ends, or a surrogate without its other half. */
+/** A control character except tab and line ends, or an unpaired surrogate. */
 const UNCLEAN = /(?![\t\r\n])\p{Cc}|\p{Surrogate}/u
 const ALL_UNCLEAN = new RegExp(UNCLEAN, 'gu')
 const LINE_ENDS = /\s*[\t\r\n]\s*/g
-/** Nested values of a venue's own record; deeper ones are dropped. */
+/** Maximum depth of a venue's original record. Deeper values are dropped. */
 const DEPTH_MAX = 8
 
-/** Well-formed text without control characters, at most as long as its kind allows. What is changed is noted as drift. */
+/**
+ * Returns well-formed text without control characters, cut to the limit of its kind. Changes are recorded as drift.
+ */
 export function cleanText(text: string, kind: TextKind, drift: DriftNotes): string {
   const charactersMax = CHARACTERS_MAX[kind]
   let clean = text
@@ -32,13 +34,13 @@ export function cleanText(text: string, kind: TextKind, drift: DriftNotes): stri
   }
   if (clean.length > charactersMax) {
     drift.note('text', `${kind} too long`, text.slice(0, 40), 'notice')
-    // The cut may halve the last character.
+    // The cut may split a surrogate pair.
     clean = clean.slice(0, charactersMax).replace(ALL_UNCLEAN, '')
   }
   return kind === 'description' ? clean : clean.replace(LINE_ENDS, ' ')
 }
 
-/** An `https:` address; null, and noted as drift, for any other. */
+/** Returns an `https:` URL. Other values become null and are recorded as drift. */
 export function cleanUrl(url: string | null, drift: DriftNotes): string | null {
   if (url === null) return null
   const isGood = url.length <= CHARACTERS_MAX.url && URL.canParse(url) && isHttps(url)
@@ -49,7 +51,7 @@ export function cleanUrl(url: string | null, drift: DriftNotes): string | null {
 
 const isHttps = (url: string): boolean => new URL(url).protocol === 'https:'
 
-/** A venue whose listings and profiles have clean text. */
+/** Wraps a venue so that its listings and profiles have clean text. */
 export function withCleanText(venue: Venue): Venue {
   const { drift } = venue
   const wallets = venue.wallets === null ? null : cleanWallets(venue.wallets, drift)
@@ -86,7 +88,7 @@ function cleanProfile(profile: WalletProfile, drift: DriftNotes): WalletProfile 
   }
 }
 
-/** A page of a catalogue with clean text in every field. */
+/** Cleans every text field of a catalogue page. */
 export function cleanPage(page: CatalogPage, drift: DriftNotes): CatalogPage {
   const text = (value: string, kind: TextKind) => cleanText(value, kind, drift)
   const maybe = (value: string | null, kind: TextKind) =>
@@ -120,7 +122,7 @@ export function cleanPage(page: CatalogPage, drift: DriftNotes): CatalogPage {
   }
 }
 
-/** Most records are clean and stay as they are. */
+/** Returns the record unchanged if it is clean, which is the usual case. */
 function cleanRecord(record: JsonRecord, drift: DriftNotes): JsonRecord {
   return isClean('', record, 0) ? record : cleanFields(record, drift, 0)
 }
@@ -151,7 +153,7 @@ function cleanValue(name: string, value: unknown, drift: DriftNotes, depth: numb
   return isRecord(value) ? cleanFields(value, drift, depth + 1) : null
 }
 
-/** Fields of a venue's own record that hold one line; all others may be as long as a description. */
+/** Single-line fields of a venue's original record. All others may be as long as a description. */
 function kindOf(name: string): TextKind {
   if (/(?:title|question)$/i.test(name)) return 'title'
   if (/slug$/i.test(name)) return 'slug'

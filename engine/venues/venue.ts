@@ -1,6 +1,5 @@
-// The contract of a venue: a catalogue over REST, and a feed of VenueEvents.
-// A venue knows no actor; what it sees goes out through `emit`, synchronously, in order.
-// How to add one: README.md beside this file.
+// The interface of a venue: a catalogue over REST, and a feed of VenueEvents. A venue does not depend on actors. It
+// calls `emit` synchronously and in order. README.md in this folder describes how to add one.
 
 import type { Clock } from '../clock.ts'
 import type { TradesSource, VenueEvent } from '../events.ts'
@@ -16,32 +15,35 @@ import type { SuspectReason } from './answer-checks.ts'
 import type { Drift } from './drift/drift.ts'
 import type { PastPoint } from './past-points.ts'
 
-/** A part of the catalogue. Rows that could not be read were counted and logged, and are absent. */
+/** A page of the catalogue. Unreadable rows were counted and logged, and are absent. */
 export interface CatalogPage {
   readonly markets: readonly ReadListing[]
   readonly events: readonly ReadEvent[]
-  /** Markets that were requested by id, and that the venue has but we do not list: requesting them again brings nothing. */
+  /**
+   * Markets that were requested by id, exist at the venue, and cannot be listed. Repeating the request has no
+   * effect.
+   */
   readonly refused?: readonly NativeMarketId[]
 }
 
-/** A venue's list of markets. All calls reject with an Error on network trouble, after retries. */
+/** A venue's market list. All calls reject with an Error on network failure, after retries. */
 export interface VenueCatalog {
   /**
-   * Reads everything that is not long settled, page by page; `onPage` is awaited, so that a slow
-   * taker slows the crawl. Resolves when the last page was taken.
+   * Reads all markets that are not long settled, page by page. `onPage` is awaited, which provides backpressure.
+   * Resolves after the last page.
    */
   crawl(onPage: (page: CatalogPage) => void | Promise<void>, signal: AbortSignal): Promise<void>
-  /** Reads what may have changed since `sinceMs` (new, closed, resolved, volumes). */
+  /** Reads possible changes since `sinceMs` (new, closed, resolved, volumes). */
   refresh(
     sinceMs: TimeMs,
     onPage: (page: CatalogPage) => void | Promise<void>,
     signal: AbortSignal,
   ): Promise<void>
-  /** Reads single markets and their events; unknown ids are absent from the page. */
+  /** Reads single markets and their events. Unknown ids are absent from the page. */
   fetchMarkets(ids: readonly NativeMarketId[], signal: AbortSignal): Promise<CatalogPage>
 }
 
-/** What a feed must know of a market to watch it and to name its status timers. */
+/** The data that a feed needs to watch a market and to set its status timers. */
 export interface WatchedMarket {
   readonly nativeId: NativeMarketId
   /** Outcome ids in listing order. */
@@ -51,59 +53,56 @@ export interface WatchedMarket {
   readonly closeAtMs: TimeMs | null
 }
 
-/** A feed's figures for /health, status messages and metrics. */
+/** A feed's state for /health, status messages and metrics. */
 export interface FeedHealth {
-  /** Open ones; of those that carry books, only ones that have delivered data since they opened. */
+  /** Open connections. Connections for books count only once they have delivered data since they opened. */
   readonly connectionsOpen: number
   readonly connectionsWanted: number
-  /** When the last data message (not heartbeat) arrived; null before the first. */
+  /** Time of the last data message, without heartbeats; null before the first. */
   readonly lastDataAtMs: TimeMs | null
-  /** When the last sign of life, heartbeats included, arrived. */
+  /** Time of the last frame, including heartbeats. */
   readonly lastSignAtMs: TimeMs | null
-  /**
-   * How long a change of a book may go unseen while everything works: 0 where books are streamed,
-   * one round where they are asked for in turn.
-   */
+  /** Maximum delay of a book change in normal operation: 0 if books are streamed, one round if they are polled. */
   readonly bookDelayMs: number
-  /** Null: the venue has one source. */
+  /** null: the venue has only one source. */
   readonly tradesSource: TradesSource | null
 }
 
-/** What is read of a venue's streams. */
+/** The streams that are read. */
 export type Readable = 'all' | 'books' | 'nothing'
 
-/** A venue's live stream. Reconnects, heartbeats and resubscription are its own business. */
+/** A venue's live stream. It handles reconnects, heartbeats and resubscription itself. */
 export interface VenueFeed {
   start(): void
-  /** Closes every socket and timer; nothing is emitted afterwards. */
+  /** Closes all sockets and timers. No event is emitted afterwards. */
   stop(): Promise<void>
-  /** Begins to stream books (a snapshot first), trades and status of these markets; repeats are ignored. */
+  /** Subscribes to books (a snapshot first), trades and status of these markets. Repeated calls have no effect. */
   watch(markets: readonly WatchedMarket[]): void
   unwatch(ids: readonly NativeMarketId[]): void
-  /** Asks for fresh snapshots of these outcomes' books, in order on the stream where possible. */
+  /** Requests new snapshots of these outcomes' books, in order on the stream where possible. */
   resync(outcomes: readonly OutcomeId[]): void
   /**
-   * From now on only this is read: the rest waits in the kernel and at the venue. Silence and missing
-   * heartbeats of that time do not count against the venue; a connection that it closes meanwhile is
-   * lost since then. Repeats are ignored.
+   * Sets which streams are read. Data of the others waits in the kernel and at the venue. Silence and missing
+   * heartbeats during that time are not failures. A connection that the venue closes meanwhile is lost since the
+   * start of that time. Repeated calls have no effect.
    */
   read(what: Readable): void
-  /** Drops what waits unread of books by new connections, which begin with snapshots; trades go on. */
+  /** Discards unread book data by reconnecting. The new connections start with snapshots. Trades are not affected. */
   reconnect(reason: string): void
   /**
-   * Fetches the trades of [fromMs, toMs] over REST and emits them with the given source, oldest
-   * first per market. Rejects when the venue does not answer after retries.
+   * Reads the trades of [fromMs, toMs] over REST and emits them with the given source, oldest first per market.
+   * Rejects if the venue does not respond after retries.
    */
   fetchTrades(range: TradesRange): Promise<TradesRead>
   health(): FeedHealth
   /**
-   * Reads these books over REST and emits each as a `bookSnapshot` that is not in order, or as the feed's own where books
-   * are polled. What cannot be read is left out and counted.
+   * Reads these books over REST and emits each as a `bookSnapshot` with `isInOrder` false, or true where the feed
+   * polls its books. Unavailable books are omitted and counted.
    */
   readBooks(outcomes: readonly OutcomeId[]): void
 }
 
-/** Which trades are read over REST: of one market, or of the whole venue when `market` is null. */
+/** A range of trades to read over REST: of one market, or of the whole venue if `market` is null. */
 export interface TradesRange {
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs
@@ -111,35 +110,35 @@ export interface TradesRange {
   readonly source: 'backfill' | 'history'
 }
 
-/** What is known of a range of trades that was read over REST. */
+/** Completeness of a range of trades that was read over REST. */
 export interface TradesRead {
-  /** From when on the answer is complete; later than the range's start: the rest is lost. */
+  /** Start of the complete part. If it is later than the range's start, the trades before it are lost. */
   readonly completeFromMs: TimeMs
   /**
-   * Of a whole venue, not null: no answer reached back behind the range, so that any trade of it may
-   * be missing unless the venue had none before.
+   * Not null, for a whole venue: no response reached back before the range. Any trade of the range may be missing,
+   * unless the venue had none before.
    */
   readonly suspectReason: SuspectReason | null
-  /** Venue time of the newest row of the answers, whatever it was of; null: there was none. */
+  /** Venue time of the newest row of any kind; null if there was none. */
   readonly newestMs: TimeMs | null
 }
 
-/** A market whose past is asked for. */
+/** A market whose past prices are requested. */
 export interface PastMarket {
   readonly nativeId: NativeMarketId
   readonly event: NativeEventId | null
-  /** Venue b's series ticker, where its event is known. */
+  /** Kalshi's series ticker, if the market's event is known. */
   readonly series: string | null
-  /** In listing order; prices are of the first. */
+  /** In listing order. Prices are those of the first. */
   readonly outcomes: readonly OutcomeId[]
 }
 
-/** What the venue remembers of a market's price. */
+/** A venue's price history. */
 export interface VenuePastPrices {
   /**
-   * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending, by the minute within a day and
-   * beyond it in steps of `stepMs` where the venue has them; empty when the venue has none. The last price before `fromMs` comes first where the venue gives it. Rejects when the
-   * venue does not answer after retries.
+   * Prices of the first outcome in [fromMs, toMs], at most 15 days, ascending: by the minute for up to a day,
+   * beyond that in steps of `stepMs` if the venue has them. Empty if the venue has none. Starts with the last price
+   * before `fromMs` if the venue returns it. Rejects if the venue does not respond after retries.
    */
   read(
     market: PastMarket,
@@ -150,7 +149,7 @@ export interface VenuePastPrices {
 
 export type { TeamListing }
 
-/** What every venue needs from outside; `emit` must not throw. */
+/** Dependencies of every venue. `emit` must not throw. */
 export interface VenueParts {
   readonly clock: Clock
   readonly random: Random
@@ -159,16 +158,16 @@ export interface VenueParts {
   readonly emit: (event: VenueEvent) => void
 }
 
-/** One venue, opened. */
+/** An opened venue. */
 export interface Venue {
   readonly key: VenueKey
   readonly catalog: VenueCatalog
   readonly feed: VenueFeed
   readonly pastPrices: VenuePastPrices
-  /** Every team that the venue lists; rejects when it does not answer after retries. */
+  /** All teams of the venue. Rejects if it does not respond after retries. */
   readonly teams: (signal: AbortSignal) => Promise<readonly TeamListing[]>
-  /** Null: the venue does not say who trades. */
+  /** null: the venue does not publish who trades. */
   readonly wallets: VenueWallets | null
-  /** What the venue sends that the code does not know. */
+  /** Data from the venue that the code does not know. */
   readonly drift: Drift
 }

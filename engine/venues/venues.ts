@@ -1,4 +1,4 @@
-// The table of venues: their facts, which connector speaks for which of them, and at which addresses.
+// The table of venues: their facts, connectors and addresses.
 
 import type { PolymarketUrls } from '../config.ts'
 import type { VenueKey } from '../ids.ts'
@@ -11,13 +11,13 @@ import type { FrameTap } from './socket-feed.ts'
 import type { Venue, VenueParts } from './venue.ts'
 import { withCleanText } from './venue-text.ts'
 
-/** In the order of their letters, which is the order of the sides of a pair of markets. */
+/** Sorted by key. The sides of a matched pair have the same order. */
 export const VENUES: readonly VenueFacts[] = [POLYMARKET, KALSHI]
 
 /** The venues of labelled pairs and of recorded dumps. */
 export const PAIRED_VENUES = [POLYMARKET, KALSHI] as const
 
-/** The table with configured names; venues without one keep their own. */
+/** The table with configured names. Venues without a configured name keep their default. */
 export function venueTable(
   names: Readonly<Partial<Record<VenueKey, string>>> = {},
   venues: readonly VenueFacts[] = VENUES,
@@ -25,7 +25,7 @@ export function venueTable(
   return new VenueTable(venues.map((facts) => ({ ...facts, name: names[facts.key] ?? facts.name })))
 }
 
-/** Where both venues are reached, and how we sign at Kalshi (null: its public REST is polled). */
+/** Addresses of both venues, and the key for Kalshi; null: its public REST API is polled. */
 export interface VenueAddresses {
   readonly polymarket: PolymarketUrls
   readonly kalshi: {
@@ -36,7 +36,7 @@ export interface VenueAddresses {
   }
 }
 
-/** Opens both connectors; nothing is contacted before they are started. */
+/** Creates both connectors. They send no request before they are started. */
 export function openVenues(
   parts: VenueParts,
   addresses: VenueAddresses,

@@ -1,5 +1,5 @@
-// Modules as a browser loads them: types stripped, and what a module imports asked for by an address that names its
-// content, so that caches may keep every module and no page mixes those of two versions. No bundler: one file a module.
+// Builds browser modules: strips types and rewrites imports to addresses with a content hash. Caches can
+// store every module, and no page mixes modules of two versions. One file per module, no bundler.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,33 +8,32 @@ import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { builtOf } from '../../engine/process/program.ts'
 
-/** A module, ready to be served. */
 export interface BrowserModule {
   readonly text: string
-  /** Of the text, and so of all that it imports: another text, another hash. */
+  /** Hash of the text. It also changes with any imported module, since the text contains their hashes. */
   readonly hash: string
 }
 
-/** How modules of one kind are addressed. */
+/** Rules for the addresses of a set of modules. */
 interface LinkRules {
-  /** What they are called together in errors. */
+  /** Name of the set in error messages. */
   readonly what: string
-  /** What an importer writes for a module. */
+  /** The specifier that an importing module uses. */
   addressOf(path: string, hash: string): string
-  /** The address of a path that is none of these modules; null: there is none. */
+  /** The address of a path outside the set; null if there is none. */
   outside(path: string): string | null
 }
 
 const STATIC = /^((?:import|export)\b(?!\s*\()[^"'`;]*?)(["'])([^"'\n]+)\2/gm
 const DYNAMIC = /(\bimport\(\s*)(["'])([^"'\n]+)\2(?=\s*\))/g
 
-/** What was made, by the hash of all that it was made of: several routes ask for the client, and each start is a process. */
+/** Results by input hash, since several routes need the client's modules. */
 const withoutTypes = new Map<string, ReadonlyMap<string, string>>()
 
 /**
- * The `.ts` files of a folder, by path in it, without types: what is imported only as a type is gone, the rest stays
- * as written. `npm start` finds them built; elsewhere they are made in one go: asked for one by one they would take ten
- * times as long.
+ * Reads `.ts` files and strips their types. Type-only imports are removed; other code is unchanged.
+ * Uses the built files if all exist (`npm start`). Else one esbuild call handles all files, since one call
+ * per file is ten times slower.
  */
 export function readWithoutTypes(
   folder: URL,
@@ -60,7 +59,7 @@ export function readWithoutTypes(
     format: 'esm',
     target: 'es2022',
     logLevel: 'silent',
-    // As the compiler does.
+    // Same option as in the compiler.
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
   })
   const texts = new Map(
@@ -70,18 +69,19 @@ export function readWithoutTypes(
   return texts
 }
 
-/** The hash under which a text is asked for. */
+/** The content hash in file names and addresses. */
 export const hashOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 12)
 
-/** The addresses that a linked module loads before it runs. */
+/** Addresses of a linked module's static imports. */
 export const loadedWith = ({ text }: BrowserModule): readonly string[] =>
   [...text.matchAll(STATIC)].map(([, , , address]) => address ?? '')
 
 /**
- * Every module by path, its imports rewritten: those that are imported first, since their hashes are part of the
- * importers. Relative imports are resolved from the importer's path, others are paths themselves. Throws for
- * what is not there, and for modules that import each other.
+ * Rewrites the imports of all modules. Imported modules are linked first, since importers contain their
+ * hashes.
+ * Relative imports are resolved against the importer's path; other imports are used as paths. Throws for a
+ * missing module and for import cycles.
  */
 export function linkModules(
   sources: ReadonlyMap<string, string>,

@@ -1,12 +1,10 @@
-// The package's client as a browser loads it: every file of http/client/ with its types stripped, made
-// once at start, so that a page of ours can `import` it without a bundler. Names are those of the
-// sources; what a file imports it asks for by name and a hash of its content, so that caches may keep
-// all but `connect.js`, and no page mixes the files of two versions.
+// The browser build of http/client/: types stripped, made once at start, importable without a bundler.
+// Imports contain a content hash, so that caches can store all files but `connect.js`, and no page mixes
+// files of two versions.
 
 import { readdirSync } from 'node:fs'
 import { type BrowserModule, linkModules, readWithoutTypes } from './browser-modules.ts'
 
-/** A module of the client, ready to be served. */
 export interface ClientFile extends BrowserModule {
   readonly name: string
 }
@@ -15,7 +13,10 @@ const FOLDER = new URL('../client/', import.meta.url)
 
 let read: ReadonlyMap<string, ClientFile> | null = null
 
-/** Every module by name, `connect.js` among them; read once in a process. Throws for what cannot be shipped: no start then. */
+/**
+ * All modules by name, including `connect.js`; read once per process. Throws if a file cannot be built,
+ * which prevents the start.
+ */
 export function readClientFiles(): ReadonlyMap<string, ClientFile> {
   read ??= readThem()
   return read
@@ -27,7 +28,7 @@ function readThem(): ReadonlyMap<string, ClientFile> {
   return linked(new Map([...sources].map(([path, text]) => [path.slice(0, -'.ts'.length), text])))
 }
 
-/** Modules by name with their imports rewritten; `sources` by name without an ending. */
+/** Rewrites the imports. `sources` is keyed by name without an extension. */
 export function linked(sources: ReadonlyMap<string, string>): ReadonlyMap<string, ClientFile> {
   const byPath = new Map([...sources].map(([name, source]) => [`${name}.ts`, source]))
   const modules = linkModules(byPath, {

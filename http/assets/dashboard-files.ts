@@ -1,8 +1,8 @@
-// The dashboard as a browser loads it, made once at start: the page, its modules with their types stripped, its styles,
-// and the libraries from their npm packages; every file ours to serve, so that the page makes no request to any other host
-// else. Names carry a hash of the content, so that caches may keep all but the page for ever; addresses are relative,
-// so that it works behind any path of a proxy. What a module imports of http/client/ is asked for where that is
-// served already.
+// The browser build of the dashboard, made once at start: page, modules, styles, and libraries from npm
+// packages. The page requests nothing from other hosts.
+// Names contain a content hash, so that caches can store all files but the page. Addresses are relative, so
+// that the page works behind a path prefix of a proxy.
+// Imports of http/client/ use the addresses under which those files are already served.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import {
@@ -14,21 +14,21 @@ import {
 } from './browser-modules.ts'
 import { type ClientFile, readClientFiles } from './client-files.ts'
 
-/** A file of the dashboard. */
 interface DashboardFile {
   readonly text: string
   readonly contentType: string
 }
 
-/** The page and its files by name; nothing else can be asked for. */
+/** The page and its files by name. Only these are served. */
 interface DashboardFiles {
   readonly html: string
   readonly files: ReadonlyMap<string, DashboardFile>
 }
 
 /**
- * Only our own scripts, styles, images and requests, nothing inline, nothing from a text: `connect-src 'self'` also
- * names the stream of the same host. No script may turn a text into markup at all.
+ * Content-Security-Policy: own scripts, styles, images and requests only, nothing inline. `connect-src
+ * 'self'` includes the stream of the same host.
+ * Scripts cannot parse strings as HTML.
  */
 export const DASHBOARD_POLICY = [
   "default-src 'none'",
@@ -40,19 +40,19 @@ export const DASHBOARD_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  // The one maker of addresses of scripts: it makes that of the worker (dashboard/browser.ts).
+  // The only Trusted Types policy: it creates the worker's address (dashboard/browser.ts).
   'trusted-types twinbook-worker',
 ].join('; ')
 
 const FOLDER = new URL('../dashboard/', import.meta.url)
 const START = 'main.ts'
-/** What all tabs of a browser share; the page names it, since no module imports it. */
+/** Shared worker for all tabs. The page contains its address, since no module imports it. */
 const WORKER = 'stream-worker.ts'
-/** Before all others: the rest of the styles builds on it. */
+/** Loaded first: the other styles depend on it. */
 const BASE_STYLE = 'style.css'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
-/** What modules may import by name: the file, beside the package's own entry, that needs no other package. */
+/** Libraries that modules may import by name. Each file has no further dependencies. */
 const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
   ['preact', 'preact.mjs'],
   ['preact/hooks', 'hooks.mjs'],
@@ -62,7 +62,10 @@ const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
 
 let read: DashboardFiles | null = null
 
-/** All of it, read once in a process. Throws for what cannot be shipped and for a package that is not installed: no start then. */
+/**
+ * The dashboard's files, read once per process. Throws if a file cannot be built or a package is missing,
+ * which prevents the start.
+ */
 export function readDashboard(): DashboardFiles {
   read ??= readWith(readClientFiles())
   return read
@@ -99,13 +102,13 @@ function readWith(client: ReadonlyMap<string, ClientFile>): DashboardFiles {
   return { html: htmlOf(names, startPath(main, byName, client), styles), files }
 }
 
-/** Modules and libraries by path, without types. */
+/** Modules and libraries by path, types stripped. */
 function readSources(): ReadonlyMap<string, string> {
   const paths = pathsUnder('').filter((path) => path.endsWith('.ts'))
   const sources = new Map(readWithoutTypes(FOLDER, paths))
   for (const [name, file] of LIBRARIES) {
     const text = readFileSync(new URL(file, import.meta.resolve(name)), 'utf8')
-    // The last line names its source map, which we do not serve.
+    // Removes the reference to a source map that is not served.
     sources.set(name, text.replace(/\/\/# sourceMappingURL=.*\s*$/, ''))
   }
   return sources
@@ -129,7 +132,7 @@ function readStyles(): readonly (readonly [name: string, text: string])[] {
   ])
 }
 
-/** In one folder: the paths of the routes have no parameter with slashes in it. */
+/** All scripts are in one folder, since route parameters cannot contain slashes. */
 function scriptName(path: string, hash: string): string {
   return `${path.replace(/\.ts$/, '').replaceAll('/', '-')}-${hash}.js`
 }
@@ -140,7 +143,7 @@ function clientAddress(path: string, client: ReadonlyMap<string, ClientFile>): s
   return file === undefined ? null : `../client/${file.name}?v=${file.hash}`
 }
 
-/** Addresses of all that is loaded before `main` runs, from the page's own address, `main` first. */
+/** Addresses of all modules that load before `main` runs, relative to the page, `main` first. */
 function startPath(
   main: string,
   modules: ReadonlyMap<string, BrowserModule>,
@@ -164,7 +167,7 @@ function startPath(
   return [...seen].map((address) => address.slice(base.length))
 }
 
-/** The first picture stands in the page itself; what runs takes its place. */
+/** The page with a static placeholder that the application replaces. */
 function htmlOf(
   { main, worker }: { readonly main: string; readonly worker: string },
   preloaded: readonly string[],
@@ -198,7 +201,7 @@ ${links.join('\n')}
 `
 }
 
-/** Two books beside each other. */
+/** Icon: two order books side by side. */
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0f9f6e" d="M1 9h6v6H1zM1 5h4v3H1zM1 1h2v3H1z"/><path fill="#d6455d" d="M9 9h6v6H9zM11 5h4v3h-4zM13 1h2v3h-2z"/></svg>',
 )}`

@@ -1,13 +1,12 @@
-// The only file of the client that touches the surroundings: timers, chance and the WebSocket that a
-// browser (or a Node that has one) brings along. Everything is a parameter elsewhere, so that tests
-// move the clock by hand.
+// The client's only access to global timers, randomness and `WebSocket`. Other files take them as parameters,
+// so tests can use a fake clock.
 
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
 
-/** Time, as the engine's clock gives it too. */
+/** Same interface as the engine's clock. */
 export interface ClientClock {
-  /** Milliseconds since some moment; never goes back. */
+  /** Milliseconds since an arbitrary origin; monotonic. */
   monotonicMs(): number
   /** Runs `action` once after `delayMs`. */
   after(delayMs: number, action: () => void): StopTimer
@@ -16,7 +15,7 @@ export interface ClientClock {
 /** A float in [0, 1). */
 export type Chance = () => number
 
-/** What the client needs of a WebSocket: the browser's, Node's own, and `ws` all have it. */
+/** The part of the WebSocket interface that the client uses. Browsers, Node and `ws` provide it. */
 export interface SocketLike {
   binaryType: string
   addEventListener(type: 'open', listener: () => void): void
@@ -25,13 +24,13 @@ export interface SocketLike {
   addEventListener(type: 'error', listener: (event: { message?: string }) => void): void
   send(text: string): void
   close(code?: number, reason?: string): void
-  /** `ws` only: ends without waiting for the peer. */
+  /** `ws` only: closes without waiting for the peer. */
   terminate?(): void
 }
 
 export type SocketConstructor = new (url: string) => SocketLike
 
-/** The machine's timers. They keep a Node process alive, as an open connection would. */
+/** Timers of the runtime. They keep a Node process alive, as an open connection does. */
 export const ambientClock: ClientClock = {
   monotonicMs: () => performance.now(),
   after(delayMs, action) {
@@ -40,10 +39,9 @@ export const ambientClock: ClientClock = {
   },
 }
 
-/** The machine's chance. */
 export const ambientChance: Chance = () => Math.random()
 
-/** The surroundings' WebSocket; null in a Node without one, where `ws` must be handed in. */
+/** The global `WebSocket`; null in a Node version without one, where the caller must pass the one of `ws`. */
 export function ambientSocket(): SocketConstructor | null {
   const found: unknown = Reflect.get(globalThis, 'WebSocket')
   return isConstructor(found) ? found : null

@@ -1,31 +1,31 @@
-// One market's book as the client keeps it: levels best first in millionths, checked against the
-// server's checksums.
+// A local order book. Prices and sizes are integers in millionths. Each side is sorted best first. Server
+// checksums verify the content.
 
 import { crc32 } from './crc32.ts'
 import type { SnapshotMessage, UpdateMessage, WireLevel } from './messages.ts'
 
-/** Millionths in one: the unit in which prices and sizes are whole numbers. */
+/** Scale of prices and sizes: 1 is 1,000,000 millionths. */
 const MICROS = 1_000_000
-/** Levels of a side under the checksum. */
+/** Levels of each side that the checksum covers. */
 const CHECKED_LEVELS = 10
 
-/** A level as the user sees it: price in dollars, size in contracts. */
+/** Price in dollars, size in contracts. */
 export interface Level {
   readonly price: number
   readonly size: number
 }
 
-/** A look at a book. */
+/** A snapshot of a book. */
 export interface BookView {
   readonly marketId: string
   readonly epoch: string
   readonly offset: number
   readonly seq: number
-  /** The server's own book was stale when it sent this one. */
+  /** The server marked its own book as stale when it sent this one. */
   readonly isStale: boolean
-  /** False from the moment a gap is found until the next snapshot; the levels are then the last known. */
+  /** False from the detection of a gap until the next snapshot. The levels are then the last known ones. */
   readonly isInSync: boolean
-  /** The venue's time of the last change; null when the book is empty from the start. */
+  /** The venue's time of the last change; null when the book has been empty from the start. */
   readonly timestampMs: number | null
   /** The server's time of the last change. */
   readonly receivedMs: number | null
@@ -40,7 +40,6 @@ export interface BookView {
 
 type Applied = 'applied' | 'malformed' | 'checksum'
 
-/** A book from its first snapshot on. */
 export class Book {
   readonly marketId: string
   epoch = ''
@@ -48,11 +47,11 @@ export class Book {
   seq = 0
   isStale = true
   isInSync = false
-  /** A gap was reported to the user, and no snapshot has closed it yet. */
+  /** A gap was reported, and no snapshot has arrived since. */
   isGapReported = false
-  /** How often a snapshot was asked for in vain; counts from the last good one. */
+  /** Snapshot requests since the last valid snapshot. */
   attempts = 0
-  /** Beats since the book went out of sync. */
+  /** Watchdog ticks (half a heartbeat each) since the book went out of sync. */
   beats = 0
   #timestampMs: number | null = null
   #receivedMs: number | null = null
@@ -63,7 +62,7 @@ export class Book {
     this.marketId = marketId
   }
 
-  /** Becomes the snapshot's book. What is not `applied` leaves the book out of sync. */
+  /** Replaces the book with a snapshot. Any result other than `applied` leaves the book out of sync. */
   replace(message: SnapshotMessage): Applied {
     this.isInSync = false
     this.#bids.clear()
@@ -78,7 +77,7 @@ export class Book {
     return 'applied'
   }
 
-  /** Applies the update that follows directly. What is not `applied` leaves the book out of sync. */
+  /** Applies the next update in sequence. Any result other than `applied` leaves the book out of sync. */
   update(message: UpdateMessage): Applied {
     const result = this.#apply(message)
     if (result !== 'applied') this.isInSync = false
@@ -127,7 +126,7 @@ export class Book {
   }
 }
 
-/** One side, best first: two arrays side by side, since most changes are near their beginning. */
+/** One side, best first. Prices and sizes are parallel arrays, since most changes are near the front. */
 class Side {
   readonly #isBid: boolean
   readonly #prices: number[] = []
@@ -146,7 +145,7 @@ class Side {
     this.#sizes.length = 0
   }
 
-  /** False: a level is no level; those before it are applied. */
+  /** Returns false at the first invalid level. The levels before it are applied. */
   apply(levels: readonly WireLevel[]): boolean {
     for (const level of levels) {
       const price = micros(level?.price)
@@ -185,7 +184,7 @@ class Side {
     }
   }
 
-  /** Where the price is, or would have to be put. */
+  /** Index of the price, or its insertion index. */
   #find(price: number): number {
     let low = 0
     let high = this.#prices.length
@@ -199,7 +198,7 @@ class Side {
   }
 }
 
-/** A JSON number as whole millionths: exact below 2^53 of them; negative when it is no number. */
+/** A JSON number in millionths, exact below 2^53; negative if the value is not a valid number. */
 function micros(value: unknown): number {
   const rounded = typeof value === 'number' ? Math.round(value * MICROS) : -1
   return Number.isSafeInteger(rounded) ? rounded : -1

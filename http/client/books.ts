@@ -1,5 +1,5 @@
-// All books of a client: which are in sync, and what happens when one is not: its updates are dropped,
-// the user gets one gap event, and a snapshot is asked for.
+// All books of a client. A book that goes out of sync ignores updates, reports one gap event and requests a
+// snapshot.
 
 import { Book, type BookView } from './book.ts'
 import { gapEvent } from './channel-state.ts'
@@ -12,21 +12,20 @@ import type {
   UpdateMessage,
 } from './messages.ts'
 
-/** Beats (of half a heartbeat) before a snapshot that does not come is asked for (again). */
+/** Ticks (half a heartbeat each) before a missing snapshot is requested again. Doubles with each attempt. */
 const PATIENCE_BEATS = 2
 const PATIENCE_BEATS_MAX = 64
 
 interface BooksParts {
   readonly onGap: (gap: GapEvent) => void
-  /** Asks the server for fresh snapshots. */
+  /** Requests snapshots from the server. */
   readonly request: (marketIds: readonly string[]) => void
 }
 
-/** Books by market. Bounded by the markets subscribed to: one that is no longer wanted is dropped. */
+/** Books by market. The subscribed markets bound its size: `drop` removes a book after its unsubscribe. */
 export class Books {
   readonly #parts: BooksParts
   readonly #books = new Map<string, Book>()
-  /** Those out of sync. */
   readonly #outOfSync = new Set<Book>()
 
   constructor(parts: BooksParts) {
@@ -45,24 +44,24 @@ export class Books {
     return this.#books.get(marketId)?.isInSync === true
   }
 
-  /** The newest seq of a book that is in sync. */
+  /** The latest sequence number of a book; null if the book is out of sync. */
   seqOf(marketId: string): number | null {
     const book = this.#books.get(marketId)
     return book?.isInSync === true ? book.seq : null
   }
 
-  /** Whether the user should see the message: neither a repeat nor part of a gap. */
+  /** Returns true if the message is to be emitted: it is neither a repeat nor part of a gap. */
   take(message: SnapshotMessage | UpdateMessage): boolean {
     const book = this.#books.get(message.market_id) ?? this.#make(message.market_id)
     return message.type === 'snapshot' ? this.#replace(book, message) : this.#update(book, message)
   }
 
-  /** The server says that this book is out of sync, and sends a snapshot of its own accord. */
+  /** The server reported that the book is out of sync. It sends a snapshot without a request. */
   resync(marketId: string, cause: GapCause): void {
     this.#lose(this.#books.get(marketId) ?? this.#make(marketId), { cause, isExpected: true })
   }
 
-  /** A book that the server confirms at a later `seq` than ours lacks something. */
+  /** A `fresh` message with a later `seq` than the local book means that updates are missing. */
   updateStaleness(message: StaleMessage | FreshMessage): void {
     const book = this.#books.get(message.market_id)
     if (book === undefined) return
@@ -70,7 +69,7 @@ export class Books {
     if (message.type === 'fresh') this.fellBehind(message.market_id, message.seq)
   }
 
-  /** The server has more of this book than we were sent. */
+  /** Marks the book out of sync if the server's `seq` is later. */
   fellBehind(marketId: string, seq: number): void {
     const book = this.#books.get(marketId)
     if (book?.isInSync !== true || book.seq >= seq) return
@@ -84,14 +83,17 @@ export class Books {
     this.#outOfSync.delete(book)
   }
 
-  /** Asks for what is still missing once everything that would have brought it has ended. */
+  /** Requests the snapshots that are still missing after all commands that could have delivered them have ended. */
   requestMissing(): void {
     const missing = [...this.#outOfSync].filter((book) => book.attempts === 0)
     for (const book of missing) recordAttempt(book)
     if (missing.length > 0) this.#parts.request(missing.map((book) => book.marketId))
   }
 
-  /** Half a heartbeat has gone by without a command under way: snapshots may be lost too. */
+  /**
+   * Runs every half heartbeat while no command is pending. A snapshot can be lost as well, so it requests
+   * overdue ones again.
+   */
   beat(): void {
     const due: Book[] = []
     for (const book of this.#outOfSync) {
@@ -121,7 +123,7 @@ export class Books {
 
   #update(book: Book, message: UpdateMessage): boolean {
     if (!book.isInSync) {
-      // A book that never had a snapshot, and is sent updates: its snapshot is lost.
+      // Updates for a book that never had a snapshot: the snapshot was lost.
       if (book.epoch === '' && !book.isGapReported) this.#lose(book, { cause: 'no_base' })
       return false
     }
@@ -156,7 +158,7 @@ export class Books {
     this.#parts.request([book.marketId])
   }
 
-  /** One gap lasts until the next snapshot, however many reasons it has. */
+  /** Reports at most one gap until the next snapshot, whatever the number of causes. */
   #reportGap(book: Book, loss: Loss): void {
     if (book.isGapReported) return
     const { cause, fromSeq = null, toSeq = null } = loss
@@ -172,7 +174,6 @@ interface Loss {
   readonly toSeq?: number
 }
 
-/** A snapshot is being asked for. */
 function recordAttempt(book: Book): void {
   book.attempts += 1
   book.beats = 0

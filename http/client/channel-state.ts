@@ -1,27 +1,26 @@
-// One channel's position: up to where the client has everything. It stands still from a reconnect
-// until the last `since` command has ended, exactly as the protocol's section Resume says, and is
-// moved by `synced`, `resumed` and data messages.
+// Resume position of one channel: the client has received every message up to it.
+// `synced`, `resumed` and data messages advance it. It does not change between a reconnect and the end of the
+// last `since` command (protocol, section Resume).
 
 import type { Channel, GapEvent, Position } from './messages.ts'
 import { ChannelKeys } from './subscription-keys.ts'
 
-/** Gaps remembered while a resume is repeated, so that none is reported twice. When full, all are forgotten. */
+/** Gaps remembered while a resume is repeated, so that none is reported twice. When full, the map is cleared. */
 const REPORTED_GAPS_MAX = 256
 
-/** A channel. */
 export class ChannelState {
   readonly channel: Channel
   readonly keys = new ChannelKeys()
-  /** `since` commands without their end. */
+  /** Pending `since` commands. */
   resuming = 0
-  /** The present resume was caused by a hole: what it does not bring is lost. */
+  /** A sequence gap caused the current resume. Messages that it does not deliver are lost. */
   isRetry = false
-  /** The server reported a loss during the present resume: what it brings may begin anywhere. */
+  /** The server reported a loss during the current resume. Its messages may start at any `seq`. */
   hasLost = false
-  /** Messages reported as lost during the present resume. */
+  /** Messages reported as lost during the current resume. */
   lostReported = 0
   #position: Position | null = null
-  /** Up to when. */
+  /** End time (`to_ms`) of each reported gap. */
   readonly #reportedGaps = new Map<string, number>()
 
   constructor(channel: Channel) {
@@ -32,7 +31,7 @@ export class ChannelState {
     return this.#position
   }
 
-  /** A data message of the channel has been taken. */
+  /** Advances the position after a data message was processed. */
   move(epoch: string, offset: number): void {
     if (this.resuming > 0) return
     const current = this.#position
@@ -40,13 +39,13 @@ export class ChannelState {
     this.#position = { epoch, offset }
   }
 
-  /** A command ended at this position. */
+  /** Ends a command at the position that the server reported. */
   finish(position: Position, isSince: boolean): void {
     if (isSince) this.settle()
     this.move(position.epoch, position.offset)
   }
 
-  /** A `since` command has ended, in whatever way. */
+  /** Ends a `since` command, successful or not. */
   settle(): void {
     this.resuming = Math.max(0, this.resuming - 1)
     if (this.resuming > 0) return
@@ -56,7 +55,7 @@ export class ChannelState {
     this.#reportedGaps.clear()
   }
 
-  /** The connection is over: the position stands as it is. */
+  /** Handles a disconnect. The position does not change. */
   interrupt(): void {
     this.resuming = 0
     this.lostReported = 0
@@ -64,7 +63,7 @@ export class ChannelState {
     for (const key of this.keys.all()) key.phase = 'new'
   }
 
-  /** Something behind this place is missing: the next resume begins there. */
+  /** Moves the position back to before a missing message. The next resume starts there. */
   fallBack(position: Position): void {
     const current = this.#position
     if (current?.epoch !== position.epoch || current.offset <= position.offset) return
@@ -72,11 +71,11 @@ export class ChannelState {
   }
 
   /**
-   * What of a loss is not reported yet: null when all of it was, during this resume or one that was cut
-   * off. A later end is reported again: a resume that begins again after a while may have lost more.
+   * The part of a gap that has not been reported in this resume or an interrupted one; null if none.
+   * A gap with a later end is reported again, since a later resume may have lost more.
    */
   unreported(gap: GapEvent): GapEvent | null {
-    // A loss that a state makes good is reported by that state's owner, once.
+    // The state tracker or book reports a gap that a new state closes, once.
     if (gap.state_follows) return gap
     if (this.resuming === 0 && this.#reportedGaps.size === 0) return gap
     const name = JSON.stringify([gap.cause, gap.market_id, gap.platform, gap.from_ms, gap.from_seq])
@@ -89,7 +88,7 @@ export class ChannelState {
   }
 }
 
-/** A gap event, of which only what is known need be said. */
+/** Builds a gap event. Omitted fields are null. */
 export function gapEvent(
   channel: Channel,
   fields: Pick<GapEvent, 'cause' | 'state_follows'> & Partial<GapEvent>,

@@ -1,6 +1,6 @@
-// The life of a client: connects, comes back, watches, and hands events on. What a message means is
-// decided in inbox.ts, what is subscribed to in subscriptions.ts. Nothing here throws for what a server sends,
-// and no promise of it rejects.
+// Connection lifecycle: connect, reconnect, watchdog, event delivery. inbox.ts processes messages and
+// subscriptions.ts holds the subscriptions.
+// Server input never throws here, and no promise rejects because of it.
 
 import type { Chance, ClientClock, SocketConstructor, StopTimer } from './ambient.ts'
 import { delayMs, type End } from './back-off.ts'
@@ -27,22 +27,22 @@ import type { Subscription } from './subscription-handle.ts'
 import { isFiltered } from './subscription-keys.ts'
 import { type SubscribeRequest, Subscriptions } from './subscriptions.ts'
 
-/** Events a reader of `events()` may be behind. */
+/** Default capacity of the queue behind `events()`. */
 const QUEUE_EVENTS = 10_000
 /** Markets of one `snapshot` command. */
 const IDS_PER_COMMAND = 100
-/** Beats without the end of a command before the server is asked for it. */
+/** Ticks (half a heartbeat each) that a command may be pending before the client probes the server. */
 const PROBE_BEATS = 4
-/** A ticket that has not come by then is given up. */
+/** Timeout of a ticket request. */
 const TICKET_MS = 10_000
-/** Heartbeats between two comparisons of every market's seq. */
+/** Heartbeats between two comparisons of the markets' sequence numbers with the server's list. */
 const COMPARE_HEARTBEATS = 6
 
-/** What a client is made of; see connect.ts for what users give. */
+/** Dependencies of a client; see connect.ts for the public options. */
 interface ClientParts {
-  /** With its key, unless there are tickets. */
+  /** Contains the key, unless tickets are used. */
   readonly url: string
-  /** Asked before each connection. */
+  /** Called before each connection. */
   readonly ticket: (() => Promise<string>) | null
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
@@ -51,7 +51,7 @@ interface ClientParts {
   readonly onEvent: ((event: StreamEvent) => void) | null
 }
 
-/** A connection that stays, whatever happens to its sockets. */
+/** A stream connection that reconnects automatically. */
 export class StreamClient {
   readonly #parts: ClientParts
   readonly #channelStates: Readonly<Record<Channel, ChannelState>>
@@ -62,9 +62,9 @@ export class StreamClient {
   #state: ClientState = 'connecting'
   #socket: ClientSocket | null = null
   #cancelRetry: StopTimer | null = null
-  /** Gives up the ticket that is being asked for; null: none is. */
+  /** Cancels the pending ticket request; null if there is none. */
   #cancelTicket: StopTimer | null = null
-  /** Attempts since the connection was last sound. */
+  /** Attempts since the connection was last in sync. */
   #attempts = 0
   #isGreeted = false
   #isCatchingUp = false
@@ -118,27 +118,27 @@ export class StreamClient {
     return this.#state
   }
 
-  /** Subscribes, now or as soon as there is a connection, and again on every later one. */
+  /** Subscribes now or on the next connection, and again after each reconnect. */
   subscribe(request: SubscribeRequest): Subscription {
     const subscription = this.#subscriptions.subscribe(request)
     if (this.#state === 'closed') this.#subscriptions.end()
-    // The server ends a connection without subscriptions; it was not worth coming back until now.
+    // The server closes a connection without subscriptions, so the client did not reconnect until now.
     else if (this.#isAway) this.#open()
     return subscription
   }
 
-  /** The book of a market, at most `depth` levels a side; null before its first snapshot. */
+  /** The book of a market, at most `depth` levels a side; null before the first snapshot. */
   book(marketId: string, depth?: number): BookView | null {
     const view = this.#inbox.books.view(marketId, depth)
     return view === null || view.epoch === '' ? null : view
   }
 
-  /** Up to where the client has everything of a channel; null before anything came. */
+  /** Resume position of a channel; null before the first message. */
   position(channel: Channel): Position | null {
     return this.#channelStates[channel].position
   }
 
-  /** Asks for fresh snapshots of markets subscribed to in `orderbook`; they come as events. */
+  /** Requests new snapshots of markets that are subscribed to in `orderbook`; they arrive as events. */
   snapshot(marketIds: readonly string[]): void {
     const keys = this.#channelStates.orderbook.keys
     const wanted = marketIds.filter((marketId) => keys.keyOf(marketId) !== null)
@@ -150,14 +150,14 @@ export class StreamClient {
     }
   }
 
-  /** The server's list of this connection's subscriptions; null when the connection ends first. */
+  /** The server's list of this connection's subscriptions; null if the connection ends first. */
   list(): Promise<Extract<ReplyMessage, { type: 'subscriptions' }> | null> {
     return new Promise((resolve) => {
       this.#sendQuery('list', (reply) => resolve(reply?.type === 'subscriptions' ? reply : null))
     })
   }
 
-  /** Milliseconds there and back behind all commands under way; null when the connection ends first. */
+  /** Round-trip time in milliseconds, behind all pending commands; null if the connection ends first. */
   ping(): Promise<number | null> {
     const { clock } = this.#parts
     const startMs = clock.monotonicMs()
@@ -168,7 +168,7 @@ export class StreamClient {
     })
   }
 
-  /** Every event from now on, for one reader, which gets a gap event when it was too slow. */
+  /** All events from now on, for one reader. A reader that is too slow gets a gap event. */
   events(queueMax = QUEUE_EVENTS): AsyncIterableIterator<StreamEvent> {
     const queue = new EventQueue(Math.max(1, queueMax), (returned) => this.#queues.delete(returned))
     this.#queues.add(queue)
@@ -180,7 +180,7 @@ export class StreamClient {
     return this.events()
   }
 
-  /** Ends for good. Books stay readable as they were last. */
+  /** Closes permanently. The last state of each book stays readable. */
   close(): void {
     if (this.#state === 'closed') return
     this.#socket?.close()
@@ -198,12 +198,12 @@ export class StreamClient {
     else this.#requestTicket(ticket)
   }
 
-  /** Neither connected nor about to be. */
+  /** No connection is open, pending or scheduled. */
   get #isAway(): boolean {
     return this.#socket === null && this.#cancelRetry === null && this.#cancelTicket === null
   }
 
-  /** A ticket, and the connection that it opens; one that comes later than `TICKET_MS` counts no more. */
+  /** Requests a ticket and connects with it. A ticket that arrives after `TICKET_MS` is ignored. */
   #requestTicket(ticket: () => Promise<string>): void {
     let isOver = false
     const settle = (then: () => void): void => {
@@ -225,7 +225,7 @@ export class StreamClient {
         }),
       (error: unknown) => {
         const status = isRecord(error) && typeof error.status === 'number' ? error.status : null
-        // 0 is how a request without an answer is told.
+        // Status 0 means that the request got no response.
         fail('no ticket was given', status === 0 ? null : status)
       },
     )
@@ -254,7 +254,7 @@ export class StreamClient {
     this.#take(message)
   }
 
-  /** What was in it is not known, so anything may be missing: only a resume makes that good. */
+  /** The content of the message is unknown, so any message may be missing. A resume fetches them. */
   #damaged(reason: string): void {
     this.#emit({ type: 'fault', reason })
     this.#socket?.cut(reason)
@@ -299,7 +299,7 @@ export class StreamClient {
     this.#inbox.connect()
     this.#emit(message)
     this.#subscriptions.connect()
-    // The state is reported before commands leave, so that a user sees it before any answer.
+    // Reports the state before commands are sent, so that users see it before any reply.
     this.#noteState()
     this.#commandQueue.open(message.limits.commands_per_s)
   }
@@ -327,7 +327,7 @@ export class StreamClient {
       const all = channelState.keys.find({ kind: 'all' })
       const isComplete = all?.phase === 'live' && channelState.resuming === 0
       if (offset === undefined || channelState.position === null || !isComplete) continue
-      // What was left out before the heartbeat is not missing.
+      // Messages that the server filtered out before the heartbeat are not missing.
       if (isFiltered(all.options)) channelState.move(epoch, offset)
       if (channelState.position.epoch !== epoch || channelState.position.offset < offset) {
         return this.#socket?.cut(
@@ -339,7 +339,10 @@ export class StreamClient {
     if (this.#heartbeats % COMPARE_HEARTBEATS === 0) this.#compare()
   }
 
-  /** A lost last message of a single market shows only in a list. A list of whole venues is too long. */
+  /**
+   * Compares sequence numbers with the server's list. Only the list shows that the last message of a single
+   * market was lost. Skipped with wildcard subscriptions, whose list would be too long.
+   */
   #compare(): void {
     const channelStates = [
       this.#channelStates.orderbook,
@@ -377,7 +380,7 @@ export class StreamClient {
     }
   }
 
-  /** Half a heartbeat has gone by. */
+  /** Runs every half heartbeat. */
   #beat(): void {
     if (!this.#isGreeted || this.#isCatchingUp) return
     if (this.#commandQueue.openCount === 0) {
@@ -401,7 +404,7 @@ export class StreamClient {
     const reason = end.status === null ? end.reason : `refused with status ${end.status}`
     if (delay === null) return this.#finish(end.code, reason)
     this.#attempts += 1
-    // Without subscriptions the server would only end it again: the next `subscribe` comes back.
+    // The server would close a connection without subscriptions again. The next `subscribe` reconnects.
     const isIdle = end.code === 4001 && this.#subscriptions.isEmpty
     if (!isIdle) {
       this.#cancelRetry = this.#parts.clock.after(delay, () => {
@@ -451,7 +454,7 @@ export class StreamClient {
     try {
       onEvent(event)
     } catch (error) {
-      // The user's own mistake: it surfaces as such, and harms nothing here.
+      // Rethrows the error of the user's listener outside the client, so that the client's state stays valid.
       queueMicrotask(() => {
         throw error
       })

@@ -1,49 +1,48 @@
-// Commands on their way: ids, pacing below the server's limit, and which are still without their end.
-// A command the server refused for its rate, or whose answer is lost, is found by a `ping`, since
-// commands are carried out one after another, and is sent again.
+// Command queue: ids, pacing below the server's rate limit, and pending commands.
+// The server processes commands in order, so a `pong` shows which earlier commands were rate limited or lost
+// their reply. Those are sent again.
 
 import type { ClientClock, StopTimer } from './ambient.ts'
 import type { Channel, Position, ReplyMessage } from './messages.ts'
 import type { Key } from './subscription-keys.ts'
 
-/** Commands that wait or are unanswered; above it `add` refuses. */
+/** Queued and pending commands; `hasCapacity` is false at this number. */
 const COMMANDS_MAX = 4096
-/** Part of the server's limit that is used: its seconds and ours begin at different moments. */
+/** Share of the server's rate limit that is used. The one-second windows of server and client are not aligned. */
 const PACE = 0.8
 const SECOND_MS = 1000
-/** Sendings of one command before the connection is given up. */
+/** Times that a command is sent before the connection is cut. */
 const ATTEMPTS_MAX = 5
 
-/** A command. */
 export interface Command {
   id: number
   readonly action: 'subscribe' | 'unsubscribe' | 'snapshot' | 'list' | 'ping'
   readonly channel: Channel | null
   keys: readonly Key[]
   since: Position | null
-  /** The fields besides action and id. */
+  /** The fields other than `action` and `id`. */
   fields: Readonly<Record<string, unknown>>
-  /** Messages that came for a `since` command so far. */
+  /** Messages received for a `since` command so far. */
   received: number
-  /** The newest of them. */
+  /** Position of the newest of them. */
   newest: Position | null
   attempts: number
-  /** The reply that ends it; null: the connection ended first, or it was refused. */
+  /** Receives the final reply; null if the connection ended first or the server refused the command. */
   readonly onEnd: ((reply: ReplyMessage | null) => void) | null
 }
 
 interface CommandQueueParts {
   readonly clock: ClientClock
   readonly send: (text: string) => void
-  /** A command was sent too often in vain. */
+  /** Called when a command was sent `ATTEMPTS_MAX` times without a final reply. */
   readonly onStuck: (reason: string) => void
 }
 
-/** The commands of a client; numbers go on over connections, so that no old reply fits a new one. */
+/** Ids increase across connections, so that a late reply never matches a new command. */
 export class CommandQueue {
   readonly #parts: CommandQueueParts
   #waiting: Command[] = []
-  /** Sent and not ended, in the order of sending. */
+  /** Pending commands in the order of sending. */
   readonly #open = new Map<number, Command>()
   #sentMs: number[] = []
   #perSecond = 16
@@ -66,7 +65,7 @@ export class CommandQueue {
     return this.#open.size
   }
 
-  /** The connection takes commands, this many a second. */
+  /** The connection accepts commands: starts to send, at a share of this rate. */
   open(commandsPerSecond: number): void {
     this.#perSecond = Math.max(1, Math.floor(commandsPerSecond * PACE))
     this.#isOpen = true
@@ -75,7 +74,7 @@ export class CommandQueue {
     this.#pump()
   }
 
-  /** The connection is over: commands under way fail, and are forgotten. */
+  /** Handles a disconnect: fails and removes all commands. */
   close(): void {
     this.#isOpen = false
     this.#cancelTimer?.()
@@ -95,12 +94,12 @@ export class CommandQueue {
     return added
   }
 
-  /** A command that is sent and not ended. */
+  /** A pending command. */
   find(id: unknown): Command | null {
     return (typeof id === 'number' ? this.#open.get(id) : undefined) ?? null
   }
 
-  /** Commands that are sent and not ended. */
+  /** Pending commands. */
   all(): Iterable<Command> {
     return this.#open.values()
   }
@@ -110,7 +109,7 @@ export class CommandQueue {
     command.onEnd?.(reply)
   }
 
-  /** Sends it once more, before all others. */
+  /** Sends the command again, ahead of all queued commands. */
   resend(command: Command): void {
     this.#open.delete(command.id)
     if (command.attempts >= ATTEMPTS_MAX) {
@@ -122,7 +121,7 @@ export class CommandQueue {
     this.#pump()
   }
 
-  /** The server refused a command for its rate: null when it does not say which. */
+  /** Handles `RATE_LIMITED`. `command` is null if the error names none. */
   slowDown(command: Command | null): void {
     this.#pauseUntilMs = this.#parts.clock.monotonicMs() + SECOND_MS * 1.1
     if (command === null) this.#needsProbe = true
@@ -130,13 +129,13 @@ export class CommandQueue {
     this.#arm()
   }
 
-  /** Asks the server whether it has come to the end of what was sent. */
+  /** Requests a `ping` that shows whether the server has processed all sent commands. */
   probe(): void {
     if (this.#open.size > 0 && this.#probe === null) this.#needsProbe = true
     this.#pump()
   }
 
-  /** A pong: everything sent before that ping, and still without its end, is lost. */
+  /** Handles a `pong`: commands that were sent before its ping and are still pending are lost. */
   pong(id: number): void {
     if (id !== this.#probe) return
     this.#probe = null
@@ -162,7 +161,7 @@ export class CommandQueue {
       }
       const command = this.#waiting.shift()
       if (command === undefined) return
-      // Numbered as they leave, so that a pong's number says what was sent before it.
+      // Assigns the id at the time of sending, so that a lower id than a pong's means sent before its ping.
       command.id = this.#newId()
       command.attempts += 1
       this.#open.set(command.id, command)
@@ -176,7 +175,7 @@ export class CommandQueue {
     this.#parts.send(JSON.stringify(fields))
   }
 
-  /** Milliseconds until a command may leave. */
+  /** Milliseconds until the next command may be sent. */
   #waitMs(): number {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#sentMs = this.#sentMs.filter((sentMs) => nowMs - sentMs < SECOND_MS)

@@ -1,6 +1,5 @@
-// The entry of the package's client: `connect()` and every type its user meets. Runs unchanged in Node
-// and, once its types are stripped, in a browser: nothing here or below imports anything but its
-// siblings.
+// Entry point of the client package. Runs in Node and, with types stripped, in browsers. Files of this folder
+// import only each other.
 
 import {
   ambientChance,
@@ -24,37 +23,38 @@ export type { Subscribed, Subscription } from './subscription-handle.ts'
 export type { ChannelOptions } from './subscription-keys.ts'
 export type { SubscribeRequest } from './subscriptions.ts'
 
-/** Where and how to connect. */
 export interface ConnectOptions {
-  /** The server: `https://host`, `wss://host`, or the stream's whole address. */
+  /** The server: `https://host`, `wss://host`, or the full stream address. */
   readonly url: string
-  /** An API key; or give `accessToken` or `ticket`. */
+  /** An API key. Alternatives: `accessToken` or `ticket`. */
   readonly apiKey?: string
-  /** The token of a log-in. */
+  /** The access token of a login. */
   readonly accessToken?: string
   /**
-   * Asks for a ticket before each connection, so that neither key nor token stands in an address. One that rejects is
-   * tried again later; with a `status` of 401 or 403 the client is closed.
+   * Requests a ticket before each connection, so that neither key nor token appears in a URL.
+   * A rejection is retried later. A rejection whose `status` is 401 or 403 closes the client.
    */
   readonly ticket?: () => Promise<string>
-  /** MessagePack is smaller; JSON is decoded faster. JSON unless this says otherwise. */
+  /** Default `json`. MessagePack is smaller; JSON decodes faster. */
   readonly encoding?: 'json' | 'msgpack'
-  /** The `WebSocket` of the package `ws`, where the surroundings have none (Node 20). */
+  /** The `WebSocket` of the package `ws`, for runtimes without a global one (Node 20). */
   readonly WebSocket?: SocketConstructor
-  /** Whether all messages of a turn of the server come in one frame, which costs both sides less; yes unless this says
-   * otherwise, or `decode` is given. Events are the same. */
+  /**
+   * Whether the server sends all messages of one event-loop tick in one frame, which costs both sides less.
+   * Default true, or false if `decode` is given. The events are the same.
+   */
   readonly batch?: boolean
-  /** Another MessagePack decoder, of one value; it must give 64-bit integers as numbers. */
+  /** Alternative MessagePack decoder of one value. It must return 64-bit integers as numbers. */
   readonly decode?: (bytes: Uint8Array) => unknown
   readonly clock?: ClientClock
   readonly random?: Chance
-  /** Every event, in order, in the turn in which it came. */
+  /** Receives every event in order, synchronously on arrival. */
   readonly onEvent?: (event: StreamEvent) => void
 }
 
 /**
- * Connects, and stays connected until `close()` or until coming back cannot succeed. Throws TypeError
- * for a bad address, and when there is no WebSocket.
+ * Connects, and reconnects until `close()` or until a reconnect cannot succeed.
+ * Throws TypeError for an invalid `url`, or if there is no WebSocket.
  */
 export function connect(options: ConnectOptions): StreamClient {
   const WebSocket = options.WebSocket ?? ambientSocket()

@@ -1,9 +1,8 @@
-// CRC-32 (IEEE 802.3, as zlib's) of ASCII text, for the checksums of books. Browsers have none, so
-// the table is the client's own.
+// CRC-32 (IEEE 802.3, as in zlib) for book checksums. Browsers do not provide it.
 
 const TABLE = makeTable()
 
-/** The checksum of a text of ASCII characters, as an unsigned 32-bit number. */
+/** Checksum of an ASCII string as an unsigned 32-bit integer. */
 export function crc32(text: string): number {
   let crc = 0xffff_ffff
   for (let index = 0; index < text.length; index += 1) {

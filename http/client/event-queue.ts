@@ -1,10 +1,8 @@
-// Events for a reader that takes them one by one (`for await`). Bounded: when full, the newest are
-// dropped and counted, and a gap event takes their place, so that the reader knows. The client's
-// books are not touched by that.
+// Bounded event queue for one `for await` reader. When it is full, it drops and counts new events; one gap
+// event then reports the number.
 
 import type { GapEvent, StreamEvent } from './messages.ts'
 
-/** A queue between the client and one reader. */
 export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   readonly #max: number
   readonly #onReturn: (queue: EventQueue) => void
@@ -23,12 +21,12 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
     if (this.#isOver) return
     const reader = this.#waiting.shift()
     if (reader !== undefined) return reader({ done: false, value: event })
-    // Once something is lost, everything up to the gap event is: order is kept.
+    // After the first drop, drops every event until the reader takes the gap event. This preserves the order.
     if (this.#lost > 0 || this.#events.length - this.#next >= this.#max) this.#lost += 1
     else this.#events.push(event)
   }
 
-  /** No more events; those that wait are still handed out. */
+  /** Ends the queue. Queued events are still delivered. */
   end(): void {
     this.#isOver = true
     for (const reader of this.#waiting.splice(0)) reader({ done: true, value: undefined })

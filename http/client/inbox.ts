@@ -1,5 +1,5 @@
-// Data messages on their way to the user: counted, checked, and handed on only when they are new.
-// What is missing is reported, or fetched by a resume.
+// Processes data messages: counts them, checks their sequence and emits the new ones. Missing messages are
+// fetched by a resume or reported as gaps.
 
 import { Books } from './books.ts'
 import { type ChannelState, gapEvent } from './channel-state.ts'
@@ -26,19 +26,18 @@ interface InboxParts {
   readonly channelStates: Readonly<Record<Channel, ChannelState>>
   readonly emit: (event: DataMessage | GapEvent | StaleMessage | FreshMessage) => void
   readonly requestSnapshots: (marketIds: readonly string[]) => void
-  /** A message of this key came; returns the `since` of the command that brings it. */
+  /** Called for each message of a key. Returns the `since` of the pending command that delivers it, or null. */
   readonly onCounted: (key: Key, position: Position) => Position | null
-  /** Ends the connection; the next one resumes. */
+  /** Ends the connection. The next connection resumes. */
   readonly cut: (reason: string) => void
 }
 
-/** What keeps every message of a channel: repeats are known by seq, and trades by id too. */
+/** Duplicate detection of a channel that delivers every message: by sequence number, and for trades also by id. */
 interface Flow {
   readonly marks: Marks
   readonly ids: IdWindow | null
 }
 
-/** The way in. */
 export class Inbox {
   readonly books: Books
   readonly #parts: InboxParts
@@ -62,7 +61,7 @@ export class Inbox {
     }
   }
 
-  /** A new connection: what a state skips from now on was missed in between. */
+  /** Registers a new connection, so that states skipped since the previous one count as missed. */
   connect(): void {
     this.#connection += 1
   }
@@ -70,7 +69,7 @@ export class Inbox {
   take(message: DataMessage): void {
     const channelState = this.#parts.channelStates[message.channel]
     const key = channelState.keys.keyOf(message.market_id)
-    // Still on its way when the user gave it up.
+    // The message was in transit when the user unsubscribed.
     if (key === null) return
     const since = this.#parts.onCounted(key, message)
     switch (message.channel) {
@@ -96,7 +95,7 @@ export class Inbox {
     else this.#reportGap(gapEvent(channel, { cause, market_id, state_follows: false }))
   }
 
-  /** The server says that what it sent of a market may be wrong, or is right after all. */
+  /** Handles `stale` (earlier messages of the market may be wrong) and `fresh` (they were right). */
   handleStaleness(message: StaleMessage | FreshMessage): void {
     const { channel, market_id } = message
     if (this.#parts.channelStates[channel].keys.keyOf(market_id) === null) return
@@ -104,7 +103,7 @@ export class Inbox {
     this.#parts.emit(message)
   }
 
-  /** The server says that messages are lost: the next seq of what they touch is taken as it comes. */
+  /** Handles a `gap` of the server: accepts any next `seq` of the affected markets. */
   lost(message: LostMessage): void {
     const { channel, market_id = null, platform = null, from_ms, to_ms, count } = message
     if (isFlow(channel)) {
@@ -122,7 +121,7 @@ export class Inbox {
     this.#reportGap(gapEvent(channel, { cause: 'lost', state_follows: false, ...scope, lost }))
   }
 
-  /** The server's newest seq of a market; behind every message it was sent before. */
+  /** Compares with the server's latest `seq` of a market. All messages sent before that list have been processed. */
   compare(channel: Channel, marketId: string, newest: Position & { readonly seq: number }): void {
     if (channel === 'orderbook') return this.books.fellBehind(marketId, newest.seq)
     if (!isFlow(channel)) return
@@ -138,7 +137,7 @@ export class Inbox {
     }
   }
 
-  /** Options have changed, or states come again: the same seq is handed on once more. */
+  /** Accepts a known `seq` once more, after a change of options or before states are repeated. */
   expect(channel: Channel, keys: readonly Key[]): void {
     if (!isState(channel)) return
     for (const { target } of keys) {
@@ -147,7 +146,7 @@ export class Inbox {
     }
   }
 
-  /** Drops what no handle wants any more. */
+  /** Drops the states of markets without a subscription. */
   dropUnwanted(channelState: ChannelState): void {
     const { channel, keys } = channelState
     const tracker =
@@ -158,7 +157,7 @@ export class Inbox {
     }
   }
 
-  /** A resume brought fewer messages than it said. False: it is begun again, once. */
+  /** A resume delivered fewer messages than the server reported. Returns false if the resume is repeated, once. */
   handleShortResume(channelState: ChannelState, lost: number): boolean {
     if (!isFlow(channelState.channel)) return true
     if (!channelState.isRetry) {
@@ -166,7 +165,7 @@ export class Inbox {
       this.#parts.cut(`a resume of ${channelState.channel} lacks ${lost} messages`)
       return false
     }
-    // What showed as a hole in a market's seq has been reported already.
+    // Sequence gaps of single markets have been reported already.
     const unreported = lost - channelState.lostReported
     const fields = { cause: 'replay_short', state_follows: false, lost: unreported } as const
     if (unreported > 0) this.#reportGap(gapEvent(channelState.channel, fields))
@@ -180,7 +179,7 @@ export class Inbox {
   ): void {
     const { marks, ids } = this.#flows[message.channel]
     const { market_id, epoch, offset, seq } = message
-    // A resume from an older run brings this one from its first message on.
+    // A resume from an earlier epoch delivers the current epoch from its first message.
     const isFromFirst = since !== null && since.epoch !== epoch && !channelState.hasLost
     const completeTo = isFromFirst ? { epoch, offset: 0 } : key.completeTo
     const sequence = checkSequence(marks.newest(market_id, epoch, completeTo), seq)
@@ -194,7 +193,7 @@ export class Inbox {
     if (isNew) this.#parts.emit(message)
   }
 
-  /** A hole is fetched by a resume; one that this resume did not fill is reported, and passed. */
+  /** Fetches a sequence gap by a resume. Reports a gap that the resume did not close, and returns true. */
   #mayPass(
     channelState: ChannelState,
     key: Key,
@@ -246,7 +245,7 @@ function isTraded(message: FlowMessage): message is TradeMessage | WhaleMessage 
   return message.channel === 'trades' || message.channel === 'whales'
 }
 
-/** Ids are a venue's own, so the market belongs to them. */
+/** Trade ids are unique only within a venue, so the key includes the market. */
 function idOf(message: TradeMessage | WhaleMessage): string {
   return `${message.market_id} ${String(message.data.id)}`
 }

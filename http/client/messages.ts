@@ -1,7 +1,6 @@
-// The stream's messages as the server sends them, and the client's own events beside them: one union
-// told apart by `type`. Fields keep the names of the wire, so that the protocol's page describes both.
+// Types of the server's messages and of the client's own events, discriminated by `type`. Field names are
+// those of the protocol.
 
-/** The channels of the stream. */
 export const CHANNELS = [
   'orderbook',
   'depth',
@@ -14,7 +13,7 @@ export const CHANNELS = [
 ] as const
 export type Channel = (typeof CHANNELS)[number]
 
-/** Up to where a client has everything: a run of the engine, and an offset of a channel in it. */
+/** A resume position: an epoch (one run of the engine) and an offset within a channel. */
 export interface Position {
   readonly epoch: string
   readonly offset: number
@@ -27,7 +26,7 @@ export interface WireLevel {
   readonly platform?: string
 }
 
-/** What every counted message begins with. `seq` is the market's in the channel, from 1. */
+/** Common fields of data messages. `seq` counts from 1 for each market and channel. */
 interface Counted<Type extends string, Name extends Channel, Data> {
   readonly type: Type
   readonly channel: Name
@@ -37,9 +36,9 @@ interface Counted<Type extends string, Name extends Channel, Data> {
   readonly seq: number
   /** The venue's time. */
   readonly timestamp_ms: number | null
-  /** The server's time on arrival. */
+  /** The server's time of arrival. */
   readonly received_ms: number | null
-  /** When the server wrote the message; one that is repeated is written anew. */
+  /** When the server serialized the message. A repeated message has a new time. */
   readonly published_ms: number
   readonly data: Data
 }
@@ -49,7 +48,7 @@ interface Sides {
   readonly asks: readonly WireLevel[]
 }
 
-/** A whole book. A stale one is followed by a gap and another snapshot, or by `fresh`. */
+/** A full book. A stale snapshot is followed by a gap and another snapshot, or by `fresh`. */
 export interface SnapshotMessage extends Counted<'snapshot', 'orderbook', Sides> {
   readonly stale: boolean
   readonly checksum?: number | null
@@ -60,7 +59,7 @@ export interface UpdateMessage extends Counted<'update', 'orderbook', Sides> {
   readonly checksum?: number | null
 }
 
-/** The top levels of a book, whole. */
+/** The top levels of a book, complete in each message. */
 export type DepthMessage = Counted<'depth', 'depth', Sides & Readonly<Record<string, unknown>>>
 
 export type PriceMessage = Counted<
@@ -84,15 +83,15 @@ interface TradeData {
   readonly price: number
   readonly size: number
   readonly side: string
-  /** The outcome that was traded; price and side are in the market's first. */
+  /** The traded outcome. Price and side refer to the market's first outcome. */
   readonly outcome: string
   readonly size_usd: number
   readonly timestamp_ms: number
   /** Label of the outcome that the taker traded. */
   readonly taker_outcome: string | null
-  /** What the taker did with it: `buy` or `sell`. */
+  /** The taker's side: `buy` or `sell`. */
   readonly taker_side: string
-  /** Its price, 0 to 1. */
+  /** The taker's price, 0 to 1. */
   readonly taker_price: number
 }
 
@@ -101,13 +100,13 @@ type Fields = Readonly<Record<string, unknown>>
 export type TradeMessage = Counted<'trade', 'trades', TradeData & Fields>
 export type WhaleMessage = Counted<'whale', 'whales', TradeData & Fields>
 export type LifecycleMessage = Counted<'lifecycle', 'lifecycle', Fields>
-/** The bar that just changed or closed; null behind a gap: the market has none. `seq` counts one interval of one market. */
+/** The bar that changed or closed; null after a gap if the market has none. `seq` counts per market and interval. */
 export type CandleMessage = Counted<'candle', 'candles', Fields | null>
 
-/** An opportunity opened, changed or closed; `market_id` is that of its first leg. */
+/** An opportunity opened, changed or closed. `market_id` is the market of its first leg. */
 export type ArbitrageMessage = Counted<'arbitrage', 'arbitrage', Fields>
 
-/** Messages that carry something of a market. */
+/** Messages about a market. */
 export type DataMessage =
   | SnapshotMessage
   | UpdateMessage
@@ -119,9 +118,9 @@ export type DataMessage =
   | CandleMessage
   | ArbitrageMessage
 
-/** Trades, whales, lifecycle and arbitrage: every message counts, and a lost one is fetched by a resume. */
+/** Channels that deliver every message; a resume fetches lost ones. */
 export type FlowMessage = TradeMessage | WhaleMessage | LifecycleMessage | ArbitrageMessage
-/** Messages that are the whole state each time. */
+/** Messages that contain the full state. */
 export type StateMessage = DepthMessage | PriceMessage | CandleMessage
 
 export interface ConnectedMessage {
@@ -145,21 +144,21 @@ export interface HeartbeatMessage {
   readonly catching_up?: boolean
 }
 
-/** How a venue's feed is. */
+/** State of a venue's feed. */
 export interface StatusMessage {
   readonly type: 'status'
   readonly platform: string
   readonly state: 'live' | 'stale' | 'down'
-  /** Milliseconds from the venue to the server, of late. */
+  /** Recent latency from the venue to the server, in milliseconds. */
   readonly lag_ms: number | null
-  /** The longest that anything waited within the server during the last two seconds, in milliseconds. */
+  /** The longest queueing delay within the server during the last two seconds, in milliseconds. */
   readonly delay_ms: number
-  /** Why it is not live, and how many of its books are stale; absent while it is. */
+  /** Why the feed is not live. `books` is the number of stale books. Both are absent while it is live. */
   readonly reason?: string
   readonly books?: number
-  /** Of a venue with two sources of trades: `last_trade_price` while the stream that names wallets has ended. */
+  /** Only for a venue with two trade sources: `last_trade_price` while the stream with wallet addresses is down. */
   readonly trades_source?: 'activity' | 'last_trade_price'
-  /** After an outage or a restart: up to then all trades were sent, but for those that a `gap` named. */
+  /** Set after an outage or a restart: all trades up to this time were sent, except those that a `gap` names. */
   readonly complete_to_ms?: number
 }
 
@@ -168,7 +167,7 @@ export interface Rejected {
   readonly code: string
 }
 
-/** Answers to commands; `id` is the command's. */
+/** Replies to commands; `id` is the command's. */
 export type ReplyMessage =
   | {
       readonly type: 'subscribed'
@@ -199,7 +198,7 @@ export type ReplyMessage =
       readonly message: string
     }
 
-/** The server says that a market's state is out of sync; a new state follows. */
+/** The server reports that a market's state is out of sync; a new state follows. */
 export interface ResyncMessage {
   readonly type: 'resync'
   readonly channel: Channel
@@ -207,17 +206,17 @@ export interface ResyncMessage {
   readonly reason: string
 }
 
-/** What was sent of a market may be wrong; no update follows until a gap with a new state, or `fresh`. */
+/** Earlier messages of a market may be wrong. No update follows until a gap with a new state, or `fresh`. */
 export interface StaleMessage {
   readonly type: 'stale'
   readonly channel: Channel
   readonly market_id: string
   readonly reason: string
-  /** When the book was last known to be right. */
+  /** Last time at which the book was known to be correct. */
   readonly since_ms: number
 }
 
-/** A stale market was found unchanged: what was sent up to `seq` is right. */
+/** A stale market turned out to be unchanged. All messages up to `seq` are correct. */
 export interface FreshMessage {
   readonly type: 'fresh'
   readonly channel: Channel
@@ -225,7 +224,7 @@ export interface FreshMessage {
   readonly seq: number
 }
 
-/** The server says that messages are lost for good. */
+/** The server reports that messages are permanently lost. */
 export interface LostMessage {
   readonly type: 'gap'
   readonly channel: Channel
@@ -233,7 +232,7 @@ export interface LostMessage {
   readonly platform?: string
   readonly from_ms: number | null
   readonly to_ms: number | null
-  /** How many messages of the channel; absent where it is not known. */
+  /** Number of lost messages of the channel; absent if unknown. */
   readonly count?: number
 }
 
@@ -248,7 +247,7 @@ export type ServerMessage =
   | FreshMessage
   | LostMessage
 
-/** Why something is missing. The first four are the server's words, the others the client's finding. */
+/** Cause of a gap. The server reports the first four; the client detects the others. */
 export type GapCause =
   | 'venue_gap'
   | 'slow_consumer'
@@ -262,7 +261,7 @@ export type GapCause =
   | 'away'
   | 'reader_slow'
 
-/** The user's view lacks something. Told once for each loss, with what is known of it. */
+/** Messages are missing. Emitted once for each loss, with the known details. */
 export interface GapEvent {
   readonly type: 'gap'
   /** Null when the reader's own queue was full. */
@@ -270,37 +269,37 @@ export interface GapEvent {
   readonly market_id: string | null
   readonly platform: string | null
   readonly cause: GapCause
-  /** Whether the present state follows (books, prices, depth, candles) or the messages are gone. */
+  /** True if the current state follows (books, prices, depth, candles); false if the messages are lost. */
   readonly state_follows: boolean
   readonly from_ms: number | null
   readonly to_ms: number | null
-  /** First and last `seq` that are missing, where known. */
+  /** First and last missing `seq`; null if unknown. */
   readonly from_seq: number | null
   readonly to_seq: number | null
-  /** How many messages are missing, where known. */
+  /** Number of missing messages; null if unknown. */
   readonly lost: number | null
 }
 
 export type ClientState = 'connecting' | 'live' | 'catching_up' | 'waiting' | 'closed'
 
-/** The client's own state has changed. */
+/** The state of the client changed. */
 export interface StateEvent {
   readonly type: 'state'
   readonly state: ClientState
-  /** The close code of the connection that ended; 1006 also when the client itself gave it up. */
+  /** Close code of the connection that ended; 1006 also when the client itself cut it. */
   readonly code: number | null
   readonly reason: string
-  /** How long until the next attempt; null when none is due. */
+  /** Milliseconds until the next attempt; null if none is scheduled. */
   readonly retry_ms: number | null
 }
 
-/** Something arrived that the client could not read. */
+/** The client received data that it cannot parse. */
 export interface FaultEvent {
   readonly type: 'fault'
   readonly reason: string
 }
 
-/** Every event that a user can get. The server's `resync` and `gap` come as {@link GapEvent}. */
+/** All events of a client. The server's `resync` and `gap` arrive as {@link GapEvent}. */
 export type StreamEvent =
   | DataMessage
   | ConnectedMessage
@@ -313,7 +312,10 @@ export type StreamEvent =
   | StateEvent
   | FaultEvent
 
-/** A decoded value as a message: `unknown` for a kind this client does not know, else damaged. */
+/**
+ * Validates a decoded value. `unknown`: a message type that this client does not know. `damaged`: an
+ * invalid message.
+ */
 export function readMessage(value: unknown): ServerMessage | 'unknown' | 'damaged' {
   if (!isRecord(value) || typeof value.type !== 'string') return 'damaged'
   const check = checks.get(value.type)
@@ -321,7 +323,7 @@ export function readMessage(value: unknown): ServerMessage | 'unknown' | 'damage
   return check(value) && isMessage(value) ? value : 'damaged'
 }
 
-/** The fields have been checked by the kind's own entry of `checks`. */
+/** Only for values that passed their entry in `checks`. */
 function isMessage(value: Fields): value is Fields & ServerMessage {
   return typeof value.type === 'string'
 }

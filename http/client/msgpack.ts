@@ -1,15 +1,16 @@
-// Reads plain MessagePack: nil, booleans, integers (64-bit ones as numbers), floats, text, bytes,
-// arrays and maps with text keys. Extensions are refused, since the stream has none. Its own decoder,
-// so that a browser needs no bundler; held against @msgpack/msgpack by the tests.
+// MessagePack decoder for nil, booleans, integers, floats, strings, binaries, arrays and maps with string
+// keys.
+// Extension types are rejected, since the stream has none. Has no dependency, so that browsers need no
+// bundler.
 
-/** Deeper nesting than any message of the stream; a bound for damaged bytes. */
+/** Limit of the nesting depth, above that of any stream message. Bounds the work for malformed input. */
 export const nestedLevelsMax = 64
-/** Up to here a loop over ASCII is faster than the decoder's call. */
+/** Up to this length a loop over ASCII is faster than a call of TextDecoder. */
 const SHORT_TEXT_BYTES = 48
 const OWN_FIELD = { enumerable: true, configurable: true, writable: true }
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The value in these bytes. Throws RangeError for bytes that are not exactly one plain value. */
+/** Decodes one value. Throws RangeError unless the bytes are exactly one supported value. */
 export function decodeMessagePack(bytes: Uint8Array): unknown {
   const reader = new Reader(bytes)
   const value = reader.value(0)
@@ -17,7 +18,7 @@ export function decodeMessagePack(bytes: Uint8Array): unknown {
   return value
 }
 
-/** The values in these bytes, one behind the other. Throws RangeError where one is not plain or is cut off. */
+/** Decodes consecutive values. Throws RangeError for an unsupported or truncated value. */
 export function decodeMessagePackSequence(bytes: Uint8Array): readonly unknown[] {
   const reader = new Reader(bytes)
   const values: unknown[] = []
@@ -96,14 +97,14 @@ class Reader {
     }
   }
 
-  /** An unsigned number of 1, 2 or 4 bytes. */
+  /** Reads an unsigned integer of 1, 2 or 4 bytes. */
   #length(power: number): number {
     if (power === 0) return this.#view.getUint8(this.#skip(1))
     if (power === 1) return this.#view.getUint16(this.#skip(2))
     return this.#view.getUint32(this.#skip(4))
   }
 
-  /** A 64-bit integer whose upper half is read; beyond 2^53 rounded to the nearest double. */
+  /** Completes a 64-bit integer from its upper half. Values beyond 2^53 round to the nearest double. */
   #wide(high: number): number {
     return high * 0x1_0000_0000 + this.#view.getUint32(this.#skip(4))
   }
@@ -149,19 +150,19 @@ class Reader {
       const key = this.value(depth + 1)
       if (typeof key !== 'string') throw new RangeError('a key is not text')
       const value = this.value(depth + 1)
-      // An assignment would change what the map inherits, in place of its fields.
+      // An assignment to `__proto__` would replace the prototype of the map.
       if (key === '__proto__') Object.defineProperty(map, key, { ...OWN_FIELD, value })
       else map[key] = value
     }
     return map
   }
 
-  /** Every item takes a byte at least, so a greater claim is damage: refused before any work. */
+  /** Every item takes at least one byte. A larger length is malformed and is rejected before anything is read. */
   #assertRemaining(count: number): void {
     if (count > this.#bytes.length - this.#at) throw new RangeError('a length beyond the end')
   }
 
-  /** Takes these bytes; returns where they begin. */
+  /** Advances by `length` bytes and returns the previous offset. */
   #skip(length: number): number {
     const start = this.#at
     if (length > this.#bytes.length - start) throw new RangeError('the value is cut off')

@@ -1,22 +1,23 @@
-// What of a channel has been handed on already: the newest seq of each market by epoch, and the ids
-// of the newest trades. Both bounded.
+// Duplicate detection: the latest sequence number of each market by epoch, and the ids of the latest trades.
+// Both are bounded.
 
 import type { Position } from './messages.ts'
 
-/** Markets whose newest seq is remembered; above it the one first seen is forgotten, and its next
- *  message is taken without a check of its seq. Three times what both venues list. */
+/**
+ * Markets with a stored sequence number: three times what both venues list. At the limit the oldest entry
+ * is evicted, and the market's next message is not checked.
+ */
 const MARKETS_MAX = 300_000
-/** Runs of the engine remembered a market: a resume may begin some runs back, and be cut off. */
+/** Epochs stored for each market: an interrupted resume may have started several epochs back. */
 const RUNS_MAX = 4
-/** Ids of one generation; two are kept. See {@link IdWindow}. */
+/** Ids of one generation; two generations are stored. See {@link IdWindow}. */
 const GENERATION_IDS = 32_768
 
-/** The newest message of a market in one run of the engine. */
+/** The latest message of a market in one epoch. */
 interface Mark extends Position {
   readonly seq: number
 }
 
-/** How a message stands to those before it. */
 export type SequenceCheck =
   | { readonly kind: 'next' }
   | { readonly kind: 'repeat' }
@@ -25,12 +26,14 @@ export type SequenceCheck =
 const NEXT: SequenceCheck = { kind: 'next' }
 const REPEAT: SequenceCheck = { kind: 'repeat' }
 
-/** The newest seq of each market, by epoch. */
+/** The latest sequence number of each market, by epoch. */
 export class Marks {
   readonly #marks = new Map<string, Mark[]>()
 
-  /** The newest message of a market in a run; null when nothing is known of it. `whole`: a run whose
-   *  every message has come up to there, so that a market without a mark had none. */
+  /**
+   * The latest message of a market in an epoch; null if unknown. Up to `completeTo` every message of its
+   * epoch has arrived, so a market without an entry had none.
+   */
   newest(marketId: string, epoch: string, completeTo: Position | null): Mark | null {
     const marks = this.#marks.get(marketId)
     const mark = marks?.[0]
@@ -60,7 +63,7 @@ export class Marks {
     }
   }
 
-  /** Takes the next message of these markets whatever its seq; of all, when none is named. */
+  /** Removes the entries of matching markets, so that their next message is accepted with any `seq`. */
   reset(isTouched: (marketId: string) => boolean): void {
     for (const marketId of this.#marks.keys()) {
       if (isTouched(marketId)) this.#marks.delete(marketId)
@@ -69,16 +72,16 @@ export class Marks {
 }
 
 /**
- * The newest ids. Within a run the marks recognise a repeat; ids are needed for a trade that a killed
- * server had sent but not yet written, fetched again from the venue by the next run. Those are the
- * trades of the moment before the kill (a commit takes far less than a second, 5,000 trades a second
- * at most), and the next run begins with them, so that tens of thousands of ids are ample.
+ * Ids of the latest trades. Sequence numbers detect repeats within an epoch.
+ * Ids are needed after a server was killed: the next epoch fetches trades from the venue that were sent but
+ * not yet committed. These are its first trades and at most 5,000 for each second since the last commit, so
+ * tens of thousands of ids suffice.
  */
 export class IdWindow {
   #young = new Set<string>()
   #old = new Set<string>()
 
-  /** False: the id is among those remembered. At most two generations; the older is forgotten. */
+  /** Returns false if the id is stored. Two generations at most; the older one is evicted. */
   add(id: string): boolean {
     if (this.#young.has(id) || this.#old.has(id)) return false
     if (this.#young.size >= GENERATION_IDS) {
@@ -94,7 +97,7 @@ export class IdWindow {
   }
 }
 
-/** How a seq stands to the newest known; of an unknown market every message is the next. */
+/** Compares a `seq` with the latest known one. Any message of an unknown market is `next`. */
 export function checkSequence(mark: Mark | null, seq: number): SequenceCheck {
   if (mark === null) return NEXT
   if (seq <= mark.seq) return REPEAT

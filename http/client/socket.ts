@@ -1,12 +1,12 @@
-// One WebSocket from its opening to its end: frames to values, and a watchdog, since a connection
-// that went silent looks like a quiet one. Ends exactly once, and says nothing afterwards.
+// One WebSocket from open to close: decodes frames, and cuts a connection that is silent for 2.5 heartbeats.
+// Calls `onEnd` once, and no callback after it.
 
 import type { ClientClock, SocketConstructor, SocketLike, StopTimer } from './ambient.ts'
 import type { End } from './back-off.ts'
 
-/** Until the server says how often it beats. */
+/** Heartbeat period until the server reports its own. */
 const FIRST_BEAT_MS = 5000
-/** The watchdog looks twice a beat, and gives up after this many silent looks: 2.5 beats. */
+/** The watchdog checks twice a heartbeat and cuts the connection after this many checks without data. */
 const MISSED_CHECKS_MAX = 5
 const REFUSED = /Unexpected server response: (\d{3})/
 
@@ -14,17 +14,16 @@ interface ClientSocketParts {
   readonly url: string
   readonly WebSocket: SocketConstructor
   readonly clock: ClientClock
-  /** The messages of a binary frame. */
+  /** Decodes the messages of a binary frame. */
   readonly decode: (bytes: Uint8Array) => readonly unknown[]
   readonly onValue: (value: unknown) => void
-  /** A frame that could not be decoded. */
+  /** Called for a frame that cannot be decoded. */
   readonly onDamage: (reason: string) => void
-  /** Twice a beat, while the connection lives. */
+  /** Called twice a heartbeat while the connection is open. */
   readonly onBeat: () => void
   readonly onEnd: (end: End) => void
 }
 
-/** A connection. */
 export class ClientSocket {
   readonly #parts: ClientSocketParts
   readonly #socket: SocketLike
@@ -49,7 +48,7 @@ export class ClientSocket {
     this.#cancelCheck = parts.clock.after(this.#checkPeriodMs, () => this.#check())
   }
 
-  /** The server's beat, which sets the watchdog. */
+  /** Sets the watchdog period from the server's heartbeat. */
   setBeat(seconds: number): void {
     this.#checkPeriodMs = (seconds * 1000) / 2
   }
@@ -63,14 +62,14 @@ export class ClientSocket {
     }
   }
 
-  /** Gives the connection up, as if the transport had cut it. */
+  /** Ends the connection as if the transport had cut it. */
   cut(reason: string): void {
     if (this.#isOver) return
     this.#drop()
     this.#parts.onEnd({ code: 1006, reason, status: null })
   }
 
-  /** Ends for good, without a word to the client. */
+  /** Closes permanently, without a call of `onEnd`. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -91,7 +90,7 @@ export class ClientSocket {
       return this.#parts.onDamage('a frame could not be decoded')
     }
     for (const value of values) {
-      // What one message leads to may be the end of this connection.
+      // Processing a message may end this connection.
       if (this.#isOver) return
       this.#parts.onValue(value)
     }
@@ -113,7 +112,10 @@ export class ClientSocket {
     this.#parts.onEnd({ code, reason, status: this.#status })
   }
 
-  /** Nothing of this socket is read any more; its peer may be dead, so nothing waits for it. */
+  /**
+   * Ignores all later events of this socket. The peer may be unreachable, so there is no wait for its close
+   * frame.
+   */
   #drop(): void {
     this.#isOver = true
     this.#cancelCheck()
@@ -122,7 +124,7 @@ export class ClientSocket {
   }
 }
 
-/** A server that does not batch sends a message a frame, whatever it was asked for. */
+/** A server without batching sends one message per frame, even if the client requested batches. */
 function messagesOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }

@@ -1,22 +1,20 @@
-// Channels whose messages are the whole state each time (prices, depth, candles): repeats are dropped,
-// and the user gets a gap where something between two states is missing that was not left out on
-// purpose.
+// Channels whose messages contain the full state (prices, depth, candles): drops repeats, and reports a gap
+// for missing states that were not conflated.
 
 import { gapEvent } from './channel-state.ts'
 import type { Channel, GapCause, GapEvent, StateMessage } from './messages.ts'
 
-/** Markets remembered; above it the one first seen is forgotten: its next state is not compared. */
+/** Markets tracked. At the limit the oldest is evicted, and its next state is not compared. */
 const MARKETS_MAX = 300_000
 
 interface Seen {
   readonly epoch: string
   readonly seq: number
   readonly connection: number
-  /** The next state is handed on even if its seq is known: it closes a gap, or has other options. */
+  /** Accepts the next state even if its `seq` is known: it closes a gap or has other options. */
   readonly isOpen: boolean
 }
 
-/** One such channel. */
 export class StateTracker {
   readonly #channel: Channel
   readonly #onGap: (gap: GapEvent) => void
@@ -27,7 +25,7 @@ export class StateTracker {
     this.#onGap = onGap
   }
 
-  /** Whether the user should see it. `isConflated`: states between two may be left out on purpose. */
+  /** Returns true if the message is to be emitted. `isConflated`: the server may skip intermediate states. */
   take(message: StateMessage, context: { connection: number; isConflated: boolean }): boolean {
     const { market_id, epoch, seq } = message
     const seen = this.#seen.get(market_id)
@@ -40,7 +38,7 @@ export class StateTracker {
     return true
   }
 
-  /** The server says that this state is out of sync, and sends the present one of its own accord. */
+  /** The server reported that the state is out of sync. It sends the current state without a request. */
   resync(marketId: string, cause: GapCause): void {
     const seen = this.#seen.get(marketId)
     if (seen?.isOpen === true) return
@@ -49,7 +47,7 @@ export class StateTracker {
     this.#onGap(gapEvent(this.#channel, { cause, ...where }))
   }
 
-  /** Subscribed to with other options: the same seq will come again, with other contents. */
+  /** Called when a market is subscribed to with other options: the same `seq` arrives again with other content. */
   expect(marketId: string): void {
     if (this.#seen.has(marketId)) this.#open(marketId)
   }
@@ -77,7 +75,7 @@ export class StateTracker {
     { connection, isConflated }: { connection: number; isConflated: boolean },
   ): void {
     const isAway = seen.connection !== connection
-    // Bars that closed while we were away are reported, since they can be read from `/candles`.
+    // Bars that closed during a disconnect are reported, since they can be read from `/candles`.
     if (isConflated && !(isAway && this.#channel === 'candles')) return
     const cause = isAway ? 'away' : 'seq_hole'
     const where = { cause, market_id, state_follows: true } as const

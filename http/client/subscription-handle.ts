@@ -1,26 +1,24 @@
-// What `subscribe` returns: a promise of the server's answer, and the way out. Follows its keys while
-// they get canonical ids, are refused, or turn from an event into markets.
+// Handle of a `subscribe` call. Tracks its keys while they get canonical ids, are rejected, or expand from an
+// event to markets.
 
 import type { Rejected } from './messages.ts'
 import { type Key, type KeyHolder, nameOf } from './subscription-keys.ts'
 
-/** The server's answer to a subscription, once everything of it is live. */
+/** The server's reply to a subscription, once all of it is live. */
 export interface Subscribed {
-  /** Canonical market ids, `*`, or a venue's name. */
+  /** Canonical market ids, `*`, or a venue name. */
   readonly accepted: readonly string[]
-  /** What was refused, each with the protocol's code; `CLOSED` when the client ended first. */
+  /** Rejected markets with the protocol's error codes; `CLOSED` if the client closed first. */
   readonly rejected: readonly Rejected[]
 }
 
-/** A subscription of the user. */
 export interface Subscription {
-  /** Resolves when every market is live or refused; never rejects. */
+  /** Resolves when every market is live or rejected; never rejects. */
   readonly ready: Promise<Subscribed>
-  /** Gives it up. What another subscription wants too goes on. Calling it again does nothing. */
+  /** Unsubscribes. Markets that another handle needs stay subscribed. Further calls have no effect. */
   unsubscribe(): void
 }
 
-/** The one implementation. */
 export class SubscriptionHandle implements Subscription, KeyHolder {
   readonly ready: Promise<Subscribed>
   readonly keys = new Set<Key>()
@@ -47,7 +45,7 @@ export class SubscriptionHandle implements Subscription, KeyHolder {
     this.#rejected.push({ market_id: name, code })
   }
 
-  /** Resolves `ready` when nothing is awaited any more. */
+  /** Resolves `ready` when no key is pending. */
   check(): void {
     if (this.#waiting.size > 0 || this.#resolve === null) return
     const accepted = [...this.keys].map((key) => nameOf(key.target))
@@ -81,7 +79,7 @@ export class SubscriptionHandle implements Subscription, KeyHolder {
     this.end()
   }
 
-  /** Nothing will be answered any more. */
+  /** Rejects pending keys with `CLOSED`. */
   end(): void {
     for (const key of this.#waiting) {
       this.keys.delete(key)

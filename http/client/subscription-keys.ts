@@ -1,13 +1,12 @@
-// What the user is subscribed to, as keys: a single market, an event, a venue or everything, each in
-// one channel. Several handles may share a key. Knows how far each key has come on the present
-// connection, and in which commands keys travel.
+// Subscription keys: a market, an event, a venue or a wildcard, each in one channel. Handles can share a key.
+// Tracks the phase of each key on the current connection and groups keys into commands.
 
 import type { Channel, Position } from './messages.ts'
 
-/** Most ids of one command. */
+/** Maximum number of ids in one command. */
 const IDS_PER_COMMAND = 100
 
-/** Options of a channel, as the protocol names them. */
+/** Options of a channel; names as in the protocol. */
 export interface ChannelOptions {
   /** `depth`: 5, 10 or 20. */
   readonly levels?: number
@@ -27,46 +26,45 @@ export type KeyTarget =
   | { readonly kind: 'market'; readonly marketId: string }
   | { readonly kind: 'event'; readonly slug: string }
 
-/** What a handle learns about its keys. */
+/** Notifications of a key to its handles. */
 export interface KeyHolder {
-  /** The key is live. */
   onLive(key: Key): void
-  /** The key was refused, and is gone. */
+  /** The key was rejected and removed. */
   onRejected(key: Key, code: string): void
-  /** Other keys stand for this one from now on. */
+  /** Other keys replace this one. */
   onReplaced(key: Key, by: readonly Key[]): void
 }
 
-/** One subscription. */
 export interface Key {
   readonly channel: Channel
   target: KeyTarget
   options: ChannelOptions
-  /** The handles that want it; without any it is taken out. */
+  /** Handles that use the key. A key without handles is unsubscribed. */
   readonly holders: Set<KeyHolder>
-  /** On this connection: not yet sent; sent; answered by `synced` or `resumed`. */
+  /** On this connection: not yet sent; sent; confirmed by `synced` or `resumed`. */
   phase: 'new' | 'sent' | 'live'
-  /** Was live, or had a message: a later connection must bring what was missed in between. */
+  /** The key was live or received a message, so a later connection must deliver what was missed. */
   hasBegun: boolean
-  /** Where a limited resume stopped: further than the channel's position. */
+  /** Where a limited resume stopped: beyond the channel's position. */
   cursor: Position | null
-  /** Everything of this run, from its first message to this offset, has come: a market not seen in
-   *  the run begins with seq 1. */
+  /**
+   * All messages of this epoch up to this offset have arrived. A market not seen in the epoch starts with
+   * `seq` 1.
+   */
   completeTo: Position | null
 }
 
-/** Keys that travel in one command. */
+/** Keys of one command. */
 interface KeyBatch {
   readonly channel: Channel
   readonly keys: readonly Key[]
   readonly since: Position | null
 }
 
-/** One channel's keys. */
 export class ChannelKeys {
-  /** Single markets by id, as given until the server says the canonical one. */
+  /** Single markets by id: as given until the server reports the canonical id. */
   readonly markets = new Map<string, Key>()
-  /** Everything, whole venues and events. */
+  /** Wildcard, venue and event keys. */
   readonly wide = new Set<Key>()
 
   get size(): number {
@@ -78,7 +76,7 @@ export class ChannelKeys {
     yield* this.markets.values()
   }
 
-  /** The key of everything or of a venue that contains this market; events contain nothing. */
+  /** The wildcard or venue key that covers this market. Event keys cover nothing. */
   cover(marketId: string): Key | null {
     for (const key of this.wide) {
       const { target } = key
@@ -88,12 +86,12 @@ export class ChannelKeys {
     return null
   }
 
-  /** By which key a market's messages come; null when no handle wants them. */
+  /** The key through which a market's messages arrive; null if there is no subscription. */
   keyOf(marketId: string): Key | null {
     return this.cover(marketId) ?? this.markets.get(marketId) ?? null
   }
 
-  /** The key of a target; one that is known takes the newer options, and is to be sent again. */
+  /** Adds the key of a target. An existing key takes the new options and is sent again if they differ. */
   add(channel: Channel, target: KeyTarget, options: ChannelOptions): Key {
     const existing = this.find(target)
     if (existing !== null) {
@@ -115,8 +113,7 @@ export class ChannelKeys {
     else if (this.markets.get(key.target.marketId) === key) this.markets.delete(key.target.marketId)
   }
 
-  /** Gives a single market its canonical id; returns the key that then stands for it, which may be
-   *  another that was there before. */
+  /** Sets the canonical id of a market key. Returns the key of that id, which may be another existing one. */
   rename(key: Key, marketId: string): Key {
     if (key.target.kind === 'market' && key.target.marketId === marketId) return key
     this.remove(key)
@@ -136,8 +133,11 @@ export class ChannelKeys {
   }
 }
 
-/** Sorts keys into commands: wide ones and events alone and first, markets by hundreds of a kind. An
- *  event travels alone, since the answer does not say which market came of which event. */
+/**
+ * Groups keys into commands: wildcard, venue and event keys one each and first, then markets with equal
+ * options and `since` in batches. An event needs its own command, since the reply does not map markets to
+ * events.
+ */
 export function batchKeys(
   channel: Channel,
   keys: Iterable<Key>,
@@ -165,7 +165,7 @@ export function batchKeys(
   return done
 }
 
-/** The fields of a command that say what these keys mean. */
+/** The command fields that select these keys. */
 export function targetFields(keys: readonly Key[]): Readonly<Record<string, unknown>> {
   const first = keys[0]?.target
   if (first?.kind === 'all') return { market_ids: ['*'] }
@@ -197,7 +197,7 @@ export function sameOptions(one: ChannelOptions, other: ChannelOptions): boolean
   )
 }
 
-/** Whether the server leaves messages of a channel out by these options: holes in `seq` and offsets are no loss. */
+/** Whether the server filters the channel by these options. Gaps in `seq` and offsets are then no loss. */
 export function isFiltered({ min_profit_usd = 0, min_edge = 0 }: ChannelOptions): boolean {
   return min_profit_usd > 0 || min_edge > 0
 }

@@ -1,5 +1,5 @@
-// The subscriptions of a client and the commands that make them true on each connection: subscribe,
-// resume with `since`, take out; and what the server's replies mean for them.
+// The subscriptions of a client and the commands that restore them on each connection: subscribe, resume with
+// `since`, unsubscribe. Processes the server's replies.
 
 import type { ChannelState } from './channel-state.ts'
 import type { Command, CommandQueue } from './command-queue.ts'
@@ -15,16 +15,16 @@ import {
   targetFields,
 } from './subscription-keys.ts'
 
-/** What to subscribe to: exactly one of `marketIds`, `eventSlugs`, `platform` and `all`. */
+/** Exactly one of `marketIds`, `eventSlugs`, `platform` and `all` must be set. */
 export interface SubscribeRequest {
   readonly channel: Channel
-  /** Any number; sent by hundreds. */
+  /** Any number; sent in batches of 100. */
   readonly marketIds?: readonly string[]
-  /** Expanded to markets once, by the server. */
+  /** The server expands them to markets once. */
   readonly eventSlugs?: readonly string[]
-  /** A whole venue. */
+  /** All markets of a venue. */
   readonly platform?: string
-  /** Everything. */
+  /** All markets. */
   readonly all?: boolean
   readonly options?: ChannelOptions
 }
@@ -32,20 +32,19 @@ export interface SubscribeRequest {
 interface SubscriptionsParts {
   readonly commandQueue: CommandQueue
   readonly channelStates: Readonly<Record<Channel, ChannelState>>
-  /** Whether a market's book is in sync, so that updates alone make it whole again. */
+  /** Whether a market's book is in sync. A resume then needs only the updates. */
   readonly isBookInSync: (marketId: string) => boolean
-  /** These markets, or all of the channel that no handle wants any more, can be forgotten. */
+  /** Called when the state of markets without a subscription can be dropped. */
   readonly onUnwanted: (channelState: ChannelState) => void
-  /** The next states of these have other options, or come again. */
+  /** Called before the server sends these states with other options or again. */
   readonly onResubscribe: (channelState: ChannelState, keys: readonly Key[]) => void
-  /** A command brought everything it was to bring. */
+  /** Called when a command has delivered everything. */
   readonly onDone: (channelState: ChannelState) => void
-  /** A resume ended with fewer messages than the server says it sent. False: begin again. */
+  /** A resume delivered fewer messages than the server reported. Returns false if the resume is repeated. */
   readonly onShortResume: (channelState: ChannelState, lost: number) => boolean
   readonly onStuck: (reason: string) => void
 }
 
-/** The subscriptions. */
 export class Subscriptions {
   readonly #parts: SubscriptionsParts
   readonly #handles = new Set<SubscriptionHandle>()
@@ -89,7 +88,7 @@ export class Subscriptions {
     return handle
   }
 
-  /** A connection is open: everything wanted is asked for, with `since` where it was in sync. */
+  /** Sends all subscriptions on a new connection, with `since` where they were in sync. */
   connect(): void {
     this.#isConnected = true
     for (const channelState of Object.values(this.#parts.channelStates))
@@ -102,25 +101,23 @@ export class Subscriptions {
     for (const channelState of Object.values(this.#parts.channelStates)) channelState.interrupt()
   }
 
-  /** Nothing will be subscribed to any more. */
+  /** Ends all handles when the client closes. */
   end(): void {
     for (const handle of this.#handles) handle.end()
     this.#handles.clear()
   }
 
-  /** A message of this key came: it counts for the `since` command that brings it, if one does.
-   *  Returns from where that command resumes. */
+  /** Counts a message for the `since` command that delivers it, if any. Returns that command's `since`. */
   count(key: Key, position: Position): Position | null {
     const command = this.#carriers.get(key)
     if (command === undefined || command.since === null) return null
     const { newest } = command
-    // The same message twice in a row counts once.
+    // A message that arrives twice in a row counts once.
     if (newest?.offset !== position.offset || newest.epoch !== position.epoch) command.received += 1
     command.newest = position
     return command.since
   }
 
-  /** A reply to a command of ours. */
   take(command: Command, reply: ReplyMessage): void {
     switch (reply.type) {
       case 'subscribed':
@@ -162,7 +159,7 @@ export class Subscriptions {
     }
   }
 
-  /** From where a key is resumed; null: it begins anew. */
+  /** Position from which a key resumes; null: it starts without a resume. */
   #since(channelState: ChannelState, key: Key): Position | null {
     const position = key.cursor ?? channelState.position
     const { target } = key
@@ -203,7 +200,7 @@ export class Subscriptions {
         this.#reject(channelState, key, codes.get(name.toLowerCase()) ?? 'UNKNOWN_MARKET')
         continue
       }
-      // Taken out by the user meanwhile: the command that takes it out is on its way.
+      // The user unsubscribed in the meantime; the `unsubscribe` command is already queued.
       if (key.holders.size === 0) continue
       const renamed = channelState.keys.rename(key, id)
       if (renamed !== key) {
@@ -239,7 +236,8 @@ export class Subscriptions {
         holder.onRejected(event, rejected[0]?.code ?? 'UNKNOWN_MARKET')
       }
     } else for (const holder of holders) holder.onReplaced(event, markets)
-    // Given up before the answer came: so are its markets, where no other handle wants them.
+    // The user unsubscribed before the reply arrived. Unsubscribes the event's markets that no other handle
+    // uses.
     this.#unsubscribeKeys(channelState, unheld(markets))
     return markets.filter((key) => key.holders.size > 0)
   }
@@ -270,7 +268,7 @@ export class Subscriptions {
     }
   }
 
-  /** A limited resume is repeated from where it stopped. */
+  /** Repeats a limited resume from where it stopped. */
   #continueResume(
     command: Command,
     { epoch, offset }: ReplyMessage & { type: 'resume_limited' },
@@ -313,7 +311,7 @@ export class Subscriptions {
     if (keys.length === 0) return
     for (const key of keys) channelState.keys.remove(key)
     const { channel } = channelState
-    // What is still covered by more cannot be taken out; an event has no subscription of its own.
+    // A key that a wider key covers cannot be unsubscribed. An event has no subscription of its own.
     const toUnsubscribe = keys.filter(
       (key) =>
         key.phase !== 'new' &&
@@ -332,7 +330,10 @@ export class Subscriptions {
     this.#parts.onUnwanted(channelState)
   }
 
-  /** A wide key is gone, and with it, at the server, what it contained: asked for again. */
+  /**
+   * After a wildcard or venue key is removed, the server no longer has the subscriptions that it covered.
+   * Sends them again.
+   */
   #uncover(channelState: ChannelState): void {
     const uncovered = [...channelState.keys.all()].filter(
       (key) => coverOf(channelState, key.target) === null,
@@ -342,7 +343,10 @@ export class Subscriptions {
     this.#send(channelState, uncovered)
   }
 
-  /** An `unsubscribe` that had to be repeated may have come after a newer `subscribe`. */
+  /**
+   * A repeated `unsubscribe` may have been processed after a newer `subscribe`. Subscribes to the wanted
+   * keys again.
+   */
   #resubscribe(command: Command): void {
     if (command.attempts < 2 || command.channel === null) return
     const channelState = this.#parts.channelStates[command.channel]
@@ -362,13 +366,13 @@ function targetsOf(request: SubscribeRequest): KeyTarget[] {
   ]
 }
 
-/** The wide key, other than itself, that contains a target. */
+/** The wildcard or venue key, other than itself, that covers a target. */
 function coverOf(channelState: ChannelState, target: KeyTarget): Key | null {
   if (target.kind === 'market') return channelState.keys.cover(target.marketId)
   return target.kind === 'platform' ? channelState.keys.find({ kind: 'all' }) : null
 }
 
-/** The server would refuse it: options are one set a market, and the wider subscription's. */
+/** The server would reject the target: each market has one set of options, that of the wider subscription. */
 function isOtherwiseCovered(
   channelState: ChannelState,
   target: KeyTarget,
@@ -378,7 +382,7 @@ function isOtherwiseCovered(
   return cover !== null && !sameOptions(cover.options, options)
 }
 
-/** Up to where a key has everything of a run from its first message on; null: not known. */
+/** Position up to which a key has every message of an epoch from the first one; null if unknown. */
 function completeToOf(
   key: Key,
   { since }: Command,
@@ -386,8 +390,8 @@ function completeToOf(
 ): Position | null {
   if (offset === 0) return { epoch, offset }
   if (type !== 'resumed' || since === null) return null
-  // Across a restart everything of the new run came. Within a run the first place stays, since what
-  // was lost behind it unseen is fetched from there.
+  // After a restart, the resume delivered the whole new epoch. Within an epoch the previous position stays,
+  // since an undetected loss after it is fetched from there.
   if (since.epoch !== epoch) return { epoch, offset }
   return key.completeTo?.epoch === epoch ? key.completeTo : null
 }

@@ -1,14 +1,13 @@
-// Requests to the REST interface: one function, beside whose header the browser's session counts, and one error, which
-// says in words what went wrong.
+// Requests to the REST API with the browser session.
 
 import { serverBase } from './browser.ts'
 
-/** A request that the server refused, or did not answer (`status` 0). */
+/** A failed request. `status` is 0 if there was no response. */
 export class ApiError extends Error {
   readonly status: number
-  /** By the name of the field, for forms: what would have been accepted. */
+  /** Validation messages by field name, for forms. */
   readonly fields: ReadonlyMap<string, string>
-  /** Seconds after which to ask again; null: the server does not say. */
+  /** Seconds to wait before a retry; null if the server does not state it. */
   readonly retryAfterSeconds: number | null
 
   constructor(
@@ -25,13 +24,13 @@ export class ApiError extends Error {
   }
 }
 
-/** What a response says of the account's quota, and of what it answers. */
+/** Quota and completeness, from the response headers. */
 export interface AnswerFacts {
   readonly limit: number | null
   readonly remaining: number | null
-  /** False when a wallet's answer is what is known so far. */
+  /** False if the response contains only the wallet data known so far. */
   readonly isComplete: boolean
-  /** Why it is not. */
+  /** Reason for incomplete data. */
   readonly incomplete: string | null
 }
 
@@ -39,36 +38,36 @@ type QueryValue = string | number | boolean | readonly string[] | null | undefin
 
 interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Values that are null or undefined are left out; a list is repeated. */
+  /** Null and undefined values are omitted; a list becomes a repeated parameter. */
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly body?: object
   readonly signal?: AbortSignal
-  /** The request has a password in it: a 401 need not mean that the session is over. */
+  /** The request contains a password, so a 401 may refer to the password rather than the session. */
   readonly hasPassword?: boolean
 }
 
 let onRefused: () => void = () => undefined
 let onFacts: (facts: AnswerFacts) => void = () => undefined
 
-/** From now on `refused` is called when the server no longer takes the session. */
+/** Sets the listener for 401 responses to requests without a password. */
 export function watchRefusals(refused: () => void): void {
   onRefused = refused
 }
 
-/** Hears what each answer says of the quota. */
+/** Sets the listener for the facts of every response. */
 export function watchFacts(listener: (facts: AnswerFacts) => void): void {
   onFacts = listener
 }
 
 /**
- * Asks the server; the answer is null for one without a body. Rejects with ApiError, or with an `AbortError` when
- * `signal` aborts.
+ * Sends a request. Returns null for a response without a body. Rejects with ApiError, or with `AbortError`
+ * when `signal` aborts.
  */
 export async function request<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
   return (await requestWithFacts<Answer>(path, options)).answer
 }
 
-/** The same with what the headers say. */
+/** Like `request`, with the facts from the headers. */
 export async function requestWithFacts<Answer>(
   path: string,
   options: RequestOptions = {},
@@ -78,14 +77,14 @@ export async function requestWithFacts<Answer>(
   return { answer, facts: factsOf(response.headers) }
 }
 
-/** The same of an answer that is no JSON. */
+/** Like `request`, for a response that is not JSON. */
 export async function requestText(path: string, options: RequestOptions = {}): Promise<string> {
   return (await accepted(path, options)).text()
 }
 
-/** The response to a request that the server did not refuse. */
+/** Sends a request and throws ApiError unless the response is successful. */
 async function accepted(path: string, options: RequestOptions): Promise<Response> {
-  // No page of another origin can send it, and the session's cookie counts beside it alone.
+  // Pages of other origins cannot send this header. The server accepts the session cookie only with it.
   const headers = new Headers({ 'X-Dashboard': '1' })
   if (options.body !== undefined) headers.set('Content-Type', 'application/json')
   const response = await answered(address(path, options.query), {
@@ -144,7 +143,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   for (const problem of Array.isArray(detail) ? detail : []) {
     if (!isRecord(problem) || !Array.isArray(problem.loc)) continue
     const name = fieldOf(problem.loc)
-    // What is said first of a field is enough to mend it.
+    // Keeps the first message of each field.
     if (!fields.has(name)) fields.set(name, String(problem.msg))
   }
   const summary = [...fields].map(([name, message]) => `${name}: ${message}`).join('; ')
@@ -156,7 +155,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   )
 }
 
-/** The field that a problem's place lies in: its last name, of which an entry of a list is only a number. */
+/** Field name from the path of a validation error: the last name, ignoring list indexes. */
 export function fieldOf(path: readonly unknown[]): string {
   const [where, ...names] = path
   return String(names.findLast((part) => typeof part === 'string') ?? where)

@@ -1,5 +1,5 @@
-// The frame around every page: its name, where one can go, how the connection is, and the way to log out; then the page
-// that the address names. A viewer who is not logged in sees the page that logs in and signs up.
+// The frame of all pages: title, navigation, connection state and logout. Visitors without a session see the
+// login page.
 
 import type { FunctionComponent } from 'preact'
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
@@ -31,7 +31,7 @@ const LINKS: readonly (readonly [page: PageName, name: string])[] = [
 export function App() {
   const where = useSignal(currentRoute)
   const who = useSignal(session)
-  // What people call the venues stands on every page.
+  // Rerenders when the venues' display names change.
   useSignal(protocols)
   useVenues()
   const main = useRef<HTMLElement>(null)
@@ -40,15 +40,15 @@ export function App() {
   const isFirst = useRef(true)
   useEffect(() => {
     setTitle(titleOf(where))
-    // The first page is begun at its top, where the way past the links is.
+    // The first page starts at the top, where the skip link is.
     if (!isFirst.current) {
-      // Every other one is read from its own beginning, by eye and by screen reader.
+      // Later pages scroll to the top and move the focus to the content, for screen readers.
       scrollTo(0, 0)
       main.current?.focus({ preventScroll: true })
     }
     isFirst.current = who.kind === 'asking'
   }, [where.page, where.subject, who.kind])
-  // The status of the service needs no session.
+  // The status page needs no session.
   const isOpen = isIn || where.page === 'status'
   return html`
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
@@ -85,7 +85,7 @@ export function App() {
   `
 }
 
-/** What a viewer sees who is not logged in, or of whom that is not known yet. */
+/** Content while the visitor is not logged in or the session is not yet known. */
 function closed(who: SessionState) {
   if (who.kind === 'out')
     return html`<${LogInOrSignUpPage} ending=${who.ending} isLocalOffered=${who.isLocalOffered} />`
@@ -97,7 +97,7 @@ function closed(who: SessionState) {
 
 function shown(where: PageRoute) {
   if (where.page === 'unknown') return html`<h1>No such page</h1><${Empty}>Choose one above.<//>`
-  // A page of another subject is another page: nothing of the last one is left in it.
+  // The key discards the state of the previous page when the subject changes.
   return html`<${Loaded} key=${`${where.page}/${where.subject}`} name=${where.page} route=${where} />`
 }
 
@@ -118,7 +118,7 @@ interface GuardedProps extends PageProps {
   readonly page: FunctionComponent<PageProps>
 }
 
-/** A page that fails leaves the frame standing, and the way to the others. */
+/** Catches a page's errors, so that the frame and navigation keep working. */
 function Guarded({ page, route: where }: GuardedProps) {
   const [error, retry] = useErrorBoundary()
   if (error !== undefined)
@@ -126,7 +126,7 @@ function Guarded({ page, route: where }: GuardedProps) {
   return html`<${page} route=${where} />`
 }
 
-/** A market is one of the markets. */
+/** A single market counts as part of `markets`. */
 function currentOf(name: PageName, { page }: PageRoute): 'page' | 'true' | null {
   if (name === page) return 'page'
   return name === 'markets' && page === 'market' ? 'true' : null

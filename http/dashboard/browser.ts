@@ -1,12 +1,12 @@
-// The only file of the dashboard that touches the tab around it: time, timers, other tabs, its address, the clipboard.
+// The dashboard's only access to browser globals: time, timers, other tabs, address, clipboard.
 
 /** Stops a timer; calling it again does nothing. */
 export type StopTimer = () => void
 
-/** Calendar time in Unix milliseconds. */
+/** Unix milliseconds. */
 export const nowMs = (): number => Date.now()
 
-/** Milliseconds since some moment; never goes back. */
+/** Milliseconds since an arbitrary origin; monotonic. */
 export const monotonicMs = (): number => performance.now()
 
 /** Runs `action` once after `delayMs`. */
@@ -21,13 +21,16 @@ export function every(periodMs: number, action: () => void): StopTimer {
   return () => clearInterval(timer)
 }
 
-/** Runs `action` before the next picture is drawn; not at all while the tab is hidden. */
+/** Runs `action` before the next frame. Browsers do not draw frames while the tab is hidden. */
 export function nextFrame(action: () => void): StopTimer {
   const frame = requestAnimationFrame(action)
   return () => cancelAnimationFrame(frame)
 }
 
-/** What the tabs of this browser say to each other under a name; `hear` is called for what the others say, where the browser can. */
+/**
+ * Opens a channel to the other tabs of this browser and returns its send function. `listener` runs for each
+ * message of another tab. Does nothing where BroadcastChannel is missing.
+ */
 export function openTabChannel(name: string, listener: () => void): () => void {
   if (!('BroadcastChannel' in globalThis)) return () => undefined
   const channel = new BroadcastChannel(name)
@@ -35,29 +38,26 @@ export function openTabChannel(name: string, listener: () => void): () => void {
   return () => channel.postMessage(null)
 }
 
-/** The part of the tab's address behind `#`. */
+/** The hash of the tab's address. */
 export const addressHash = (): string => location.hash
 
-/** Goes to another place of the dashboard; replaced, the browser's back button passes over the one before. */
+/** Navigates within the dashboard. With `isReplacing`, the current entry of the browser history is replaced. */
 export function setAddressHash(hash: string, isReplacing = false): void {
   if (isReplacing) location.replace(hash)
   else location.hash = hash
 }
 
-/** What the tab is called. */
 export function setTitle(title: string): void {
   document.title = title
 }
 
-/** Whether the browser knows of a network. */
 export const isTabOnline = (): boolean => navigator.onLine
 
-/** Whether the tab is in the background. */
 export const isTabHidden = (): boolean => document.hidden
 
 /**
- * A seat at the worker that all tabs of the browser share under this name; returns how to post to it, null where the
- * browser has no such workers. `onFailure`: the worker could not be begun, and `hear` will not be called.
+ * Connects to the shared worker and returns its send function; null if the browser has no shared workers.
+ * `onFailure` runs if the worker could not start; `onMessage` is then never called.
  */
 export function openWorker<To, From>(
   name: string,
@@ -68,7 +68,7 @@ export function openWorker<To, From>(
   if (address === undefined || !('SharedWorker' in globalThis)) return null
   const url = new URL(address, serverBase()).href
   try {
-    // The page's policy takes an address of a script from its one maker of such addresses alone.
+    // The page's policy accepts script addresses only from its one Trusted Types policy.
     const worker: SharedWorker = Reflect.construct(SharedWorker, [
       scriptAddress(url),
       { name, type: 'module' },
@@ -88,7 +88,7 @@ interface ScriptAddresses {
 
 let addresses: ScriptAddresses | null = null
 
-/** In a browser that knows trusted types, one that the policy admits; only that of the worker is ever made. */
+/** Wraps the worker's address in a Trusted Type where the browser supports it. */
 function scriptAddress(url: string): unknown {
   const types: unknown = Reflect.get(globalThis, 'trustedTypes')
   if (!isPolicyMaker(types)) return url
@@ -105,7 +105,10 @@ function isPolicyMaker(types: unknown): types is {
   return typeof types === 'object' && types !== null && 'createPolicy' in types
 }
 
-/** In the worker itself: calls `attach` for each tab that comes, with the way to post to it; it returns who hears the tab. */
+/**
+ * Worker side: calls `attach` with a send function for each tab that connects. `attach` returns the tab's
+ * message handler.
+ */
 export function onTab<To, From>(
   attach: (post: (message: From) => void) => (request: To) => void,
 ): void {
@@ -119,13 +122,13 @@ export function onTab<To, From>(
 }
 
 /**
- * Where the server is: `https://host/path/` with the path that a proxy may have put before `dashboard`. The worker's own
- * file is one folder deeper than the page.
+ * Base address of the server: `https://host/path/`, including a proxy's path prefix. The worker file is one
+ * folder deeper than the page.
  */
 export const serverBase = (): string =>
   new URL('document' in globalThis ? '.' : '..', location.href.replace(/[?#].*$/, '')).href
 
-/** Copies a text; false where the browser does not allow it. */
+/** Copies text to the clipboard; false if the browser denies it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -136,8 +139,9 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * What a row does at a click anywhere in it: `open`, but not where something of its own is clicked, or a text was selected.
- * The keyboard has the row's button.
+ * Click handler of a table row. Ignores clicks on the row's own controls and clicks that end a text
+ * selection.
+ * The row's button serves the keyboard.
  */
 export const onRowClick =
   (open: () => void) =>
@@ -146,7 +150,7 @@ export const onRowClick =
     if (!isOwn && getSelection()?.isCollapsed !== false) open()
   }
 
-/** Calls `action` when a key is pressed alone while nothing is typed into. */
+/** Calls `action` when a key is pressed without modifiers and no input has the focus. */
 export function onKey(key: string, action: () => void): StopTimer {
   const listener = (event: KeyboardEvent) => {
     const { target, ctrlKey, metaKey, altKey } = event
@@ -159,7 +163,6 @@ export function onKey(key: string, action: () => void): StopTimer {
   return () => document.removeEventListener('keydown', listener)
 }
 
-/** Calls `listener` whenever the address's hash, the tab's visibility or the network's presence changes. */
 export function onTabEvent(
   kind: 'hashchange' | 'visibilitychange' | 'online' | 'offline' | 'pagehide' | 'pageshow',
   listener: () => void,

@@ -1,5 +1,4 @@
-// Numbers and times as the page writes them: in the viewer's own language and time zone, aligned, and never guessed:
-// what is not known is a dash; and days of the calendar as texts.
+// Formats numbers and times in the viewer's language and time zone. Unknown values are shown as a dash.
 
 const DASH = '–'
 
@@ -38,8 +37,8 @@ const zone = new Intl.DateTimeFormat()
 type MaybeNumber = number | null | undefined
 
 /**
- * A probability in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`, and with never fewer than `decimals`,
- * which are those of the market's price step ({@link stepDecimals}).
+ * A price in dollars, 0 to 1, as cents with up to two decimals: `53.25¢`.
+ * `decimals` is the minimum number, that of the market's price step ({@link stepDecimals}).
  */
 export function priceText(price: MaybeNumber, decimals = 0): string {
   return price === null || price === undefined ? DASH : `${centsText(price, decimals)}¢`
@@ -52,50 +51,49 @@ function centsText(price: number, decimals: number): string {
   return decimalsOf(short) < decimals && !isSettled ? Number(text).toFixed(decimals) : short
 }
 
-/** Decimals that a figure is written with. */
 const decimalsOf = (figure: string): number => figure.split('.')[1]?.length ?? 0
 
-/** Decimals that the longest of these prices in dollars needs, 0 to 2. */
+/** Decimals of a cent that the longest of these prices needs, 0 to 2. Prices are in dollars. */
 export const priceDecimals = (prices: readonly number[]): number =>
   Math.max(0, ...prices.map((price) => decimalsOf(centsText(price, 0))))
 
-/** Decimals that {@link priceText} writes; null: the price is not known. */
+/** Decimals in the result of {@link priceText}; null: the price is unknown. */
 export const writtenDecimals = (price: number | null, decimals: number): number | null =>
   price === null ? null : decimalsOf(centsText(price, decimals))
 
-/** Decimals of a cent that a market's prices are written with, by the step of its orders in dollars; null: not known. */
+/** Decimals of a cent for a market's price step in dollars; null: unknown. */
 export const stepDecimals = (step: number | null): number =>
   step === null ? 0 : priceDecimals([step])
 
-/** A difference of prices in dollars, with its sign: `+1.5¢`. */
+/** A price difference in dollars, with sign: `+1.5¢`. */
 export function gapText(gap: MaybeNumber, decimals = 0): string {
   if (gap === null || gap === undefined) return DASH
   const text = centsText(Math.abs(gap), decimals)
   return `${Number(text) === 0 ? '' : gap > 0 ? '+' : '−'}${text}¢`
 }
 
-/** From so many contracts on, hundredths of one say nothing. */
+/** Sizes from this number of contracts on are shown without decimals. */
 const INTEGER_SIZES_FROM = 1_000
 
-/** Contracts; with `decimals`, those that a column needs ({@link sizeDecimals}). */
+/** Contracts. `decimals` are those of the column ({@link sizeDecimals}). */
 export function sizeText(size: MaybeNumber, decimals: 0 | 2 | null = null): string {
   if (size === null || size === undefined) return DASH
   if (decimals === 2) return sizesWithHundredths.format(size)
   return (decimals === 0 || size >= INTEGER_SIZES_FROM ? counts : sizes).format(size)
 }
 
-/** Decimals of a column with these contracts: none where all are whole. */
+/** Decimals of a column of sizes: 0 if all are integers. */
 export const sizeDecimals = (contracts: readonly number[]): 0 | 2 =>
   contracts.every((size) => Number.isInteger(size)) ? 0 : 2
 
-/** US dollars to the cent. */
+/** US dollars with cents. */
 export const usdText = (usd: MaybeNumber): string =>
   usd === null || usd === undefined ? DASH : dollars.format(usd).replace('-', '−')
 
-/** From so many dollars on, cents say nothing at a glance. */
+/** Amounts from this value on are abbreviated. */
 const ROUND_USD = 1_000
 
-/** US dollars for a glance: `$12.3K`, to the cent below a thousand. */
+/** US dollars, abbreviated (`$12.3K`); exact to the cent below 1,000. */
 export const roundUsdText = (usd: MaybeNumber): string =>
   usd === null || usd === undefined || Math.abs(usd) < ROUND_USD
     ? usdText(usd)
@@ -104,11 +102,11 @@ export const roundUsdText = (usd: MaybeNumber): string =>
 export const countText = (count: MaybeNumber): string =>
   count === null || count === undefined ? DASH : counts.format(count)
 
-/** A share of one as a percentage. */
+/** A fraction as a percentage. */
 export const percentText = (share: MaybeNumber): string =>
   share === null || share === undefined ? DASH : `${(share * 100).toFixed(1)} %`
 
-/** A number of bytes for a glance: `1.5 MB`. */
+/** Bytes, abbreviated: `1.5 MB`. */
 export function bytesText(bytes: MaybeNumber): string {
   if (bytes === null || bytes === undefined) return DASH
   const units = [
@@ -120,7 +118,7 @@ export function bytesText(bytes: MaybeNumber): string {
   return `${Number((bytes / size).toFixed(1))} ${unit}`
 }
 
-/** A length of time for a glance: `350 ms`, `12 s`, `4 min`, `3 h`, `2 d`. */
+/** A duration, abbreviated: `350 ms`, `12 s`, `4 min`, `3 h`, `2 d`. */
 export function durationText(ms: MaybeNumber): string {
   if (ms === null || ms === undefined) return DASH
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
@@ -129,16 +127,16 @@ export function durationText(ms: MaybeNumber): string {
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`
 }
 
-/** How a time is shown: the hour, to the millisecond, the day, a day of this year and the hour, or day and hour. */
+/** Time of day; time of day with milliseconds; date; month, day and time; date and time. */
 export type TimeStyle = 'clock' | 'exact' | 'day' | 'past' | 'full'
 
-/** In the viewer's zone. */
+/** In the viewer's time zone. */
 export function timeText(atMs: number, style: TimeStyle): string {
   const format = { clock: clockTime, exact: exactTime, day, past: pastTime, full: dayTime }[style]
   return format.format(atMs)
 }
 
-/** A zone, the viewer's unless named, as `Europe/Berlin (GMT+1)`; that of UTC has one name. */
+/** A time zone as `Europe/Berlin (GMT+1)`, by default the viewer's. All aliases of UTC are shown as `UTC`. */
 export function zoneText(atMs: number, timeZone = zone.resolvedOptions().timeZone): string {
   if (/^(Etc\/)?(UTC|GMT|Universal|Zulu|UCT)$/.test(timeZone)) return 'UTC'
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
@@ -146,15 +144,15 @@ export function zoneText(atMs: number, timeZone = zone.resolvedOptions().timeZon
   return `${timeZone.replaceAll('_', ' ')} (${offset ?? ''})`
 }
 
-/** In UTC, to the millisecond, shown while the pointer is over a time. */
+/** UTC with milliseconds, for tooltips. */
 export const utcText = (atMs: number): string =>
   `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')} UTC`
 
-/** The first and last characters of what is long and meaningless: `0x1234…abcd`. */
+/** The first 8 and last 4 characters of a long id: `0x123456…abcd`. */
 export const shortId = (id: string): string =>
   id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`
 
-/** The day of a moment in the viewer's zone, as `2026-11-22`. */
+/** The date in the viewer's time zone, as `2026-11-22`. */
 export function localDay(atMs: number): string {
   const at = new Date(atMs)
   const two = (count: number) => String(count).padStart(2, '0')
@@ -169,13 +167,13 @@ const easternTime = new Intl.DateTimeFormat(undefined, {
   ...EASTERN,
 })
 
-/** The day of a moment in the eastern United States, which is that of a game, as `2026-11-22`. */
+/** The date in US Eastern time, as `2026-11-22`. Dates of games are in this zone. */
 export const easternDay = (atMs: number): string => eastern.format(atMs)
 
-/** The day and hour of a moment in the eastern United States. */
+/** Date and time in US Eastern time. */
 export const easternTimeText = (atMs: number): string => `${easternTime.format(atMs)} US Eastern`
 
-/** Whether a text is a day that the calendar has. */
+/** Whether a text is a valid date `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   const startMs = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(startMs) && new Date(startMs).toISOString().slice(0, 10) === text
@@ -183,11 +181,11 @@ export function isDay(text: string): boolean {
 
 const DAY_MS = 86_400_000
 
-/** The day so many days later; the same text back when it names no day. */
+/** The date a number of days later. Returns an invalid date unchanged. */
 export function dayAfter(day: string, days: number): string {
   const startMs = Date.parse(`${day}T00:00:00Z`)
   return Number.isNaN(startMs) ? day : new Date(startMs + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** With a capital at its beginning. */
+/** Capitalizes the first letter. */
 export const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

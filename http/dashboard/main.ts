@@ -1,4 +1,4 @@
-// The dashboard's beginning: takes up the browser's session and the tab's address, and draws the page.
+// Entry point of the dashboard.
 
 import { render } from 'preact'
 import { App } from './app.ts'

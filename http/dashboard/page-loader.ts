@@ -1,5 +1,5 @@
-// The pages, each loaded when it is first shown, so that the first picture waits for one of them alone; the others
-// follow while nothing is asked for, so that a tab has all of its version before the server is replaced by another's.
+// Loads pages on demand, so that the first view waits for one page only. The others load later, so that a tab
+// has all modules of its version before the server is upgraded.
 
 import type { FunctionComponent } from 'preact'
 import { after } from './browser.ts'
@@ -7,7 +7,7 @@ import { PAGES, type PageName, type PageProps } from './route.ts'
 import { Signal } from './signal.ts'
 
 type Page = FunctionComponent<PageProps>
-/** A page, or why it could not be loaded. */
+/** A page, or the error of its loading. */
 type Loaded =
   | { readonly kind: 'page'; readonly page: Page }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -25,14 +25,14 @@ const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
   webhooks: async () => (await import('./pages/webhooks.ts')).WebhooksPage,
 }
 
-/** After the first page, which has requests of its own to make. */
+/** Delay after the first page, which has requests of its own. */
 const OTHERS_MS = 2_000
 
-/** What has been loaded, or was tried. */
+/** Loaded and failed pages. */
 export const loadedPages = new Signal<ReadonlyMap<PageName, Loaded>>(new Map())
 const loading = new Set<PageName>()
 
-/** Loads a page unless it is there or on its way; one that failed is tried again. */
+/** Loads a page, unless it is loaded or loading. A failed page is loaded again. */
 export async function loadPage(name: PageName): Promise<void> {
   if (loading.has(name) || loadedPages.value.get(name)?.kind === 'page') return
   loading.add(name)
@@ -44,7 +44,7 @@ export async function loadPage(name: PageName): Promise<void> {
   loadedPages.set(new Map([...loadedPages.value, [name, loaded]]))
 }
 
-/** Loads the others one by one, a while after the first. */
+/** Loads the other pages one by one after a delay. */
 export function loadOthersLater(): void {
   after(OTHERS_MS, async () => {
     for (const name of PAGES) await loadPage(name)

@@ -1,5 +1,4 @@
-// The records of the REST interface as the dashboard reads them: the very schemas that the server checks its answers
-// against, as types alone.
+// Types of REST records, derived from the server's response schemas. Type imports only.
 
 import type { Static } from '@sinclair/typebox'
 import type { matchSchemas } from '../records/matches.ts'
@@ -71,6 +70,6 @@ export type WalletPositionPage = Static<typeof walletPositionsSchema>
 export type WalletTradePage = Static<typeof walletTradesSchema>
 export type Opportunity = Static<typeof OpportunitySchema>
 export type Stats = Static<ReturnType<typeof statsSchema>>
-/** Pairs whose markets stand under the venues' configured names. */
+/** The markets of a pair are keyed by the venues' configured names. */
 export type MatchList = Static<ReturnType<typeof matchSchemas>['list']>
 export type SharedGames = Static<ReturnType<typeof matchSchemas>['games']>

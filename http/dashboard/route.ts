@@ -1,10 +1,9 @@
-// Where in the dashboard the tab is: the part of the address behind `#`, so that the page works behind any path of a
-// proxy and the browser's own back and forward buttons do.
+// Hash routing, which works behind any path prefix of a proxy and with the browser history.
 
 import { addressHash, onTabEvent } from './browser.ts'
 import { Signal } from './signal.ts'
 
-/** The pages, the first one first, as they stand in the address: `#/markets?q=fed`, `#/market/venue_a_0x…`. */
+/** Page names as in the address (`#/markets?q=fed`, `#/market/venue_a_0x…`). The first is the default. */
 export const PAGES = [
   'opportunities',
   'markets',
@@ -21,26 +20,25 @@ export type PageName = (typeof PAGES)[number]
 
 export interface PageRoute {
   readonly page: PageName | 'unknown'
-  /** What follows the page: a market's id, a wallet's address. */
+  /** The path after the page: a market id or a wallet address. */
   readonly subject: string | null
   readonly query: URLSearchParams
 }
 
-/** What every page is given. */
 export interface PageProps {
   readonly route: PageRoute
 }
 
 export const currentRoute = new Signal<PageRoute>(parseRoute(''))
 
-/** Follows the tab's address from now on. */
+/** Updates `currentRoute` whenever the tab's address changes. */
 export function followAddress(): void {
   const read = () => currentRoute.set(parseRoute(addressHash()))
   onTabEvent('hashchange', read)
   read()
 }
 
-/** Where an address leads; none leads to the first page. */
+/** Parses an address. An empty one is the default page. */
 export function parseRoute(hash: string): PageRoute {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [first = '', ...rest] = path.split('/')
@@ -52,7 +50,6 @@ export function parseRoute(hash: string): PageRoute {
   }
 }
 
-/** The address of a page, for links. */
 export function hrefOf(
   page: PageName,
   subject: string | null = null,

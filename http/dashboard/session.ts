@@ -1,5 +1,5 @@
-// Who is logged in in this browser: the token is in a cookie that no script can read and all tabs share, so the server is
-// asked; a tab that logs in or out tells the others.
+// The browser's session. Its token is in an HttpOnly cookie that all tabs share, so the state comes from the
+// server. Tabs notify each other of logins and logouts.
 
 import { ApiError, request, watchRefusals } from './api.ts'
 import { openTabChannel } from './browser.ts'
@@ -13,30 +13,29 @@ export type Ending = 'never' | 'left' | 'expired' | 'deleted'
 type User = NonNullable<DashboardSession['user']>
 
 export type SessionState =
-  /** The server is asked who is logged in; `error`: it did not say, and is asked again on demand. */
+  /** The state is being requested. `error`: the last request failed; it is repeated on demand. */
   | { readonly kind: 'asking'; readonly error: unknown }
-  /** `isLocalOffered`: the local account opens without a password. */
+  /** `isLocalOffered`: the local account is available without a password. */
   | { readonly kind: 'out'; readonly ending: Ending; readonly isLocalOffered: boolean }
   | { readonly kind: 'in'; readonly user: User }
 
-/** The browser's session; every part that depends on it listens. */
 export const session = new Signal<SessionState>({ kind: 'asking', error: null })
 
 let notifyTabs: () => void = () => undefined
 
-/** Takes up the browser's session, and from now on follows what other tabs do to it. */
+/** Loads the session state and follows the changes of other tabs. */
 export function resumeSession(): void {
   watchRefusals(() => session.value.kind === 'in' && end('expired'))
   notifyTabs = openTabChannel('twinbook.session', () => void refreshSession())
   void refreshSession()
 }
 
-/** Asks the server who is logged in. Never rejects. */
+/** Requests the session state. Never rejects. */
 export async function refreshSession(): Promise<void> {
   try {
     take(await request<DashboardSession>('/v1/auth/session'))
   } catch (error) {
-    // A tab that shows something goes on with it: its own requests say when the session is over.
+    // A tab with a known state retains it. Its own requests detect the end of the session.
     if (session.value.kind === 'asking') session.set({ kind: 'asking', error })
   }
 }
@@ -49,33 +48,36 @@ export const logIn = (email: string, password: string): Promise<void> =>
 export const signUp = (email: string, password: string): Promise<void> =>
   enter('/v1/auth/signup', { email, password })
 
-/** Opens the local account, where that is offered. Rejects with ApiError. */
+/** Opens the local account, if offered. Rejects with ApiError. */
 export async function openLocal(): Promise<void> {
   take(await request<DashboardSession>('/v1/auth/session', { method: 'POST' }))
   notifyTabs()
 }
 
-/** The account of the session, with its limits. */
+/** The account with its limits. */
 export const whoAmI = (signal?: AbortSignal): Promise<Me> =>
   request<Me>('/v1/auth/me', signal === undefined ? {} : { signal })
 
 /**
- * Ends the session in all tabs of this browser, or with `isEverywhere` all sessions of the account. Rejects with ApiError:
- * only the server can end it, and make the browser forget it.
+ * Ends the session in all tabs of this browser, or with `isEverywhere` all sessions of the account.
+ * Rejects with ApiError, since only the server can end the session and delete the cookie.
  */
 export async function logOut(isEverywhere = false): Promise<void> {
   const query = isEverywhere ? { everywhere: true } : {}
   try {
     await request('/v1/auth/logout', { method: 'POST', query })
   } catch (error) {
-    // It was over already.
+    // The session has already ended.
     if (!(error instanceof ApiError) || error.status !== 401) throw error
   }
   end('left')
   notifyTabs()
 }
 
-/** Ends every other session of the account, and goes on with a new one. Rejects with ApiError. */
+/**
+ * Changes the password, which ends all other sessions of the account. This session is renewed. Rejects with
+ * ApiError.
+ */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next }
   await withPassword(() =>
@@ -85,7 +87,7 @@ export async function changePassword(current: string, next: string): Promise<voi
   notifyTabs()
 }
 
-/** Deletes the account with all that it has. Rejects with ApiError. */
+/** Deletes the account with all its data. Rejects with ApiError. */
 export async function deleteAccount(password: string): Promise<void> {
   const body = { password }
   await withPassword(() => request('/v1/auth/me', { method: 'DELETE', body, hasPassword: true }))
@@ -93,7 +95,10 @@ export async function deleteAccount(password: string): Promise<void> {
   notifyTabs()
 }
 
-/** A 401 may be of the session as well as of the password: which one, an answer without a password says. */
+/**
+ * A 401 can mean a wrong password or an ended session. A request without a password shows which, and ends
+ * the session state if needed.
+ */
 async function withPassword<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   try {
     return await send()
@@ -128,6 +133,6 @@ function take({
 function end(ending: Ending, isLocalOffered = false): void {
   endStream()
   session.set({ kind: 'out', ending, isLocalOffered })
-  // Whether the local account is offered, only the server knows.
+  // Only the server knows whether the local account is available.
   if (!isLocalOffered) void refreshSession()
 }

@@ -1,7 +1,8 @@
-// The one stream of a browser, and what its tabs follow on it: it runs in a worker that all tabs share
-// (stream-worker.ts), or where a browser has none, in the tab itself. Each tab has a seat and is posted what it follows:
-// messages as they come, books whole and at most some thirty times a second. A tab that does not say that it read what was
-// posted, since its browser put it to sleep, loses its seat, so that nothing piles up for it; awake, it takes another.
+// One stream per browser, shared by all tabs: in a shared worker (stream-worker.ts), or in the tab itself
+// where there is none.
+// Each attached tab receives the messages that it follows, and full books at most about 30 times a second.
+// A tab that stops acknowledging, because the browser suspended it, is dropped so that no messages
+// accumulate. It attaches again when it resumes.
 
 import type { BookView, StreamClient, SubscribeRequest } from '../client/connect.ts'
 import type {
@@ -13,35 +14,34 @@ import type {
   StreamEvent,
 } from '../client/messages.ts'
 
-/** What a tab asks of the stream. `id` is the tab's own name for what it follows. */
+/** Commands of a tab. `id` is chosen by the tab. */
 export type ToStream =
   | { readonly kind: 'follow'; readonly id: number; readonly request: SubscribeRequest }
   | { readonly kind: 'unfollow'; readonly id: number }
-  /** Everything posted so far was read. */
+  /** The tab has processed everything posted so far. */
   | { readonly kind: 'seen' }
-  /** The browser has another session: a connection that was closed for good is made again. */
+  /** The browser has a new session: reopens a closed connection. */
   | { readonly kind: 'again' }
   | { readonly kind: 'leave' }
 
-/** What a tab is told. */
+/** Messages to a tab. */
 export type FromStream =
   | { readonly kind: 'event'; readonly event: TabEvent }
-  /** Everything of what it follows is live, or refused. */
+  /** All of a subscription is live or rejected. */
   | { readonly kind: 'ready'; readonly id: number }
-  /** A book as it is now, after so many messages. */
+  /** The current book, with the number of stream messages since the last one. */
   | { readonly kind: 'book'; readonly view: BookView; readonly count: number }
-  /** The seat is lost, and what came since with it. */
+  /** The tab is no longer attached and has missed messages since. */
   | { readonly kind: 'dropped' }
 
 type TabEvent = DataMessage | GapEvent | HeartbeatMessage | StateEvent | StatusMessage
 
 interface SharedStreamParts {
   readonly open: (onEvent: (event: StreamEvent) => void) => StreamClient
-  /** Runs `action` once after `delayMs`; returns how to stop that. */
+  /** Runs `action` once after `delayMs`; returns a cancel function. */
   readonly after: (delayMs: number, action: () => void) => () => void
 }
 
-/** What a tab follows. */
 interface Followed {
   readonly request: SubscribeRequest
   /** Null: all markets. */
@@ -52,13 +52,13 @@ interface Followed {
 interface Tab {
   readonly post: (message: FromStream) => void
   readonly followed: Map<number, Followed>
-  /** Heartbeats that were posted since the tab last said that it had read all. */
+  /** Heartbeats posted since the last acknowledgement. */
   unseenBeats: number
 }
 
-/** Of a tab that is awake, at most one is under way. */
+/** An active tab has at most one unacknowledged heartbeat. */
 const UNSEEN_BEATS_MAX = 4
-/** Least time between two looks at a book. */
+/** Minimum time between two posts of a book. */
 const BOOK_MS = 33
 
 export class SharedStream {
@@ -67,7 +67,7 @@ export class SharedStream {
   #client: StreamClient | null = null
   #state: StateEvent | null = null
   readonly #feeds = new Map<string, StatusMessage>()
-  /** Messages of books since they were last posted. */
+  /** Messages of each book since it was last posted. */
   readonly #changed = new Map<string, number>()
   #isBookPause = false
 
@@ -75,11 +75,11 @@ export class SharedStream {
     this.#parts = parts
   }
 
-  /** A seat for a tab, which is posted to from now on; returns how the tab asks. */
+  /** Attaches a tab and starts to post to it; returns the tab's command function. */
   attach(post: (message: FromStream) => void): (command: ToStream) => void {
     const tab: Tab = { post, followed: new Map(), unseenBeats: 0 }
     this.#tabs.add(tab)
-    // When it is tried again was told from the moment of that attempt.
+    // The retry delay counted from the event's time and is outdated now.
     if (this.#state !== null) post({ kind: 'event', event: { ...this.#state, retry_ms: null } })
     for (const event of this.#feeds.values()) post({ kind: 'event', event })
     return (command) => {
@@ -87,7 +87,6 @@ export class SharedStream {
     }
   }
 
-  /** Tabs that have a seat. */
   get tabCount(): number {
     return this.#tabs.size
   }
@@ -154,7 +153,7 @@ export class SharedStream {
     switch (event.type) {
       case 'state':
         this.#state = event
-        // How the feeds are is not known until the server is there again and says it.
+        // The feed states are unknown until the server reports them again.
         if (event.state === 'waiting') this.#feeds.clear()
         return this.#postToAll(event)
       case 'status':
@@ -204,7 +203,7 @@ export class SharedStream {
     }
   }
 
-  /** The first change is posted at once; those of the next moment together, behind it. */
+  /** The first change is posted immediately. Further changes within BOOK_MS are posted together. */
   #noteBook(marketId: string, count: number): void {
     this.#changed.set(marketId, (this.#changed.get(marketId) ?? 0) + count)
     if (!this.#isBookPause) this.#postBooks()

@@ -1,5 +1,4 @@
-// A value that parts of the page listen to. Set as often as you like: a part that uses it is drawn at most once a
-// picture, with the newest value.
+// Observable value. Components that use it rerender at most once per frame, with the latest value.
 
 import { useEffect, useState } from 'preact/hooks'
 import { nextFrame } from './browser.ts'
@@ -21,7 +20,7 @@ export class Signal<Value> {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  /** Returns how to stop listening. */
+  /** Returns an unsubscribe function. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => {
@@ -30,12 +29,12 @@ export class Signal<Value> {
   }
 }
 
-/** The signal's value; the part is drawn again before the next picture after it changed. */
+/** Returns the signal's value. The component rerenders before the next frame after a change. */
 export function useSignal<Value>(signal: Signal<Value>): Value {
   const drawn = signal.value
   useRedraw(
     (redraw) => {
-      // It may have changed between being drawn and being listened to.
+      // The value may have changed between the render and the subscription.
       if (signal.value !== drawn) redraw()
       return signal.subscribe(redraw)
     },
@@ -45,8 +44,8 @@ export function useSignal<Value>(signal: Signal<Value>): Value {
 }
 
 /**
- * Draws the part again before the next picture, at most once a picture, when `redraw` is called by what `begin` began;
- * `begin` returns how to end it, and is called again when `inputs` change.
+ * Rerenders the component at most once per frame after calls of `redraw`.
+ * `begin` subscribes and returns an unsubscribe function. It runs again when `inputs` change.
  */
 export function useRedraw(
   begin: (redraw: () => void) => () => void,

@@ -1,5 +1,5 @@
-// The package's client for the dashboard, wherever its stream runs: each connection is opened by a ticket of this
-// browser's session, so that no address names a token.
+// Stream client of the dashboard. Each connection uses a ticket of the browser's session, so that no URL
+// contains a token.
 
 import { connect, type StreamClient } from '../client/connect.ts'
 import type { StreamEvent } from '../client/messages.ts'
@@ -7,7 +7,6 @@ import { request } from './api.ts'
 import { serverBase } from './browser.ts'
 import type { Ticket } from './records.ts'
 
-/** Connects, and stays connected. */
 export const openClient = (onEvent: (event: StreamEvent) => void): StreamClient =>
   connect({
     url: new URL('v1/ws', serverBase()).href,

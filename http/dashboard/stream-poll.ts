@@ -1,5 +1,4 @@
-// What stands in for the stream where none can be had: the server is asked for the books and prices that the page
-// follows, and parts that read a list are told to read it again.
+// Fallback when no stream is available: polls the followed books and prices by REST, and makes lists reload.
 
 import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type { DataMessage, GapEvent, PriceMessage } from '../client/messages.ts'
@@ -7,32 +6,31 @@ import { request } from './api.ts'
 import { every, isTabHidden } from './browser.ts'
 import type { Orderbook, Orderbooks, Prices } from './records.ts'
 
-/** A part of the page that follows markets. */
+/** Callbacks of a subscription. */
 export interface Follower {
   readonly onMessage: (message: DataMessage) => void
-  /** Something is missing in the channel: what is shown may be behind until the state follows. */
+  /** Messages of the channel are missing. The shown data may be outdated until the next state. */
   readonly onGap?: (gap: GapEvent) => void
-  /** Everything of it is live: what the server is asked for from now on leaves no hole. */
+  /** The subscription is live: a REST request from now on leaves no gap. */
   readonly onReady?: () => void
 }
 
-/** Something that the page follows. */
 export interface Following extends Follower {
   readonly subscription: SubscribeRequest
   /** Null: all markets. */
   readonly marketIds: ReadonlySet<string> | null
-  /** Called when the book of one of them has changed. */
+  /** Called when one of the followed books has changed. */
   readonly onBook: () => void
 }
 
-/** Markets of one request, as the server takes them. */
+/** The server's limit of ids in one request. */
 const IDS_MAX = 100
-/** Of what a page shows: more would use up what the browser may ask for. */
+/** Limit of polled markets per channel. More would exhaust the browser's quota. */
 const MARKETS_MAX = 200
 
-/** Connections in a row that ended before they were live until the server, if it answers, is asked instead. */
+/** Consecutive failed connections after which polling starts, if REST works. */
 export const FAILED_MAX = 2
-/** How often the server is asked. */
+/** Poll period. */
 export const POLL_MS = 5_000
 
 interface Polling {
@@ -40,7 +38,7 @@ interface Polling {
   readonly putBook: (view: BookView) => void
 }
 
-/** Asks at once and then every `POLL_MS` until the signal; what comes after it is dropped. */
+/** Polls immediately and then every `POLL_MS` until `signal` aborts. Later responses are dropped. */
 export function pollUntil(signal: AbortSignal, { following, putBook }: Polling): void {
   const put = (view: BookView): void => {
     if (!signal.aborted) putBook(view)
@@ -50,7 +48,7 @@ export function pollUntil(signal: AbortSignal, { following, putBook }: Polling):
   signal.addEventListener('abort', every(POLL_MS, round))
 }
 
-/** Asks once for all that is followed; what fails is asked for the next time. Never rejects. */
+/** Polls everything followed once. Failed requests are repeated in the next round. Never rejects. */
 async function poll(
   followings: readonly Following[],
   { putBook, signal }: { putBook: (view: BookView) => void; signal: AbortSignal },
@@ -75,7 +73,7 @@ async function poll(
       }
     }
   } catch {
-    // The line at the top says already that the server is not to be had.
+    // The status line already shows that the server is unreachable.
   }
 }
 
@@ -101,7 +99,7 @@ function* batches(ids: readonly string[]): Generator<readonly string[]> {
   for (let start = 0; start < ids.length; start += IDS_MAX) yield ids.slice(start, start + IDS_MAX)
 }
 
-/** As the stream's client would keep it. */
+/** Converts a REST book to the stream client's format. */
 function viewOf(book: Orderbook): BookView {
   return {
     marketId: book.market_id,
@@ -119,7 +117,7 @@ function viewOf(book: Orderbook): BookView {
   }
 }
 
-/** Exported for its test. */
+/** Converts REST prices to price messages. Exported for tests. */
 export function messagesOf(
   prices: Prices['prices'],
   tops: readonly Orderbook[],

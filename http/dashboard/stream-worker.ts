@@ -1,5 +1,4 @@
-// The worker that all tabs of a browser share: the one stream is here, and each tab is a seat. The browser ends it with
-// the last tab.
+// Shared worker with the browser's only stream. The browser stops it with the last tab.
 
 import { after, onTab } from './browser.ts'
 import { SharedStream } from './shared-stream.ts'

@@ -1,8 +1,6 @@
-// The tab's part in the browser's one stream (shared-stream.ts): it takes a seat when the first part of the page follows
-// something, and hands what comes to the parts that follow its channel and market, in the turn in which it comes; they
-// bundle their drawing (signal.ts). The top of the page says so whenever the stream is not live: when the browser is
-// offline, when nothing has come for more than a heartbeat, when the connection is lost, and that the server is asked again
-// and again instead where no stream can be had (stream-poll.ts).
+// The tab's side of the shared stream (shared-stream.ts): attaches on the first subscription and dispatches
+// messages synchronously by channel and market. Components batch their rerenders (signal.ts).
+// Tracks the connection state for the status line, and falls back to REST polling (stream-poll.ts).
 
 import type { BookView, SubscribeRequest } from '../client/connect.ts'
 import type {
@@ -20,43 +18,44 @@ import { Signal } from './signal.ts'
 import { openClient } from './stream-client.ts'
 import { FAILED_MAX, type Follower, type Following, pollUntil } from './stream-poll.ts'
 
-/** How the connection is, for the line at the top of the page. */
+/** Connection state for the status line. */
 export interface StreamState {
   /**
-   * As the client says it, but: `off`: nothing is followed yet; `resting`: nothing has been for a minute, and what is followed
-   * next connects again; `offline`: the browser has no network; `late`: nothing has come for more than a heartbeat; `polling`: no stream can be had, and the server, which answers, is asked every `POLL_MS` instead.
+   * The client's state, or: `off`: nothing followed yet; `resting`: nothing followed for a minute, the next
+   * subscription reconnects; `offline`: the browser has no network.
+   * `late`: no message for longer than a heartbeat; `polling`: no stream is available, and the server is
+   * polled instead.
    */
   readonly state: ClientState | 'off' | 'resting' | 'offline' | 'late' | 'polling'
-  /** Why the last connection ended; empty: it did not. */
+  /** Why the last connection ended; empty: it has not. */
   readonly reason: string
-  /** When it will be tried again, on the monotonic clock; null: now, or never. */
+  /** Monotonic time of the next attempt; null: now, or never. */
   readonly retryAtMs: number | null
-  /** It has ended, or did not begin, since it was last live: what is shown may be old. */
+  /** The connection ended or failed since it was last live. The shown data may be outdated. */
   readonly isLost: boolean
 }
 
-/** How a venue's feed is, as the server last said. */
 export type FeedState = Pick<StatusMessage, 'state' | 'lag_ms' | 'delay_ms'>
 
-/** With this the server ends a connection on which nothing is followed. */
+/** Close code of a connection without subscriptions. */
 const IDLE_CODE = 4_001
 const OFF: StreamState = { state: 'off', reason: '', retryAtMs: null, isLost: false }
-/** The server sends something every 5 s: with less than this one heartbeat is missing. */
+/** The server sends a heartbeat every 5 s. A longer silence means that one is missing. */
 const LATE_MS = 6_500
-/** A seat from which nothing comes for so long, not even that the connection is lost, is given up for another. */
+/** The tab attaches again if it receives nothing for this long, not even a state change. */
 const SILENCE_MS_MAX = 20_000
 const CHECK_MS = 500
 
 export const streamState = new Signal<StreamState>(OFF)
 /** By the venue's configured name. */
 export const feeds = new Signal<ReadonlyMap<string, FeedState>>(new Map())
-/** Messages with something of a market that came since the tab was opened. */
+/** Market messages received since the tab was opened. */
 export const received = { count: 0 }
 
-/** The account whose stream it is; null: no user is logged in. */
+/** Account of the stream; null: not logged in. */
 let account: string | null = null
 let post: ((command: ToStream) => void) | null = null
-/** Aborted when the tab gives up its seat. */
+/** Aborted when the tab detaches. */
 let attached = new AbortController()
 let lastReceivedMs = 0
 let failedCount = 0
@@ -64,17 +63,17 @@ let nextId = 0
 let polling: AbortController | null = null
 const followings = new Map<number, Following>()
 const books = new Map<string, BookView>()
-/** As the connection itself is, whatever the browser says of its network. */
+/** State of the connection itself, regardless of the browser's network state. */
 let connection: StreamState = OFF
 
-/** A user is logged in: from now on parts of the page may follow markets. */
+/** Called after a login: components can subscribe from now on. */
 export function beginStream(of: string): void {
   if (of !== account) endStream()
   account = of
   post?.({ kind: 'again' })
 }
 
-/** Gives up the tab's seat, and all that is followed. */
+/** Detaches the tab and removes all subscriptions. */
 export function endStream(): void {
   leave()
   account = null
@@ -83,21 +82,21 @@ export function endStream(): void {
 }
 
 /**
- * Follows a channel of markets, or of everything with `all`; returns how to stop. Two followers of one market in one
- * channel share one set of options: the later counts.
+ * Subscribes to a channel for some markets, or for all with `all`; returns an unsubscribe function.
+ * Subscriptions to the same market and channel share one set of options; the latest applies.
  */
 export function follow(subscription: SubscribeRequest, follower: Follower): () => void {
   return begin(subscription, { ...follower, onBook: () => undefined })
 }
 
-/** Follows the books of markets (`bookOf`); returns how to stop. */
+/** Subscribes to the books of markets (`bookOf`); returns an unsubscribe function. */
 export function followBooks(marketIds: readonly string[], onChange: () => void): () => void {
   const nothing = () => undefined
   const subscription = { channel: 'orderbook', marketIds } as const
   return begin(subscription, { onMessage: nothing, onGap: onChange, onBook: onChange })
 }
 
-/** The last known book of a market that is followed, at most `depth` levels a side; null before it came. */
+/** The last known book of a followed market, at most `depth` levels a side; null before the first. */
 export function bookOf(marketId: string, depth?: number): BookView | null {
   const view = books.get(marketId) ?? null
   if (view === null || depth === undefined) return view
@@ -128,7 +127,7 @@ function isFollowed(channel: Channel, marketId: string): boolean {
   return false
 }
 
-/** A seat at the browser's stream, or where there is no worker to share, or not any more, at one of the tab's own. */
+/** Attaches to the shared worker, or to a stream of this tab if there is no worker or it does not respond. */
 function attach(isWorkerDead = false): void {
   leave()
   lastReceivedMs = monotonicMs()
@@ -153,7 +152,7 @@ function attach(isWorkerDead = false): void {
       post?.({ kind: 'leave' })
       hasLeft = true
     }),
-    // A page that comes back as it was has given up its seat.
+    // A page restored from the back/forward cache has detached and attaches again.
     onTabEvent('pageshow', () => hasLeft && reattach()),
   ]
   signal.addEventListener('abort', () => {
@@ -161,7 +160,7 @@ function attach(isWorkerDead = false): void {
   })
 }
 
-/** Takes another seat; what came since nothing was heard on the one before is missing. */
+/** Attaches again and reports a gap for everything missed. */
 function reattach(isWorkerDead = false): void {
   attach(isWorkerDead)
   deliverGap(MISSED)
@@ -171,7 +170,6 @@ function postFollowings(to: (command: ToStream) => void): void {
   for (const [id, { subscription }] of followings) to({ kind: 'follow', id, request: subscription })
 }
 
-/** A stream of this tab alone. */
 function ownStream(): SharedStream {
   return new SharedStream({ after, open: openClient })
 }
@@ -196,7 +194,7 @@ function handleMessage(message: FromStream): void {
     case 'book':
       return putBook(message.view, message.count)
     case 'dropped':
-      // While the tab slept, anything may have been missed.
+      // Any message may have been missed while the tab was suspended.
       return reattach()
     case 'event':
       return handleEvent(message.event)
@@ -228,7 +226,7 @@ function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void
   if (state === 'live') failedCount = 0
   if (state === 'waiting') {
     failedCount += 1
-    // The states of the feeds are not known until the server is there again and sends them.
+    // The feed states are unknown until the server reports them again.
     feeds.set(new Map())
   }
   const isLost = state === 'waiting' || (state !== 'live' && connection.isLost)
@@ -241,8 +239,9 @@ function noteState({ state, code, reason, retry_ms: retryMs }: StateEvent): void
 }
 
 /**
- * A browser does not say why a connection was refused. REST does: it ends the session when it is no longer good; where it
- * answers, it is the connection that is one too many, and it is asked instead; where it does not, nothing can be had.
+ * Browsers do not expose why a connection was refused, so a REST request finds out. A 401 ends the session.
+ * If REST works, the connection limit is the likely cause and polling starts. Without a response, nothing
+ * is available.
  */
 async function checkRefusal(): Promise<void> {
   try {
@@ -260,7 +259,7 @@ async function checkRefusal(): Promise<void> {
   show()
 }
 
-/** Puts together what the connection, the browser and the clock say. */
+/** Computes the shown state from the connection, the browser's network state and the time of the last message. */
 function show(): void {
   const isLate = connection.state === 'live' && monotonicMs() - lastReceivedMs > LATE_MS
   const isOff = connection.state === 'off'
@@ -281,7 +280,7 @@ const isTrying = (): boolean => connection.state === 'waiting' || connection.sta
 function check(): void {
   const { state } = connection
   const isExpected = state === 'live' || state === 'catching_up' || state === 'off'
-  // A worker that never said anything is none.
+  // State `off` after this time: the worker never sent anything, so it is not used again.
   if (isExpected && monotonicMs() - lastReceivedMs > SILENCE_MS_MAX)
     return reattach(state === 'off')
   show()
@@ -328,7 +327,7 @@ function deliverGap(gap: GapEvent): void {
   }
 }
 
-/** Of all channels, of unknown length. */
+/** Gap event for all channels with an unknown number of lost messages. */
 export const MISSED: GapEvent = {
   ...{ type: 'gap', channel: null, market_id: null, platform: null, cause: 'reader_slow' },
   ...{ state_follows: false, from_ms: null, to_ms: null, from_seq: null, to_seq: null, lost: null },

@@ -1,6 +1,5 @@
-// The stream as an AsyncAPI 3.0 document, from the schemas that tests hold every message against
-// (ws/messages.ts). One address carries everything, so there is one channel of AsyncAPI, and ours are
-// operations on it.
+// Builds the AsyncAPI 3.0 document from the message schemas of ws/messages.ts. The document has one AsyncAPI
+// channel, since one address carries everything. Our channels are operations on it.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import * as shapes from '../schemas.ts'
@@ -40,13 +39,13 @@ const SECURITY = ['ApiKey', 'ApiKeyHeader', 'AccessToken', 'Ticket', 'Bearer'].m
   $ref: `#/components/securitySchemes/${name}`,
 }))
 
-/** What the document says of. */
+/** Input of the document. */
 export interface StreamFacts extends Pick<SpecificationFacts, 'version' | 'names'> {
-  /** Those of the table unless given. */
+  /** Default: all of CHANNELS. */
   readonly channels?: readonly Channel[]
 }
 
-/** The document as a value; the same facts give the same. */
+/** Returns the document. Equal input gives an equal document. */
 export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): JsonObject {
   const own = Object.fromEntries(channels.flatMap((channel) => Object.entries(channel.shapes)))
   const components = new Components(
@@ -101,7 +100,7 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
   }
 }
 
-/** The document as it is served. */
+/** The document as JSON text. */
 export function asyncapiText(facts: StreamFacts): string {
   return JSON.stringify(asyncapi(facts))
 }
@@ -164,7 +163,7 @@ const SECURITY_SCHEMES: JsonObject = {
   },
 }
 
-/** Names of messages and commands do not meet: a snapshot is both. */
+/** Key of a message or command. The ending separates names that both have, such as `snapshot`. */
 function messageKey(name: string, ending: 'Message' | 'Command'): string {
   return `${name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())}${ending}`
 }
@@ -194,7 +193,7 @@ function messagesOf(names: readonly string[], ending: 'Message' | 'Command'): Js
   return names.map((name) => ({ $ref: `#/channels/stream/messages/${messageKey(name, ending)}` }))
 }
 
-/** The commands that we receive, with their answers. */
+/** Operations for the client's commands, with their replies. */
 function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObject {
   const entries = Object.entries(commands).map(([name, { summary, answers }]) => {
     const operation = {
@@ -211,7 +210,7 @@ function received(commands: Readonly<Record<string, DescribedCommand>>): JsonObj
   return Object.fromEntries(entries)
 }
 
-/** What we send of our own accord: by channel, and about the connection itself. */
+/** Operations for the server's messages: one for each channel, one for the connection. */
 function sent(channels: readonly Channel[]): JsonObject {
   const entries = channels.map(({ name, delivery, hasState, updateKinds, messages }) => {
     const ends = updateKinds.includes('bookStale') ? ['stale', 'fresh'] : []

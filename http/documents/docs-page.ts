@@ -1,6 +1,6 @@
-// The reference at /docs: one page made of the documents of REST and of the stream, written on the server when the routes are
-// made, so that it is whole before any script runs. A script of ours adds the search and the sending of requests.
-// Names of files carry a hash of their content, so that caches may keep them for ever.
+// The API reference at /docs, rendered on the server from the OpenAPI and AsyncAPI documents. A script adds
+// search and requests.
+// File names contain a content hash, so that caches can store them permanently.
 
 import { readFileSync } from 'node:fs'
 import { hashOf, readWithoutTypes } from '../assets/browser-modules.ts'
@@ -17,20 +17,19 @@ import type { Shapes } from './page/shapes.ts'
 import { streamGroups } from './page/stream.ts'
 import { isObject, type JsonObject } from './schemas-of.ts'
 
-/** A file of the page. */
 export interface PageFile {
   readonly text: string
   readonly contentType: string
 }
 
-/** The files that the page loads, by name; nothing else can be asked for. */
+/** The files that the page loads, by name. Only these are served. */
 export interface PageFiles {
   readonly style: string
   readonly script: string
   readonly files: ReadonlyMap<string, PageFile>
 }
 
-/** Only our own scripts, styles and requests; no script may turn a text into markup. */
+/** Content-Security-Policy: own scripts, styles and requests only. Scripts cannot parse strings as HTML. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,12 +44,12 @@ export const PAGE_POLICY = [
 ].join('; ')
 
 const BROWSER = new URL('browser/', import.meta.url)
-/** The colours and parts of the dashboard: both look alike. */
+/** The dashboard's base style, which the page shares. */
 const BASE_STYLE = new URL('../dashboard/style.css', import.meta.url)
 
 let read: PageFiles | null = null
 
-/** The page's files, read once in a process. Throws for what cannot be shipped: no start then. */
+/** The page's files, read once per process. Throws if a file cannot be built, which prevents the start. */
 export function readPageFiles(): PageFiles {
   read ??= readThem()
   return read
@@ -73,12 +72,13 @@ function readThem(): PageFiles {
 }
 
 /**
- * What was made last while anybody has it, and the hash of what it was made of: the faces that tests open in one process
- * are mostly alike, and a service, which serves its bytes, need not keep two megabytes of text beside them.
+ * The latest page and the hash of its input. Servers that tests start in one process mostly share it.
+ * The reference is weak, since a service caches the bytes and does not need the text of two megabytes as
+ * well.
  */
 let newest: { readonly of: string; readonly page: WeakRef<PageFile> } | null = null
 
-/** The page over both documents, given as they are served, loading these files. */
+/** The page for both documents, given as JSON text. */
 export function docsPage(rest: string, stream: string, files: PageFiles): PageFile {
   const of = hashOf(`${files.style}\n${files.script}\n${rest}\n${stream}`)
   const cached = newest?.of === of ? newest.page.deref() : undefined
@@ -120,7 +120,7 @@ interface Facts {
   readonly description: string
 }
 
-/** Relative addresses, so that the page also works behind a path of a proxy. */
+/** Addresses are relative, so that the page works behind a path prefix of a proxy. */
 function pageMarkup(
   { version, service, description }: Facts,
   chapters: readonly Chapter[],

@@ -1,4 +1,5 @@
-// What fields, records and texts hold in examples: one game, its market on either venue, one wallet, one account.
+// Example values of fields, records and text bodies: one game, its market on each venue, one wallet, one
+// account.
 
 import { bodyBytesMax } from '../../engine/limits.ts'
 import { EXAMPLE_OPPORTUNITY } from '../records/opportunities.ts'
@@ -15,7 +16,10 @@ const {
 } = EXAMPLE_IDS
 const OWNER = '0x91430cad2d3975766499717fa0d66a78d814e5c5'
 
-/** By name, or by record and name, or by the field around it and name; `{a}` and `{b}` are the names of the venues. */
+/**
+ * By field, by record and field (`Market.id`), or by parent field and field. `{a}` and `{b}` stand for the
+ * names of the venues.
+ */
 export const FIELDS: Readonly<Record<string, Json>> = {
   // Names and ids
   id: '{b}_KXNFLGAME-25NOV02DENHOU-DEN',
@@ -298,7 +302,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   dropped: 1,
   throttled: 0,
   verified: true,
-  // Records in which a name means something else, or holds another kind of value
+  // Fields whose name has another meaning or type in some records
   'cluster.name': 'gateway-1-4120',
   holder: 'engine-1-4007-9f2c81aa',
   term: 3,
@@ -435,7 +439,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   taker_outcome: 'Yes',
   taker_side: 'buy',
   taker_price: 0.43,
-  // In the venues' own words
+  // Native records of the venues
   'VenueAMarket.id': '524117',
   'VenueAMarket.question': 'Broncos vs. Texans: will the Broncos win?',
   conditionId: CONDITION,
@@ -482,7 +486,7 @@ export const FIELDS: Readonly<Record<string, Json>> = {
   liquidity_dollars: '10080.4000',
 }
 
-/** Records whose parts hang together. */
+/** Examples of whole records whose fields must be consistent. */
 export const RECORDS: Readonly<Record<string, Json>> = {
   Opportunity: JSON.parse(JSON.stringify(EXAMPLE_OPPORTUNITY).replace(/venue_([ab])/g, '{$1}')),
   GetSpecificationAnswer: { openapi: '3.1.0', info: { title: 'Twinbook', version: '1.0.0' } },
@@ -492,10 +496,10 @@ export const RECORDS: Readonly<Record<string, Json>> = {
   },
 }
 
-/** Keys of records that have one for each game. */
+/** Key in records that have one entry per game. */
 export const GAME_KEY = 'nfl-den-hou-2025-11-02'
 
-/** Bodies that are no JSON, by type and, where that is not enough, by operation. */
+/** Bodies other than JSON, by content type, or by operation where the type is not enough. */
 export const TEXTS: Readonly<Record<string, string>> = {
   getMetrics: '# TYPE http_requests_total counter\nhttp_requests_total{status="200"} 184\n',
   'text/plain': 'See dashboard\n',
@@ -504,7 +508,7 @@ export const TEXTS: Readonly<Record<string, string>> = {
   'text/*': ':root { color-scheme: light dark }\n',
 }
 
-/** What a refusal says, by status: one answer of many. */
+/** Example error bodies by status. */
 export const REFUSALS: Readonly<Record<number, Json>> = {
   400: { detail: 'start_time is after end_time' },
   401: { detail: 'missing or invalid API key' },

@@ -1,29 +1,28 @@
-// Examples of parameters and answers, put together from what each field holds: a table of fields by name (example-values.ts), as the
-// meanings of parameters are one (names.ts), and the schemas, which say how fields make a record. A field that means something else in one
-// record or operation has a row of its own (`Health.status`).
+// Builds examples of parameters and responses from the schemas and the field values in example-values.ts. A
+// key such as `Health.status` overrides a field within one record or operation.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { FIELDS, GAME_KEY, RECORDS, REFUSALS, TEXTS } from './example-values.ts'
 import { type Components, isObject, type Json, type JsonObject } from './schemas-of.ts'
 
-/** The refusals as shared parts of the document, by status. */
+/** Refusals as shared components, by status. */
 export const refusalExamples = (): JsonObject =>
   Object.fromEntries(
     Object.entries(REFUSALS).map(([status, value]) => [`Refusal${status}`, { value }]),
   )
 
-/** An answer of this status, as a reference to the shared part. */
+/** Reference to the shared example of a status. */
 export const refusalExample = (status: number): JsonObject => ({
   refusal: { $ref: `#/components/examples/Refusal${status}` },
 })
 
-/** A record that contains itself ends somewhere. */
+/** Limit for recursive schemas. */
 const DEPTH_MAX = 32
 
-/** Makes examples for one document out of its components. */
+/** Builds the examples of one document. */
 export class Examples {
   readonly #components: Components
-  /** The tables with the names of the venues in them. */
+  /** The tables with venue names filled in. */
   readonly #fields: JsonObject
   readonly #records: JsonObject
 
@@ -33,17 +32,17 @@ export class Examples {
     this.#records = named(RECORDS, names)
   }
 
-  /** Of a parameter of an operation; undefined: nothing is known, and OPENAPI7 says so. */
+  /** Example of an operation's parameter; undefined if no value is known. */
   parameter(operation: string, name: string, schema: JsonObject): Json | undefined {
     return this.#of(schema, name, [operation], 0)
   }
 
-  /** Of a body in JSON. */
+  /** Example of a JSON body. */
   body(parent: string, schema: JsonObject): Json | undefined {
     return this.#records[parent] ?? this.#of(schema, '', [parent], 0)
   }
 
-  /** Of a body that is no JSON. */
+  /** Example of a body that is not JSON. */
   text(operation: string, contentType: string): string | undefined {
     return TEXTS[operation] ?? TEXTS[contentType]
   }
@@ -115,7 +114,7 @@ export class Examples {
   }
 }
 
-/** A table with the names of the venues for their letters, in keys too, and their protocols for `{a.protocol}`. */
+/** Fills in the venue names, in keys too, and the protocol names for `{a.protocol}`. */
 function named(table: JsonObject, { all, first }: VenueTable): JsonObject {
   const text = JSON.stringify(table).replace(/\{([a-z])(\.protocol)?\}/g, (_, letter, of) => {
     const { name, protocol } = all.find(({ key }) => key === letter) ?? first
@@ -124,7 +123,7 @@ function named(table: JsonObject, { all, first }: VenueTable): JsonObject {
   return JSON.parse(text)
 }
 
-/** Whether a row of the table is of the kind that a schema wants, which other schemas of the name may not. */
+/** Whether a value has the type of a schema. Other schemas may use the same field name with another type. */
 function fits(value: Json, schema: JsonObject): boolean {
   if (schema.const !== undefined) return value === schema.const
   if (Array.isArray(schema.enum)) return schema.enum.includes(value)

@@ -1,16 +1,18 @@
-// Descriptions of the fields of every record, for both documents. A schema's own description comes first.
+// Descriptions of the fields of every record, for both documents. A schema's own description takes
+// precedence.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 
-/** The description of a field of these owners, the nearest first; undefined: there is none. */
+/** The description of a field; `parents` are its records and fields, nearest first. Undefined if there is none. */
 export type FieldMeanings = (field: string, parents: readonly string[]) => string | undefined
 
 const PRICE = 'US dollars, 0 to 1'
 const FIRST = 'of the first outcome'
 
 /**
- * By field, by record (`Market`), or by record or surrounding field and field (`Outcome.price`,
- * `summary.total_pnl`); `{a}` and `{b}` are the names of the venues.
+ * By field, by record (`Market`), or by record or parent field and field (`Outcome.price`,
+ * `summary.total_pnl`).
+ * `{a}` and `{b}` stand for the names of the venues.
  */
 export const MEANINGS: Readonly<Record<string, string>> = {
   // Ids, names and texts of markets
@@ -605,7 +607,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   Whale: 'A large trade, summed up over its fills.',
 }
 
-/** The table with the names of the venues. */
+/** Looks up descriptions, with venue names filled in. */
 export function fieldMeanings({ all }: VenueTable): FieldMeanings {
   const byKey = new Map(
     Object.entries(MEANINGS).map(([key, text]) => [

@@ -1,13 +1,12 @@
-// What the specification document calls things: operations by method and path, and the meaning of
-// parameters that several routes take.
+// Names in the OpenAPI document: operation ids, groups, and descriptions of common parameters.
 
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import type { Route, RouteGroup } from '../request/route.ts'
 
-/** Of the interface, over REST and the stream; it moves only with its paths and messages. */
+/** Version of the REST and stream interface. It changes only with paths and messages. */
 export const INTERFACE_VERSION = '1.0.0'
 
-/** Of each group of routes, for a reader who chooses one; `{a}` stands for the name of the venue with that letter. */
+/** Description of each route group. `{a}` stands for the name of the venue with that letter. */
 const GROUP_MEANINGS: Readonly<Record<RouteGroup, string>> = {
   Markets: 'Markets of both venues in one form: as lists, by text, one by one.',
   'Market Data': 'Prices, books, trades and candles of a market, now and in the past.',
@@ -24,26 +23,26 @@ const GROUP_MEANINGS: Readonly<Record<RouteGroup, string>> = {
   System: 'How the service is, what it holds, and this document.',
 }
 
-/** What a group is called where the venues have these names. */
+/** Display name of a group. */
 export function groupName(group: RouteGroup, names: VenueTable): string {
   const venue = nativeVenue(group, names)
   return venue === null ? group : `${venue.name} native`
 }
 
-/** What a group is about. */
+/** Description of a group. */
 export function groupMeaning(group: RouteGroup, names: VenueTable): string {
   return GROUP_MEANINGS[group]
     .replace('{wallets}', names.walletVenue?.name ?? 'no venue')
     .replace(/\{[a-z]\}/, nativeVenue(group, names)?.name ?? '')
 }
 
-/** The venue in whose words the routes of a group answer; null: in ours. */
+/** The venue of a native route group; null for other groups. */
 function nativeVenue(group: RouteGroup, names: VenueTable): VenueFacts | null {
   const letter = /^Venue ([A-Z]) Native$/.exec(group)?.[1]?.toLowerCase()
   return names.all.find(({ key }) => key === letter) ?? null
 }
 
-/** Names that the rule of `operationId` would make awkward. */
+/** Overrides of `operationId` where the rule gives an awkward name. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   'POST /v1/auth/signup': 'signUp',
   'POST /v1/auth/login': 'logIn',
@@ -67,8 +66,9 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /**
- * A route's name for generated clients: verb and nouns of the path, the noun before a parameter in
- * the singular (`getMarketOrderbookHistory`). The same whatever the venues are called.
+ * Operation id for generated clients: verb and nouns of the path, with the noun before a parameter in the
+ * singular (`getMarketOrderbookHistory`).
+ * Venue letters replace venue names, so that ids do not depend on the venues.
  */
 export function operationId({ method, pattern }: Route, names: VenueTable): string {
   const override = OPERATIONS[`${method} ${pattern}`]
@@ -95,12 +95,12 @@ function pascalCase(text: string): string {
   )
 }
 
-/** The same with a capital, for the shapes that belong to one operation alone. */
+/** Name of a schema that belongs to a single operation. */
 export function shapeName(operation: string, part: 'Answer' | 'Body'): string {
   return `${operation.slice(0, 1).toUpperCase()}${operation.slice(1)}${part}`
 }
 
-/** What a parameter means wherever it stands; a schema's own description comes first. */
+/** Descriptions of parameters for all routes. A schema's own description takes precedence. */
 export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   address: "Proxy or owner's address, `0x` and 40 hex digits in any case.",
   asset: 'File name.',

@@ -1,5 +1,4 @@
-// The routes as an OpenAPI 3.1 document: what it says is what validation and the wrapper do, since
-// both are read from the same routes.
+// Builds the OpenAPI 3.1 document from the same routes that requests are validated and handled by.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import type { VenueTable } from '../../engine/venue-table.ts'
@@ -20,12 +19,12 @@ import { type DocumentParts, HEADERS, responses } from './responses.ts'
 import { Components, isObject, type JsonObject, sentence } from './schemas-of.ts'
 import { webhookOperations } from './webhook-posts.ts'
 
-/** What the document needs besides the routes. */
+/** Input of the document besides the routes. */
 export interface SpecificationFacts {
-  /** Of the software; the interface's own is in the paths. */
+  /** Version of the software, not of the interface. */
   readonly version: string
   readonly names: VenueTable
-  /** What webhooks may be sent; those of the table unless given. */
+  /** Webhook event types. Default: all of EVENTS. */
   readonly eventTypes?: readonly EventDescriptor[]
 }
 
@@ -37,7 +36,7 @@ named in \`X-Unknown-Parameters\`, but not by refusals nor by routes that take a
 repeated names and commas. Every GET answers HEAD, every path OPTIONS. A path that is none answers 404.
 Within v1 there are only additions.`
 
-/** The document as a value; the same routes and facts give the same. */
+/** Returns the document. Equal input gives an equal document. Throws if two routes have the same operation id. */
 export function openapi(routes: readonly Route[], facts: SpecificationFacts): JsonObject {
   const components = new Components(undefined, { meaningOf: fieldMeanings(facts.names) })
   const examples = new Examples(facts.names, components)
@@ -78,15 +77,14 @@ export function openapi(routes: readonly Route[], facts: SpecificationFacts): Js
   }
 }
 
-/** Whether the document has the route. */
 export const isListed = ({ document }: Route): boolean => document.isListed !== false
 
-/** The document as it is served. */
+/** The document as JSON text. */
 export function openapiText(routes: readonly Route[], facts: SpecificationFacts): string {
   return JSON.stringify(openapi(routes, facts))
 }
 
-/** Of routes whose answers have an ETag. */
+/** Parameter of routes whose responses have an ETag. */
 const IF_NONE_MATCH: JsonObject = {
   name: 'If-None-Match',
   in: 'header',
@@ -172,7 +170,7 @@ function parametersOf(
   })
 }
 
-/** The meaning, then what the schema cannot say: commas and aliases. */
+/** The description, followed by what the schema cannot express: list separators and aliases. */
 function described(name: string, own: string | undefined, schema: TSchema): string {
   const meaning = own ?? PARAMETER_MEANINGS[name] ?? name.replaceAll('_', ' ')
   const parts = [sentence(meaning)]

@@ -1,6 +1,5 @@
-// What a route can answer, by status: its own success and refusals, and those that the wrapper
-// (handle.ts) and the validation (route.ts) add. One list for the specification document and for the
-// conformance run, which demands that every status here is reached.
+// The responses of a route by status: its own, and those that handle.ts and the validation in route.ts add.
+// Used by the OpenAPI document and the conformance run, which requires that every status is reached.
 
 import type { TSchema } from '@sinclair/typebox'
 import { bodyBytesMax } from '../../engine/limits.ts'
@@ -11,21 +10,20 @@ import { type Examples, refusalExample } from './examples.ts'
 import { shapeName } from './names.ts'
 import { type Components, type JsonObject, sentence } from './schemas-of.ts'
 
-/** What parts of the document are made with. */
+/** Shared builders of one document. */
 export interface DocumentParts {
   readonly components: Components
   readonly examples: Examples
   readonly names: VenueTable
 }
 
-/** One documented status of a route. */
 interface DocumentedAnswer {
   readonly status: number
-  /** When it is given. */
+  /** When the status is returned. */
   readonly condition: string
 }
 
-/** Every status that a route can answer, ascending. */
+/** All statuses of a route, ascending. */
 export function documentedAnswers(route: Route): readonly DocumentedAnswer[] {
   const { document, access, isCounted, scope, hasBody } = route
   const { refusals = {} } = document
@@ -74,7 +72,7 @@ function unauthorized(access: Route['access']): string | undefined {
     : 'no API key, or not a valid one'
 }
 
-/** Whether any text can fail: a parameter of text without bounds never does. */
+/** Whether validation can fail. It cannot if all parameters are text without bounds. */
 function canBeInvalid({ querySchema, pathSchema, hasBody }: Route): boolean {
   const parameters = [
     ...Object.values(querySchema.properties),
@@ -88,7 +86,7 @@ function isBounded(schema: TSchema): boolean {
   return ['minLength', 'maxLength', 'pattern'].some((bound) => schema[bound] !== undefined)
 }
 
-/** The headers of every answer, and those that some carry, as shared parts. */
+/** Headers of responses, as shared components. */
 export const HEADERS = {
   'X-RateLimit-Limit': integer('Requests in a window of 60 s.'),
   'X-RateLimit-Remaining': integer('Requests left in this window.'),
@@ -134,7 +132,7 @@ const ON_EVERY_ANSWER = [
   'Cache-Control',
 ] as const
 
-/** The `responses` of an operation. */
+/** The `responses` object of an operation. */
 export function responses(route: Route, operation: string, parts: DocumentParts): JsonObject {
   const documented = documentedAnswers(route).map(({ status, condition }) => {
     const content = contentOf(route, status, operation, parts)
@@ -142,7 +140,7 @@ export function responses(route: Route, operation: string, parts: DocumentParts)
     const response = { description: sentence(condition), headers }
     return [String(status), content === null ? response : { ...response, content }] as const
   })
-  // Linters want a success of each operation, and do not count a changed protocol as one.
+  // Linters require a success response and do not count status 101 as one.
   const rest = route.document.status === 101 ? [['default', ANY_OTHER] as const] : []
   return Object.fromEntries([...documented, ...rest])
 }
@@ -178,14 +176,14 @@ function headersOf({ document, hasBody, isPrivate }: Route, status: number): Jso
   if (status === 429 || status === 503) names.push('Retry-After')
   if (status === 405) names.push('Allow')
   if (status === 426) names.push('Upgrade')
-  // An upgraded connection answers no more in HTTP.
+  // No HTTP headers are listed for an upgraded connection.
   if (status === 101) return {}
   const isSuccess = status < 400
   if (isSuccess && document.isNamed === true) names.push('ETag')
   const hasContent = document.answer !== null || document.contentType !== undefined
-  // What belongs to an account is never coded: its length would give it away.
+  // Private responses are never compressed, since their length would reveal content.
   if (status === 200 && hasContent && !isPrivate) names.push('Content-Encoding', 'Vary')
-  // Of a route that has read its query.
+  // Only routes that have read their query set this header.
   if ((isSuccess && !hasBody) || status === 426) names.push('X-Unknown-Parameters')
   const shared = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
   const own = Object.entries(isSuccess ? (document.headers ?? {}) : {}).map(([name, meaning]) => {

@@ -1,6 +1,7 @@
-// TypeBox schemas as the specification document has them: JSON Schema 2020-12, with each named shape
-// once under `components` and a reference wherever it is used, unions of texts as `enum`, and null as
-// a second type, so that generated clients have readable types.
+// Converts TypeBox schemas to JSON Schema 2020-12 for both documents. Named schemas are stored under
+// `components` and referenced.
+// Unions of strings become `enum` and null becomes a second type, so that generated clients have readable
+// types.
 
 import type { TSchema } from '@sinclair/typebox'
 import { VenueAMarketSchema, VenueATradeSchema } from '../records/native-venue-a.ts'
@@ -10,7 +11,7 @@ import * as webhookShapes from '../webhooks/schemas.ts'
 import { EVENTS } from '../webhooks/types/event-types.ts'
 import type { FieldMeanings } from './field-meanings.ts'
 
-/** What JSON can carry. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [name: string]: Json
@@ -26,22 +27,21 @@ const EXPORTED: Readonly<Record<string, unknown>> = {
   VenueBTradeSchema,
 }
 
-/** Keywords of ours that mean nothing outside. */
+/** Internal keywords that are omitted. */
 const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', 'isSingle', '$id']
 
-/** How fields are described. */
 interface Descriptions {
   readonly meaningOf: FieldMeanings
-  /** Whether a description may stand beside a reference, as in OpenAPI 3.1. */
+  /** Whether a description is allowed beside a `$ref`, as in OpenAPI 3.1. */
   readonly hasRefSiblings: boolean
 }
 
-/** Shapes by name, filled as schemas refer to them; one per document. */
+/** Named schemas, added as they are referenced. One instance per document. */
 export class Components {
   readonly #names = new Map<string, string>()
   readonly #schemas = new Map<string, JsonObject>()
   readonly #descriptions: Descriptions
-  /** Of shapes that have no row in the table of meanings. */
+  /** Descriptions of schemas without an entry in the table of field meanings. */
   readonly #summaries = new Map<string, string>()
 
   constructor(
@@ -51,18 +51,17 @@ export class Components {
     this.#descriptions = { meaningOf, hasRefSiblings }
     for (const [name, schema] of Object.entries(exported)) {
       if (!name.endsWith('Schema') || !isObject(schema) || !isRecord(schema)) continue
-      // By their text and not by identity: Type.Optional and others copy what they are given.
+      // Compares by content, not by identity, since Type.Optional and others copy their argument.
       this.#names.set(JSON.stringify(schema), name.slice(0, -'Schema'.length))
     }
   }
 
-  /** The schema, or a reference to it when it is a named shape. */
+  /** Converts a schema. Returns a reference if the schema is named. */
   schema(schema: TSchema): JsonObject {
     return this.#convert(JSON.parse(JSON.stringify(schema)), [])
   }
 
-  /** Like `schema`, but an object without a name gets the one given, and the summary as its description. Throws when the
-   * name is taken. */
+  /** Like `schema`, but names an unnamed record and sets its summary as description. Throws if the name is taken. */
   named(schema: TSchema, name: string, summary: string): JsonObject {
     const text = JSON.stringify(schema)
     if (isRecord(schema) && !this.#names.has(text)) {
@@ -73,22 +72,22 @@ export class Components {
     return this.schema(schema)
   }
 
-  /** One that was referred to, by its name. */
+  /** A schema that has been referenced, by name. */
   shape(name: string): JsonObject | undefined {
     return this.#schemas.get(name)
   }
 
-  /** Everything referred to so far, by name. */
+  /** All schemas referenced so far, by name. */
   get all(): JsonObject {
     return Object.fromEntries([...this.#schemas].sort(([one], [two]) => (one < two ? -1 : 1)))
   }
 
-  /** `owners`: the record or the field around the schema, the nearest first. */
+  /** `parents`: the records and fields around the schema, nearest first. */
   #convert(schema: JsonObject, parents: readonly string[]): JsonObject {
     const name = this.#names.get(JSON.stringify(schema))
     if (name === undefined) return this.#written(schema, parents)
     if (!this.#schemas.has(name)) {
-      // Taken before its parts are written, so that a shape may contain itself.
+      // Registered before its parts are converted, so that a schema can contain itself.
       this.#schemas.set(name, {})
       const written = this.#written(schema, [name])
       const meaning = this.#descriptions.meaningOf(name, []) ?? this.#summaries.get(name)
@@ -117,7 +116,7 @@ export class Components {
         out[keyword] = this.#convert(value, parents)
       } else out[keyword] = value
     }
-    // TypeBox writes a record of any names as one pattern that matches all.
+    // TypeBox writes a record with arbitrary keys as one pattern that matches all.
     if (isObject(patternProperties)) {
       const [value] = Object.values(patternProperties)
       out.additionalProperties = isObject(value) ? this.#convert(value, parents) : true
@@ -125,7 +124,10 @@ export class Components {
     return Array.isArray(anyOf) ? { ...out, ...this.#union(anyOf.filter(isObject), parents) } : out
   }
 
-  /** `enum` for texts, `type: [x, null]` where null joins one type, else `anyOf`: generators take null in no `enum`. */
+  /**
+   * `enum` for strings, `type: [x, null]` for one nullable type, else `anyOf`. Generators do not accept
+   * null in `enum`.
+   */
   #union(options: readonly JsonObject[], parents: readonly string[]): JsonObject {
     const isNullable = options.some(({ type }) => type === 'null')
     const others = options.filter(({ type }) => type !== 'null')
@@ -143,26 +145,26 @@ export class Components {
     if (only.enum === undefined && only.const === undefined && typeof only.type === 'string') {
       return { ...only, type: [only.type, 'null'] }
     }
-    // What is said of the value is said of null as well.
+    // Description and default also apply to null, so they move to the outer schema.
     const about = Object.entries(only).filter(([keyword]) => ABOUT.includes(keyword))
     const rest = Object.entries(only).filter(([keyword]) => !ABOUT.includes(keyword))
     return { ...Object.fromEntries(about), anyOf: [Object.fromEntries(rest), { type: 'null' }] }
   }
 }
 
-/** Keywords that bound nothing. */
+/** Keywords that do not constrain the value. */
 const ABOUT: readonly string[] = ['description', 'default']
 
-/** Keywords whose value is one schema. */
+/** Keywords whose value is a single schema. */
 const SINGLE: readonly string[] = ['items', 'additionalProperties', 'not', 'unevaluatedProperties']
 
-/** With a capital and a full stop; words in backticks stay. */
+/** Capitalizes the first letter and adds a full stop. */
 export function sentence(text: string): string {
   const begun = text.slice(0, 1).toUpperCase() + text.slice(1)
   return begun.endsWith('.') ? begun : `${begun}.`
 }
 
-/** A description of its own stays, as a sentence. */
+/** Adds the description as a sentence. An existing description takes precedence. */
 function described(schema: JsonObject, meaning: string | undefined): JsonObject {
   const { description = meaning } = schema
   return typeof description === 'string'
@@ -180,13 +182,12 @@ function mapValues(
   return Object.fromEntries(changed)
 }
 
-/** An object with known fields, alone or put together from several: what deserves a name. */
+/** An object with known fields, or an `allOf` of several. */
 function isRecord(schema: JsonObject | TSchema): boolean {
   if (schema.type === 'object' && schema.properties !== undefined) return true
   return Array.isArray(schema.allOf)
 }
 
-/** Whether a value of JSON has fields. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,5 @@
-// What we post to webhooks, as the `webhooks` of OpenAPI 3.1: one operation for each event type, with
-// the headers of Standard Webhooks and what a receiver's answer means.
+// The `webhooks` section of the OpenAPI 3.1 document: one operation per event type, with the headers of
+// Standard Webhooks.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { eventSchema } from '../webhooks/schemas.ts'
@@ -24,7 +24,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   default: 'A failure: it is posted again later, after `Retry-After` if that is given.',
 }
 
-/** By event type. */
+/** Operations by event type. */
 export function webhookOperations(
   components: Components,
   names: VenueTable,

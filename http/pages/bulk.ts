@@ -1,5 +1,4 @@
-// Several markets in one request: their ids, and the answer in the order asked for, with the ids
-// that are unknown beside it.
+// Requests for several markets: their ids, and an answer in request order that also lists the unknown ids.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -10,19 +9,18 @@ import { mapInSlices } from '../request/time-slices.ts'
 
 const IDS_MAX = 100
 
-/** The parameter: 1 to 100 ids, repeated or separated by commas. */
+/** Query parameter with 1 to 100 ids, repeated or separated by commas. */
 export const marketIds = () =>
   Type.Array(Type.String({ maxLength: 256 }), {
     minItems: 1,
     maxItems: IDS_MAX,
   })
 
-/** For the shapes of answers. */
 export const MissingSchema = Type.Array(Type.String(), {
   description: 'ids that no market has, as they were given',
 })
 
-/** `{"<name>":[…],"missing":[…]}`; a market or a missing id that is named twice is answered once. */
+/** `{"<name>":[…],"missing":[…]}`. A market or missing id that is named twice appears once. */
 export function bulkAnswer(
   parts: RouteParts,
   name: 'prices' | 'orderbooks',

@@ -1,9 +1,9 @@
-// Pages of candles: the newest of a range, joined from the bars that owners keep, read in slices so
-// that years of hours never hold the loop; with the gaps between trades filled when asked to.
+// Pages of candles: the newest of a range, joined from the stored bars. Bars are read in time slices, so that a long
+// range does not block the event loop. Gaps between trades are filled on request.
 //
 //   fromMs                        pageMs                       lastMs
 //     |  older pages  ............  |  candle  candle  candle  |
-//                                   newest `limit`, each `lengthMs` long, by where they open
+//                                   newest `limit`, each `lengthMs` long, by open time
 
 import type { MarketView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -20,12 +20,12 @@ import {
 import { TIME_ZERO, timeMs } from '../../engine/units.ts'
 import { yieldToEventLoop } from '../request/handler-times.ts'
 
-/** Bars read at once, in some tenths of a millisecond; several times within a slice. */
+/** Bars per read: some tenths of a millisecond. */
 const READ_BARS = 64
-/** A fifth of what a handler may take in one piece. */
+/** One fifth of the time that a handler may run without yielding. */
 const TIME_SLICE_MS = 1.5
 
-/** Which candles are wanted: those that open in [fromMs, lastMs], both multiples of `lengthMs`. */
+/** Candles that open in [fromMs, lastMs]. Both bounds are multiples of `lengthMs`. */
 export interface CandleRange {
   readonly lengthMs: number
   readonly fromMs: number
@@ -36,7 +36,7 @@ export interface CandleRange {
 /** Ascending. */
 export interface CandlePage {
   readonly candles: readonly Bar[]
-  /** Older candles of the range open before it; null: there are none. */
+  /** Older candles of the range open before this time. Null: there are none. */
   readonly olderMs: number | null
 }
 
@@ -48,15 +48,15 @@ export async function tradedCandles(
   range: CandleRange,
   clock: Clock,
 ): Promise<CandlePage> {
-  // One candle more than asked for says exactly whether there are more.
+  // One extra candle shows whether there are more.
   const found = await readCandles(source, { ...range, limit: range.limit + 1 }, clock)
   const candles = found.slice(0, range.limit).reverse()
   return { candles, olderMs: found.length > range.limit ? (candles[0]?.startMs ?? null) : null }
 }
 
 /**
- * Every candle from the market's first on: one without trades repeats the close before it. `lastMs`
- * should not lie in the future.
+ * All candles since the market's first. A candle without trades repeats the previous close. `lastMs` should not be in
+ * the future.
  */
 export async function filledCandles(
   source: BarSource,
@@ -82,8 +82,8 @@ export async function filledCandles(
 }
 
 /**
- * Candles of the newest `limit` lengths of the range: of trades where there are any, else of the venue's prices, with the
- * candle before the range left out. `lastMs` should not lie in the future.
+ * Candles of the newest `limit` intervals of the range, made from trades where there are any, else from the venue's
+ * prices. The candle before the range is excluded. `lastMs` should not be in the future.
  */
 export async function quotedCandles(
   source: BarSource,
@@ -99,15 +99,14 @@ export async function quotedCandles(
   const candles = [...byStart.values()]
     .filter(({ startMs }) => startMs >= pageMs && startMs <= range.lastMs)
     .sort((one, other) => one.startMs - other.startMs)
-  // Venues have a price for every step of a market's life: before an empty page there was no market.
+  // Venues have a price for every interval of a market's life: before an empty page the market did not exist.
   return { candles, olderMs: pageMs > fromMs && candles.length > 0 ? pageMs : null }
 }
 
-/** Where the newest `limit` lengths of a range begin. */
+/** Open time of the first of the newest `limit` intervals of a range. */
 export const pageStart = ({ lengthMs, fromMs, lastMs, limit }: CandleRange): number =>
   Math.max(fromMs, lastMs - (limit - 1) * lengthMs)
 
-/** The newest bar before a time. */
 function barBefore(source: BarSource, atMs: number, lengthMs: number): Bar | null {
   if (atMs <= 0) return null
   const toMs = timeMs(atMs - 1)

@@ -1,5 +1,5 @@
-// What all pinned lists share: cursor or offset, the binding of a cursor to its filters, answers given again, and
-// ranges of creation times.
+// Shared by all pinned lists: cursor or offset, the binding of a cursor to its filters, cached answers, and ranges of
+// creation times.
 
 import { EngineError } from '../../engine/errors.ts'
 import { roundUsd, type TimeMs, timeMs, type UsdMicros, usdMicros } from '../../engine/units.ts'
@@ -8,36 +8,32 @@ import type { ListCursors, ListPosition } from '../request/cursor.ts'
 import type { Answer } from '../request/reply.ts'
 import { seconds } from './time-range.ts'
 
-/** For the specification document. */
 export const pageRefusals = {
   400: 'start after end, cursor with offset, a cursor of another list or an expired one',
   503: 'too many searches are waiting',
 }
 
-/** The paging parameters of a list. */
 export interface PageQuery {
   readonly limit: number
   readonly offset: number
   readonly cursor?: string
 }
 
-/** Where a page begins. */
 export interface PagePosition {
   readonly pin: number | null
   readonly offset: number
 }
 
-/** A page as far as it can be asked for again. */
 interface ListPage {
   readonly total: number
   readonly next: ListPosition | null
 }
 
-/** Where a list's answers are kept, under its name. */
+/** Cache slot of a list's answers, by list name. */
 interface CachedList<Page> {
   readonly answers: AnswerCache
   readonly name: string
-  /** All that the answer shows of the page but its total and its cursor. */
+  /** Everything in the answer that comes from the page, except its total and its cursor. */
   facts(page: Page): readonly Fact[]
 }
 
@@ -45,8 +41,7 @@ interface ListParts<Page> {
   readonly cursors: ListCursors
   readonly query: PageQuery
   /**
-   * The canonical text of everything the list was asked for but page and size: a cursor cannot
-   * continue another list.
+   * Canonical text of all request parameters except page and size. It prevents a cursor from continuing another list.
    */
   readonly binding: string
   read(position: PagePosition): Page | 'expired' | Promise<Page | 'expired'>
@@ -54,7 +49,7 @@ interface ListParts<Page> {
   readonly cache?: CachedList<Page>
 }
 
-/** Reads a page and answers it. Throws BAD_REQUEST for a cursor that is foreign or has expired. */
+/** Reads a page and answers it. Throws BAD_REQUEST if the cursor belongs to another list or has expired. */
 export function answerPage<Page extends ListPage>(
   parts: ListParts<Page>,
 ): Answer | Promise<Answer> {
@@ -96,7 +91,7 @@ function positionOf({
   throw new EngineError('BAD_REQUEST', 'the cursor was not issued for this query')
 }
 
-/** Creation times of a filter; both seconds belong to the range. Throws BAD_REQUEST when turned. */
+/** Creation-time filter in seconds; both bounds are inclusive. Throws BAD_REQUEST if the start is after the end. */
 export function createdRange(range: {
   start: number | undefined
   end: number | undefined
@@ -112,7 +107,7 @@ export function createdRange(range: {
   }
 }
 
-/** A least volume; a sum beyond what we can count is one that no market reaches. */
+/** Minimum volume. A value beyond the countable range becomes one that no market reaches. */
 export function volumeMin(dollars: number | undefined): UsdMicros | null {
   if (dollars === undefined) return null
   return roundUsd(dollars) ?? usdMicros(Number.MAX_SAFE_INTEGER)

@@ -1,7 +1,6 @@
-// The trades of several markets of one venue as one sequence. The place of a row is its millisecond,
-// then its market's number, then its ordinal there: a total order that nothing stored later changes,
-// so that pages lose and repeat nothing. An event may have thousands of markets: each is opened once a
-// request, in slices of time like everything here, and the next row is chosen by a heap.
+// Merges the trades of several markets of one venue into one sequence, ordered by millisecond, market number and
+// ordinal. Later inserts do not change this total order, so pages neither lose nor repeat rows. An event may have
+// thousands of markets: each is opened once per request, in time slices, and a heap selects the next row.
 
 import type { MarketView, SliceQuery } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -9,30 +8,29 @@ import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type { RowChunk, RowPosition } from './scan.ts'
 import type { TimeRange } from './time-range.ts'
 
-/** More ordinals than a market has trades in one millisecond. */
+/** Exceeds the number of trades of one market in one millisecond. */
 const ORDINALS = 1_000_000
-/** Beyond it no place was ever issued: market numbers have 32 bits. */
+/** No larger position was ever issued: market numbers have 32 bits. */
 export const MERGED_ORDINAL_MAX = 2 ** 32 * ORDINALS
 
-/** Rows read of one market at a time: few at first, since of many markets most give none. */
+/** Rows per read of one market. The first read is small because most of many markets return no row. */
 const CHUNK_ROWS_FIRST = 4
 const CHUNK_ROWS_MAX = 64
 const CHUNK_GROWTH = 4
 
 type Trade = ReturnType<MarketView['trades']>[number]
 
-/** A trade with its market. */
 export interface MarketTrade {
   readonly view: MarketView
   readonly trade: Trade
 }
 
-/** Where a row stands among those of all markets. */
+/** Position of a row among those of all markets. */
 export function mergedPosition({ view, trade }: MarketTrade): RowPosition {
   return { timeMs: trade.timeMs, ordinal: view.ref.number * ORDINALS + trade.ordinal }
 }
 
-/** The trades of the markets in a range, read once through. */
+/** The trades of the markets in a range; single pass. */
 export class MergedTrades {
   readonly #views: readonly MarketView[]
   readonly #range: TimeRange
@@ -47,7 +45,7 @@ export class MergedTrades {
     this.#heap = new SourceHeap(range.order)
   }
 
-  /** The next `limit` rows; fewer, even none, when the monotonic clock shows `untilMs` before. */
+  /** The next `limit` rows; fewer or none if the monotonic clock reaches `untilMs` first. */
   next(limit: number, untilMs: number): RowChunk<MarketTrade> {
     const rows: MarketTrade[] = []
     let isOver = !this.#open(untilMs)
@@ -58,13 +56,13 @@ export class MergedTrades {
       if (trade !== null) rows.push({ view: first.view, trade })
       const hasRead = first.advance()
       this.#heap.restore()
-      // Only a read takes time enough to look at the clock for.
+      // Only a read takes long enough to justify a clock check.
       isOver = hasRead && this.#clock.monotonicMs() >= untilMs
     }
     return { rows, isEnd: false }
   }
 
-  /** Opens markets while there is time, one at least; true once all are. */
+  /** Opens at least one market and continues until `untilMs`. Returns true once all are open. */
   #open(untilMs: number): boolean {
     for (;;) {
       const view = this.#views[this.#openedCount]
@@ -76,7 +74,7 @@ export class MergedTrades {
   }
 }
 
-/** Sources with rows, the one whose row comes first on top. */
+/** Min-heap of the sources that have rows, by their next row. */
 class SourceHeap {
   readonly #isAscending: boolean
   readonly #sources: Source[] = []
@@ -85,12 +83,11 @@ class SourceHeap {
     this.#isAscending = order === 'asc'
   }
 
-  /** Null when no source has a row. */
   get first(): Source | null {
     return this.#sources[0] ?? null
   }
 
-  /** A source without rows is left out. */
+  /** Ignores a source without rows. */
   add(source: Source): void {
     if (source.headMs === null) return
     let at = this.#sources.length
@@ -104,7 +101,7 @@ class SourceHeap {
     this.#sources[at] = source
   }
 
-  /** After the first has advanced. */
+  /** Restores the heap order after the first source has advanced. */
   restore(): void {
     let source = this.#sources[0]
     if (source?.headMs === null) {
@@ -129,7 +126,7 @@ class SourceHeap {
     if (source !== undefined) this.#sources[to] = source
   }
 
-  /** None comes before none. */
+  /** An absent source never comes first. */
   #isBefore(one: Source | undefined, other: Source | undefined): boolean {
     if (one === undefined || other === undefined) return false
     const left = one.headMs ?? 0
@@ -140,12 +137,12 @@ class SourceHeap {
 }
 
 /**
- * One market's rows, read a few at a time. Until it comes first only the time of its first row is
- * kept: rows of thousands of markets would outlive the collector's first look, at milliseconds each.
+ * Rows of one market, read in small chunks. Until it comes first it retains only the time of its first row: rows of
+ * thousands of markets would survive a minor garbage collection, which then takes milliseconds.
  */
 class Source {
   readonly view: MarketView
-  /** Of the next row; null behind the last. */
+  /** Time of the next row; null after the last. */
   headMs: TimeMs | null
   readonly #range: TimeRange
   #after: SliceQuery['after'] = null
@@ -160,12 +157,12 @@ class Source {
     this.headMs = head?.timeMs ?? null
   }
 
-  /** The next row; null when it is not read yet. */
+  /** The next row; null if it is not read yet. */
   get row(): Trade | null {
     return this.#chunk?.[this.#position] ?? null
   }
 
-  /** Whether it had to read. */
+  /** Returns whether it had to read. */
   advance(): boolean {
     if (this.#chunk === null) {
       this.#chunkRows = CHUNK_ROWS_FIRST
@@ -185,7 +182,7 @@ class Source {
     return isReading
   }
 
-  /** From the head on: what came before it meanwhile is too late for this page. */
+  /** Reads from the head on. Rows inserted before it since then are too late for this page. */
   #read(): void {
     const { order } = this.#range
     const { headMs } = this
@@ -200,9 +197,9 @@ class Source {
   }
 }
 
-/** The place among one market's own trades that a place among all markets means. */
+/** Translates a position among all markets into a position among one market's trades. */
 function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): SliceQuery['after'] {
-  // Behind a place a market reads its table; without one it would fill its ring, for a row or two.
+  // With a position the market reads its table. Without one it would fill its ring buffer for one or two rows.
   if (after === null) return order === 'asc' ? null : { timeMs: timeMs(toMs + 1), ordinal: null }
   if (after.ordinal === null) return after
   const { number } = view.ref
@@ -212,7 +209,7 @@ function marketPosition(view: MarketView, { after, order, toMs }: TimeRange): Sl
   return { timeMs: isPassed ? after.timeMs : beside(after.timeMs, order), ordinal: null }
 }
 
-/** The whole millisecond before in the order of reading, so that this one is still to come. */
+/** The adjacent millisecond that comes earlier in reading order, so that all of `atMs` is still to come. */
 function beside(atMs: TimeMs, order: 'asc' | 'desc'): TimeMs {
   return timeMs(order === 'asc' ? Math.max(0, atMs - 1) : atMs + 1)
 }

@@ -1,6 +1,6 @@
-// One page of rows in a range of time, read in slices of rows and of time with a turn of the loop after each, so that
-// a rare filter over a long past never holds the loop. Few such scans run at once, since twenty that share the time
-// all come too late, and requesters take turns.
+// Reads one page of rows of a time range in slices of rows and time, yielding to the event loop after each slice. A
+// rare filter over a long range therefore does not block the loop. Few scans run at once, because many scans that share
+// the time would all time out. Requesters alternate.
 
 import { FairSlots, SlotsFull } from '../../actors/slots.ts'
 import type { SliceQuery } from '../../actors/views.ts'
@@ -13,37 +13,37 @@ import { timeCursor } from '../request/cursor.ts'
 import { yieldToEventLoop } from '../request/handler-times.ts'
 import type { TimeRange } from './time-range.ts'
 
-/** A quarter of what a handler may take in one piece. */
+/** One quarter of the time that a handler may run without yielding. */
 const TIME_SLICE_MS = 2.5
-/** Rows read for a filter between two looks at the clock: half a millisecond's worth. */
+/** Rows read for a filter between two clock checks: about 0.5 ms. */
 const CHUNK_ROWS = 128
-/** A scan that waits longer would have too little time left to run in. */
+/** Longest wait for a slot. A scan that waits longer has too little time left to run. */
 const WAIT_MS_MAX = 2_000
-/** An answer is on its way so long before its request times out. */
+/** Time reserved to send the answer before the request times out. */
 const ANSWER_MS = 500
 const RETRY_SECONDS = 2
 
 /**
- * What goes on behind its first slice. The bounds are the process's, since all share one loop; when
- * they are reached, further ones are refused at once. Pages that read many markets end soon, and are
- * not kept waiting by scans for what is rare.
+ * Limits for scans that need more than their first slice. They apply to the process, since all scans share one event
+ * loop. When they are reached, further scans are rejected at once. Pages that read many markets end soon, so scans for
+ * rare rows do not delay them.
  */
 const BOUNDS = { runningMax: 2, heldMs: 5, heldAnywayMs: Number.POSITIVE_INFINITY }
 const scans = new FairSlots({ ...BOUNDS, waitingMax: 16 })
 const mergedPages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
-/** Filtered pages of which the first slice had a good part. */
+/** Slots of filtered pages whose first slice matched many rows. */
 const densePages = new FairSlots({ ...BOUNDS, waitingMax: 64 })
-/** Of so many rows read at least one passed: such a page ends soon. */
+/** A page is dense, and so ends soon, if at least one of this many rows matched. */
 const DENSE_ROWS = 8
 
-/** One piece of a scan in each turn of the loop: requesters take turns, however many scans of each kind they have. */
+/** Runs one slice of a scan per event-loop tick. Requesters alternate, however many scans each of them has. */
 class ScanTurns {
   readonly #waiting = new FairQueue<() => void>(64)
   #isPlanned = false
 
   next(clock: Clock, requester: Requester): Promise<void> {
     return new Promise((resolve) => {
-      // Never full: six scans run.
+      // Never full: at most six scans run.
       this.#waiting.add(requester, resolve)?.()
       this.#plan(clock)
     })
@@ -60,59 +60,56 @@ class ScanTurns {
 }
 const turns = new ScanTurns()
 
-/** Where a row stands among those of its range. */
+/** Position of a row within its range. */
 export interface RowPosition {
   readonly timeMs: TimeMs
   readonly ordinal: number
 }
 
-/** Rows behind those read before; fewer than asked for, even none, where time ran out. */
+/** Rows that follow those already read; fewer or none if time ran out. */
 export interface RowChunk<Row> {
   readonly rows: readonly Row[]
-  /** No rows follow. */
   readonly isEnd: boolean
 }
 
-/** How rows are read. */
 export interface ScanSpec<Row> {
   readonly range: TimeRange
   readonly limit: number
   /**
-   * Rows behind `after`: fewer than `limit` only at the end. A reader that knows where it stands
-   * may stop when the monotonic clock shows `untilMs`, and then says whether it came to the end.
+   * Rows after `after`. Fewer than `limit` are returned only at the end. A reader that tracks its position may stop
+   * when the monotonic clock reaches `untilMs`; it then reports whether it reached the end.
    */
   read(query: SliceQuery, untilMs: number): readonly Row[] | RowChunk<Row>
   positionOf(row: Row): RowPosition
-  /** Rows that the filters admit; null: all. */
+  /** Filter; null accepts all rows. */
   readonly accepts: ((row: Row) => boolean) | null
-  /** Rows read in one turn of the loop at most: some two milliseconds' worth. */
+  /** Maximum rows per event-loop tick: about 2 ms. */
   readonly rowsPerTick: number
   readonly clock: Clock
-  /** When the request began, by the monotonic clock, where there was something to wait for first; else now. */
+  /** Start of the request on the monotonic clock, if the request had to wait first. Default: now. */
   readonly begunAtMs?: number
-  /** Aborts when the client has gone: a scan under way or waiting ends. */
+  /** Aborts when the client disconnects; a running or waiting scan then ends. */
   readonly signal?: AbortSignal
-  /** Who takes turns with others where the page takes long; the system unless given. */
+  /** Identity for fair scheduling of long scans. Default: the system. */
   readonly requester?: Requester
 }
 
-/** One page, with the cursor to the next; null on the last. */
+/** One page with the cursor of the next; null on the last. */
 export interface TimePage<Row> {
   readonly rows: readonly Row[]
   readonly cursor: string | null
 }
 
 /**
- * Reads a page: at once when a first slice suffices, else in slices with a turn of the loop after
- * each. Rejects with UNAVAILABLE when the filters admit so little that the scan takes too long, and
- * when too many such scans run already.
+ * Reads a page: synchronously if the first slice suffices, else in slices, yielding to the event loop after each.
+ * Rejects with UNAVAILABLE if the filters match so few rows that the scan takes too long, or if too many scans are
+ * running.
  */
 export function readTimePage<Row>(spec: ScanSpec<Row>): TimePage<Row> | Promise<TimePage<Row>> {
   const scan = new Scan(spec)
   return scan.step() ? scan.page() : scan.rest()
 }
 
-/** A page that is being read. */
 class Scan<Row> {
   readonly #spec: ScanSpec<Row>
   readonly #requestedAtMs: number
@@ -127,13 +124,13 @@ class Scan<Row> {
     this.#requestedAtMs = spec.begunAtMs ?? spec.clock.monotonicMs()
   }
 
-  /** Reads for one turn of the loop; true when the page is whole. */
+  /** Reads for one event-loop tick. Returns true when the page is complete. */
   step(): boolean {
     const { accepts, rowsPerTick, limit, clock } = this.#spec
     const untilMs = clock.monotonicMs() + TIME_SLICE_MS
     let left = rowsPerTick
     do {
-      // One row more than asked for: it says exactly whether there are more, and where the page cuts.
+      // One extra row shows whether there are more, and where the page ends.
       const wanted = limit + 1 - this.#rows.length
       const count = Math.min(left, accepts === null ? wanted : CHUNK_ROWS)
       const { rows, isEnd } = this.#read(count, untilMs)
@@ -151,7 +148,7 @@ class Scan<Row> {
     return found
   }
 
-  /** True when the page is whole. */
+  /** Returns true when the page is complete. */
   #take(rows: readonly Row[]): boolean {
     const { accepts, limit, positionOf } = this.#spec
     this.#readCount += rows.length
@@ -168,12 +165,12 @@ class Scan<Row> {
     return false
   }
 
-  /** What the first step left. */
+  /** Continues after the first step. */
   async rest(): Promise<TimePage<Row>> {
     const isDense = this.#rows.length > 0 && this.#rows.length * DENSE_ROWS >= this.#readCount
     if (this.#spec.accepts !== null) await this.#runInSlot(isDense ? densePages : scans)
     else if (this.#isPaced) await this.#runInSlot(mergedPages)
-    // The rows of one table, no more of them than the page has.
+    // The rows of one table, at most one page of them.
     else await this.#run(async () => yieldToEventLoop(this.#spec.clock))
     return this.page()
   }
@@ -202,24 +199,27 @@ class Scan<Row> {
     }
   }
 
-  /** Behind it no answer would come in time. */
+  /** Time after which the answer would be too late. */
   get #lastMs(): number {
     return this.#requestedAtMs + requestDeadlineMs - ANSWER_MS
   }
 
-  /** `turn`: awaited before each piece. */
+  /** Awaits `turn` before each slice. */
   async #run(turn: () => Promise<void>): Promise<void> {
     const { clock, signal } = this.#spec
     const endsAtMs = Math.min(clock.monotonicMs() + scanMsMax, this.#lastMs)
     do {
       if (clock.monotonicMs() > endsAtMs) throw this.#tooFew()
       await turn()
-      // The client has gone: the answer would not be read.
+      // The client has disconnected: nobody would read the answer.
       if (signal?.aborted === true) throw busy()
     } while (!this.step())
   }
 
-  /** Says how far a filtered scan came, in whole seconds as the range has them, so that nothing is lost. */
+  /**
+   * Reports the progress of a filtered scan in whole seconds, as in range parameters, so that a continued scan loses no
+   * rows.
+   */
   #tooFew(): EngineError {
     const { range, positionOf, accepts } = this.#spec
     if (accepts === null) return unavailable('the page was not read in time, ask again soon')

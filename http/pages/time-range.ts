@@ -1,5 +1,5 @@
-// What all pages of rows in a range of time share (trades, candles, whales, book snapshots, wallet events): the range
-// asked for, the cursor in an answer, and where our records begin.
+// Shared by all pages of rows in a time range: the range parameters, the cursor in an answer, and the start of our
+// records.
 
 import type { SliceQuery } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
@@ -8,17 +8,16 @@ import { parseTimeCursor } from '../request/cursor.ts'
 import { type Answer, withHeader } from '../request/reply.ts'
 import { parameters, SECONDS_MAX } from '../schemas.ts'
 
-/** Ordinals of one market or venue are stored in 32 bits; a larger one was never issued. */
+/** Ordinals of one market or venue are stored in 32 bits; no larger one was ever issued. */
 const ORDINAL_MAX = 0xffff_fffe
 
 const END_OF_TIME_MS = timeMs(SECONDS_MAX * 1000)
 
-/** For the specification document. */
 export const DATA_START = {
   'X-Data-Start': 'Unix seconds at which our records begin, when the range begins before',
 }
 
-/** Parameters of every range; `limit` is the route's own. */
+/** Parameters of every range, except `limit`, which each route defines. */
 export const timeParameters = {
   cursor: parameters.cursor(),
   start_time: parameters.seconds(),
@@ -26,10 +25,9 @@ export const timeParameters = {
   order: parameters.order(),
 }
 
-/** The rows that a query names. */
 export type TimeRange = Omit<SliceQuery, 'limit'>
 
-/** What the shared parameters were given. */
+/** Values of the shared parameters. */
 export interface TimeRangeQuery {
   readonly cursor?: string
   readonly start_time?: number
@@ -37,11 +35,11 @@ export interface TimeRangeQuery {
   readonly order: 'asc' | 'desc'
 }
 
-/** Throws BAD_REQUEST for a range that ends before it starts, and for a cursor that is none. */
+/** Throws BAD_REQUEST if the range ends before it starts or the cursor is invalid. */
 export function timeRangeOf(query: TimeRangeQuery, ordinalMax = ORDINAL_MAX): TimeRange {
   const { start_time: start, end_time: end, cursor, order } = query
   const fromMs = start === undefined ? TIME_ZERO : timeMs(seconds(start))
-  // The second of end_time belongs to the range whole.
+  // `end_time` is inclusive: its whole second belongs to the range.
   const toMs = end === undefined ? END_OF_TIME_MS : timeMs(seconds(end) + 999)
   if (start !== undefined && end !== undefined && start > end) {
     throw new EngineError('BAD_REQUEST', 'start_time is after end_time')
@@ -53,7 +51,6 @@ export function timeRangeOf(query: TimeRangeQuery, ordinalMax = ORDINAL_MAX): Ti
   return { fromMs, toMs, after, order }
 }
 
-/** Milliseconds of a parameter in seconds. */
 export function seconds(value: number): number {
   return value * 1000
 }
@@ -64,8 +61,8 @@ export function cursorText(cursor: string | null): string {
 }
 
 /**
- * Says where our records begin when the range begins before: at the oldest row, or where nothing was
- * recorded of this, when we began to record at all. Looked up only where a start is asked for.
+ * Adds the start of our records to an answer if the range begins earlier: the oldest row, or the start of recording if
+ * there are no rows. Looked up only if the request has a start time.
  */
 export function withDataStart(
   answer: Answer,

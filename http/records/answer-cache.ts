@@ -1,15 +1,17 @@
-// Answers of many rows, kept as bytes by what was asked and given again while all that they were written from is the
-// same: a page of markets while its rows' records are, a page of trades or candles while its market's trades are. So an
-// answer in which nothing has changed costs neither encoding nor naming.
+// Caches long answers as bytes by request. A cached answer is valid while the facts that it was written from are
+// unchanged, such as the records of its rows or the trades of its market. It then needs neither encoding nor hashing.
 
 import type { Answer } from '../request/reply.ts'
 import { BoundedCache } from './bounded-cache.ts'
 
 const BOUNDS = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
-/** Of an answer without its body and question, about. */
+/** Approximate size of an answer without its body and request key. */
 const OVERHEAD_BYTES = 1_024
 
-/** Null: not known, and so the same as nothing. Values, so that what is kept keeps nothing else alive. */
+/**
+ * A value that decides the content of an answer. Null means unknown and equals null. Primitive values only, so that the
+ * cache retains no other objects.
+ */
 export type Fact = string | number | null
 
 interface CachedAnswer {
@@ -18,7 +20,7 @@ interface CachedAnswer {
   readonly bytes: number
 }
 
-/** Answers by what was asked. */
+/** Caches answers by request. */
 export class AnswerCache {
   readonly #cache: BoundedCache<string, CachedAnswer>
 
@@ -27,8 +29,9 @@ export class AnswerCache {
   }
 
   /**
-   * The answer to `asked`, written unless one is kept of the same facts. `facts`: all that decides what is written and
-   * does not stand in `asked`; looked at again after writing, since rows that are read then are known from then on.
+   * Returns the cached answer to `asked` if its facts are equal, else writes one. `facts` returns everything that
+   * decides the content and is not in `asked`. It is called again after writing, since writing loads rows whose facts
+   * are then known.
    */
   answer(
     key: string,
@@ -40,7 +43,7 @@ export class AnswerCache {
     if (cached !== undefined && areSame(cached.facts, before)) return cached.answer
     const answer = write()
     if (!(answer instanceof Promise)) return this.#store(key, facts(), answer)
-    // It took several turns: of what it was written from something may have changed in between.
+    // The answer took several event-loop ticks: its facts may have changed meanwhile.
     return answer.then((late) => {
       return areSame(before, facts()) ? this.#store(key, before, late) : late
     })
@@ -49,7 +52,7 @@ export class AnswerCache {
   #store(key: string, facts: readonly Fact[], answer: Answer): Answer {
     const { whenTaken: _, ...rest } = answer
     if (rest.status !== 200 || rest.body === null || facts.includes(null)) return answer
-    // In memory of its own: a short piece of Node's pool would keep 8 KiB.
+    // A copy outside Node's buffer pool: a short slice of the pool would retain 8 KiB.
     const body = new Uint8Array(typeof rest.body === 'string' ? Buffer.from(rest.body) : rest.body)
     const bytes = body.length + 2 * key.length + 8 * facts.length + OVERHEAD_BYTES
     this.#cache.put(key, { facts, answer: { ...rest, body }, bytes })

@@ -1,6 +1,5 @@
-// Long lists as bytes: each record is encoded when it is written, in slices of time, so that nothing
-// is left to join and encode at the end; for two megabytes that took longer than a turn may.
-// The buffers are used again, since fresh ones of that size keep the garbage collector busy.
+// Writes long lists as bytes. Each record is encoded when it is written, in time slices: joining and encoding 2 MB at
+// the end would exceed the time of an event-loop tick. Buffers are reused to spare the garbage collector.
 
 import type { Clock } from '../../engine/clock.ts'
 import { etagFrom, newHash } from '../request/etag.ts'
@@ -8,15 +7,15 @@ import { type Answer, jsonBytes } from '../request/reply.ts'
 import { forEachInSlices } from '../request/time-slices.ts'
 
 const BYTES_FIRST = 64 * 1024
-/** Larger buffers, and more than so many, are left to the garbage collector. */
+/** Larger or additional buffers are not reused. */
 const SPARE_BYTES_MAX = 8 * 2 ** 20
 const SPARE_COUNT_MAX = 4
-/** In UTF-8 a unit of a text takes three bytes at most. */
+/** A UTF-16 code unit takes at most three bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3
 
 const spare: Buffer[] = []
 
-/** Text as UTF-8, appended piece by piece; a piece may be UTF-8 already. */
+/** UTF-8 text, appended in pieces. A piece may already be UTF-8. */
 export class BodyBytes {
   #buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BYTES_FIRST)
   #length = 0
@@ -32,7 +31,7 @@ export class BodyBytes {
       this.#buffer.set(piece, this.#length)
       this.#length += piece.length
     }
-    // While it is written, and not at the end: for two megabytes that takes longer than a turn may.
+    // Hash while writing: hashing 2 MB at the end would exceed the time of an event-loop tick.
     if (this.#length - this.#hashedLength > BYTES_FIRST) this.#hashOn()
   }
 
@@ -48,25 +47,25 @@ export class BodyBytes {
     this.#hashedLength = this.#length
   }
 
-  /** The name of all of it; once, at the end. */
+  /** ETag of the complete text. Call once, at the end. */
   etag(): string {
     this.#hashOn()
     return etagFrom(this.#hash)
   }
 
-  /** A view, good until `release`. */
+  /** A view that is valid until `release`. */
   get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** Gives the buffer back; once, and nothing may be appended after. */
+  /** Returns the buffer for reuse. Call once; append nothing afterwards. */
   release(): void {
     const isReusable = this.#buffer.length <= SPARE_BYTES_MAX && spare.length < SPARE_COUNT_MAX
     if (isReusable) spare.push(this.#buffer)
   }
 }
 
-/** A named answer of JSON from its parts in order: texts as they are, and rows as `write` writes them. */
+/** A JSON answer with an ETag from its parts in order: texts as they are, and rows as `write` writes them. */
 export function partsAnswer<Row extends object>(
   clock: Clock,
   parts: readonly (string | Row)[],

@@ -1,29 +1,28 @@
-// The Orderbook record as JSON text: of one market, or of a market and its twin on the other venue
-// together. It is cut where its live figures go, so that the rest can be kept (market-answer-cache.ts).
+// Writes the Orderbook record as JSON text, for one market or for a market consolidated with its match on the other
+// venue. The text is split at its live values, so that the rest can be cached (market-answer-cache.ts).
 
 import type { BookView, EngineView, MarketView } from '../../actors/views.ts'
 import type { Level } from '../../engine/events.ts'
 import { invertedBook, levelsText, levelText, marketTexts, spreadText } from './render.ts'
 
-/** A book, cut where `timestamp_ms` and `age_ms` go. */
+/** A book's text, split at `timestamp_ms` and `age_ms`. */
 export interface BookTemplate {
   readonly head: string
-  /** Null before the first snapshot: the present time is shown. */
+  /** Null before the first snapshot: the current time is shown. */
   readonly venueTimeMs: number | null
   readonly middle: string
-  /** When the book was last changed or confirmed; null before the first snapshot: it has no age. */
+  /** Time of the last change or confirmation of the book. Null before the first snapshot: there is no age. */
   readonly confirmedAtMs: number | null
 }
 
-/** How a book is asked for. */
 interface BookQuery {
-  /** 0, or 1 for the second outcome: sides change places, prices become complements. */
+  /** 0, or 1 for the second outcome: bids and asks are swapped, prices become complements. */
   readonly outcomeIndex: number
-  /** Levels a side at most; undefined: all. */
+  /** Maximum levels per side; undefined: all. */
   readonly depth: number | undefined
-  /** The same question on the other venue, its first outcome meaning ours; null: ours alone. */
+  /** The market of the same question on the other venue, with the same first outcome. Null: this market only. */
   readonly matchedMarket: MarketView | null
-  /** Of two books as one, each that was last confirmed before this is stale. */
+  /** In a consolidated book, a book that was last confirmed before this time is stale. */
   readonly confirmedFromMs: number
 }
 
@@ -34,7 +33,7 @@ export const PLAIN_BOOK: BookQuery = {
   confirmedFromMs: 0,
 }
 
-/** The market's book as asked for; `epoch` is the run's, quoted. */
+/** The market's book for a query; `epoch` is the epoch of this run, as quoted text. */
 export function bookTemplate(view: MarketView, epoch: string, query: BookQuery): BookTemplate {
   const { outcomeIndex, depth, matchedMarket } = query
   const { id, platform, labels } = marketTexts(view)
@@ -68,13 +67,16 @@ export function bookTemplate(view: MarketView, epoch: string, query: BookQuery):
   })
 }
 
-/** The book, stale also while what its venue sends lies unread. */
+/** The book, marked stale also while messages of its venue are unread. */
 function shown(view: MarketView): BookView {
   const book = view.book()
   return view.isBehind ? { ...book, isStale: true } : book
 }
 
-/** Reads over REST those of the books that were not confirmed lately; null: all were, or cannot be read. */
+/**
+ * Fetches over REST those of the books that were not confirmed recently. Null: all were confirmed, or cannot be
+ * fetched.
+ */
 export function confirmBooks(
   { bookAgeMsMax, confirmBook }: Pick<EngineView, 'bookAgeMsMax' | 'confirmBook'>,
   views: readonly MarketView[],
@@ -88,7 +90,7 @@ export function confirmBooks(
   return confirmations.length === 0 ? null : Promise.all(confirmations)
 }
 
-/** The record as of now. */
+/** The record at `nowMs`. */
 export function fillBook(template: BookTemplate, nowMs: number): string {
   const { head, venueTimeMs, middle, confirmedAtMs } = template
   const age = confirmedAtMs === null ? 'null' : String(Math.max(0, nowMs - confirmedAtMs))
@@ -97,7 +99,7 @@ export function fillBook(template: BookTemplate, nowMs: number): string {
 
 type BookFacts = Pick<BookView, 'isStale' | 'venueTimeMs'> & {
   readonly confirmedAtMs: BookView['receivedAtMs']
-  /** Null for two books as one: a sequence is one stream's. */
+  /** Null for a consolidated book: a sequence number belongs to one stream. */
   readonly seq: number | null
 }
 
@@ -124,8 +126,8 @@ function buildTemplate(parts: {
 }
 
 /**
- * What is said of two books as one: no sequence, the newest change of both, the age of the older,
- * and stale when either is.
+ * Facts of a consolidated book: no sequence number, the newest change of both, the age of the older, and stale if
+ * either is stale.
  */
 function together(ours: BookFacts, theirs: BookFacts): BookFacts {
   return {
@@ -145,7 +147,7 @@ function pickNonNull<Time>(
   return isWanted(one, two) ? one : two
 }
 
-/** A book and whose it is, quoted. */
+/** A book and its platform as quoted text. */
 interface Source {
   readonly book: BookView
   readonly platform: string
@@ -156,7 +158,7 @@ interface VenueLevel extends Level {
 }
 
 /**
- * A side of two books as one, best first. Two levels of one price stay two, the asked market's
+ * One side of a consolidated book, best first. Two levels of equal price stay separate; the requested market's comes
  * first.
  */
 function merged(side: 'bids' | 'asks', ours: Source, theirs: Source): VenueLevel[] {

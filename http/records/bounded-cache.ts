@@ -1,16 +1,14 @@
-// What is kept of the things asked for last, within bounds. When full, whatever was put first
-// goes and is made anew when it is asked for again; something larger than its share is not kept at
-// all.
+// A cache bounded by count and bytes. When full, it evicts the entry that was put first. It does not store an entry
+// that is larger than its share.
 
-/** A single one may take this share of the bytes, so that it cannot push out all the others. */
+/** Largest share of the bytes for one entry, so that it cannot evict all others. */
 const SHARE_MAX = 1 / 64
 
-/** Something kept; `bytes` is what it weighs, about. */
+/** A cache entry; `bytes` is its approximate size. */
 interface Weighed {
   readonly bytes: number
 }
 
-/** Values by key, at most `countMax` of them and `bytesMax` altogether. */
 export class BoundedCache<Key, Value extends Weighed> {
   readonly #values = new Map<Key, Value>()
   readonly #countMax: number
@@ -34,7 +32,7 @@ export class BoundedCache<Key, Value extends Weighed> {
     return this.#values.get(key)
   }
 
-  /** Keeps a value, as the newest. */
+  /** Stores a value as the newest. */
   put(key: Key, value: Value): void {
     this.#drop(key)
     if (value.bytes > this.#bytesMax * SHARE_MAX) return
@@ -55,7 +53,7 @@ export class BoundedCache<Key, Value extends Weighed> {
   }
 }
 
-/** Bytes of a text in memory: at most two a character. */
+/** Bytes of texts in memory: at most two per character. */
 export function weightOf(...texts: readonly string[]): number {
   let length = 0
   for (const text of texts) length += text.length

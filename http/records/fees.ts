@@ -1,9 +1,9 @@
-// What trading a market costs, in its record: rates as dollars a contract, steps as dollars, times as seconds.
+// Trading fees in a market's record: rates in dollars per contract, steps in dollars, times in seconds.
 
 import { type FeeCurve, type FeeModel, feesAt, type MarketFees } from '../../engine/market/fees.ts'
 import { MICROS, toSeconds } from '../../engine/units.ts'
 
-/** The fees at a moment, as an object for JSON (FeesSchema). */
+/** The fees at `nowMs`, as an object for JSON (FeesSchema). */
 export function feesRecord(fees: MarketFees, nowMs: number) {
   const now = feesAt(fees, nowMs)
   const { next, waivedUntilMs } = fees

@@ -1,8 +1,5 @@
-// The answers asked for most, kept as finished text and given again until their market changes: the
-// present price and the whole book of a market, cut where their live figures go. Others are written
-// anew each time; a market's own record is kept where it is written (http/records/markets.ts), and
-// pages of rows by what was asked (answer-cache.ts).
-// Kept are some thousands of each; when full, those written longest ago go, and are written anew.
+// Caches the most requested answers as finished text until their market changes: the current price and the full book of
+// a market, split at their live values. Market records are cached in markets.ts, pages of rows in answer-cache.ts.
 
 import type { MarketView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -14,13 +11,13 @@ const PRICE_BOUNDS = { countMax: 16_384, bytesMax: 16 * 2 ** 20 }
 const BOOK_BOUNDS = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
 
 interface CachedTemplate<Template> {
-  /** Of the market when it was written. */
+  /** Version of the market when the answer was written. */
   readonly version: number
   readonly template: Template
   readonly bytes: number
 }
 
-/** Present prices and whole books of markets, as answers. */
+/** Caches current prices and full books of markets. */
 export class MarketAnswerCache {
   readonly #prices: BoundedCache<MarketNumber, CachedTemplate<PriceTemplate>>
   readonly #books: BoundedCache<MarketNumber, CachedTemplate<BookTemplate>>
@@ -41,7 +38,7 @@ export class MarketAnswerCache {
     if (cached !== undefined && cached.version === view.version)
       return fillPrice(cached.template, nowMs)
     const template = priceTemplate(view)
-    // A price that was never observed is dated now, at every look: it must not be kept.
+    // A price that was never observed is always dated now: do not cache it.
     if (template.observedAtMs < nowMs) {
       const head = flat(template.head)
       const bytes = weightOf(head, template.tail)
@@ -67,7 +64,7 @@ export class MarketAnswerCache {
   }
 }
 
-/** A concatenated text is a tree of its pieces until it is first read: this flattens it once. */
+/** Flattens a concatenated string, which V8 stores as a tree until its first read. */
 function flat(text: string): string {
   return Buffer.from(text).toString()
 }

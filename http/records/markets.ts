@@ -1,7 +1,5 @@
-// UnifiedMarkets as JSON text. Two things are kept of the markets asked for last: what only a
-// listing can change, without which a page of 200 markets reads 200 descriptions from disk, and the
-// whole record, given again until the market or its twin changes. When full, those written longest
-// ago go, and are written anew.
+// Writes UnifiedMarkets as JSON text. Two parts are cached per market: the part that only a listing changes, which
+// saves reading descriptions from disk, and the complete record, valid until the market or its match changes.
 
 import type { MarketView, MatchesView } from '../../actors/views.ts'
 import type { MarketNumber } from '../../engine/market/market.ts'
@@ -12,40 +10,39 @@ import { feesRecord } from './fees.ts'
 import { outcomePrice, resolutionFields } from './render.ts'
 
 const BOUNDS = { countMax: 4_096, bytesMax: 64 * 2 ** 20 }
-/** A description alone may change without a new summary; it is read again after this long. */
+/** Maximum age of a cached listing: a description may change without a new summary. */
 const CACHE_MS = 60_000
 
-/** A market's record, cut where the live numbers go. */
+/** A market's record, split at its live numbers. */
 interface Listing {
   readonly summary: MarketView['summary']
   readonly readAtMs: number
-  /** Up to the outcomes. */
+  /** The text before the outcomes. */
   readonly head: string
-  /** Each outcome up to its price. */
+  /** The text of each outcome before its price. */
   readonly outcomes: readonly string[]
-  /** From behind the last outcome to `best_bid`. */
+  /** The text from the last outcome to `best_bid`. */
   readonly platform: string
-  /** From behind the figures to the end. */
+  /** The text after the live numbers. */
   readonly rest: string
 }
 
-/** A whole record, and what it was written from. */
+/** A complete record and the versions it was written from. */
 interface Written {
-  /** Counts up with each that is written. */
+  /** Increments with each written record. */
   readonly number: number
   readonly listing: Listing
   readonly version: number
   readonly matchedMarket: MarketView | null
   readonly matchedMarketVersion: number
   readonly text: string
-  /** Of the text, once it was asked for. */
+  /** ETag of the text; null until it is requested. */
   etag: string | null
-  /** The text as UTF-8, likewise. */
+  /** The text as UTF-8; null until it is requested. */
   encoded: Uint8Array | null
   readonly bytes: number
 }
 
-/** Writes the records of markets. */
 export class MarketRecords {
   readonly #matches: Pick<MatchesView, 'matchedMarketOf'>
   readonly #cache: BoundedCache<MarketNumber, Written>
@@ -56,27 +53,26 @@ export class MarketRecords {
     this.#cache = new BoundedCache(bounds)
   }
 
-  /** The record as JSON text. */
   text(view: MarketView, nowMs: number): string {
     return this.#written(view, nowMs).text
   }
 
-  /** The record as UTF-8, encoded once while it is kept: that takes ten times as long as copying it. */
+  /** The record as UTF-8. The bytes are cached with the record: encoding takes ten times as long as copying. */
   encoded(view: MarketView, nowMs: number): Uint8Array {
     const written = this.#written(view, nowMs)
-    // In memory of its own: a short piece of Node's pool would keep 8 KiB.
+    // A copy outside Node's buffer pool: a short slice of the pool would retain 8 KiB.
     written.encoded ??= new Uint8Array(Buffer.from(written.text))
     return written.encoded
   }
 
-  /** The record, and its name (etag.ts). */
+  /** The record and its ETag (etag.ts). */
   named(view: MarketView, nowMs: number): { readonly text: string; readonly etag: string } {
     const written = this.#written(view, nowMs)
     written.etag ??= etagOf(written.text)
     return { text: written.text, etag: written.etag }
   }
 
-  /** The number of the record as it is kept, which no other record has; null: it would be written anew. */
+  /** The unique number of the cached record. Null: no valid record is cached. */
   cachedNumber(view: MarketView, nowMs: number): number | null {
     const cached = this.#cache.get(view.ref.number)
     const isCached =
@@ -113,7 +109,7 @@ export class MarketRecords {
   }
 }
 
-/** Whether what only a listing changes is as it was written. */
+/** Whether the listing part is unchanged since the record was written. */
 function isListed({ listing }: Written, { summary }: MarketView, nowMs: number): boolean {
   const { readAtMs } = listing
   return (
@@ -123,7 +119,7 @@ function isListed({ listing }: Written, { summary }: MarketView, nowMs: number):
   )
 }
 
-/** Whether the live numbers are, those of the twin too. */
+/** Whether the live numbers, including those of the matched market, are unchanged. */
 function isPresent(cached: Written, view: MarketView, matchedMarket: MarketView | null): boolean {
   return (
     cached.version === view.version &&
@@ -156,7 +152,6 @@ function recordText(view: MarketView, listing: Listing, matchedMarket: MarketVie
   return `${text}${platform}${quoteText(view)}}${other}],"volume_total":${number(figures.volumeTotal)},${interest},${times}${rest}`
 }
 
-/** The live part of a market's listing on its platform. */
 function quoteText(view: MarketView): string {
   const { bid, ask } = view.price()
   return `"best_bid":${number(bid)},"best_ask":${number(ask)},${volumesText(view)}`
@@ -202,7 +197,7 @@ function readListing(view: MarketView, nowMs: number): Listing {
   }
 }
 
-/** The inside of an object. */
+/** The fields of an object as JSON text, without the braces. */
 function fields(values: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(values).slice(1, -1)
 }

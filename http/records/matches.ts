@@ -1,5 +1,5 @@
-// The record of a match: both markets in our words with their venues' own ids, how sure the match is and why, and how
-// far their prices are apart.
+// The record of a match: both markets with their venues' own ids, the confidence of the match with its reasons, and the
+// price gap.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/views.ts'
@@ -13,7 +13,9 @@ import type { MarketRecords } from './markets.ts'
 export const CONFIDENCES = ['high', 'medium', 'low'] as const
 export const RELATIONS = ['identical', 'subset', 'superset', 'overlap', 'different'] as const
 
-/** Our record with the venue's own ids: an event's id is our `event_slug` where the venue has no word of its own. */
+/**
+ * A market record with the venue's own ids. An event's id is `event_slug` if the venue has no field name of its own.
+ */
 const listingOf = ({ idFields }: VenueFacts) =>
   Type.Intersect([
     MarketSchema,
@@ -23,7 +25,7 @@ const listingOf = ({ idFields }: VenueFacts) =>
     }),
   ])
 
-/** What is thought of a pair. */
+/** Fields that assess a pair. */
 const assessmentFields = {
   score: Type.Number({ minimum: 0, maximum: 100 }),
   confidence: choice(CONFIDENCES),
@@ -40,7 +42,7 @@ const AssessmentSchema = Type.Object(assessmentFields)
 const entry = (fields: Record<string, TSchema>) =>
   Type.Object({ platform: Type.String(), ...fields })
 
-/** The answers about matches, in which both markets stand under the names of their venues. */
+/** Schemas of match answers, in which both markets are keyed by venue name. */
 export function matchSchemas(names: VenueTable) {
   const match = Type.Object({ ...pairFields(names, listingOf), ...assessmentFields })
   const list = Type.Object({
@@ -53,7 +55,7 @@ export function matchSchemas(names: VenueTable) {
     entry({ event_ticker: Type.String(), market_tickers: Type.Array(Type.String()) }),
     entry({ market_slug: Type.String(), token_ids: Type.Array(Type.String()) }),
   ])
-  // A game's listings: events with their markets where ids are tickers, markets with their tokens where they are slugs.
+  // A game's listings: events with their markets if the ids are tickers, markets with their tokens if they are slugs.
   const games = Type.Object({
     markets: Type.Record(Type.String(), Type.Array(listings)),
     sport: Type.String(),
@@ -64,17 +66,18 @@ export function matchSchemas(names: VenueTable) {
   return { list, games }
 }
 
-/** A match with its gap of the moment at which its list was put in order: a long answer is written over several turns. */
+/**
+ * A match with its price gap at the time when the list was sorted: a long answer is written over several event-loop
+ * ticks.
+ */
 interface ListedMatch {
   readonly match: MatchView
   readonly gap: number | null
 }
 
-/** The matches of a list, with commas between them, for `matchText`. */
 export const listedMatches = (matches: readonly MatchView[]): Iterable<ListedMatch | ','> =>
   separated(matches.map((match) => ({ match, gap: priceGapOf(match) })))
 
-/** The record as JSON text. */
 export function matchText(
   { records, names }: { readonly records: Pick<MarketRecords, 'text'>; readonly names: VenueTable },
   { match, gap }: ListedMatch,
@@ -99,18 +102,18 @@ export function matchText(
   return `{${sides.join()},${JSON.stringify(own).slice(1)}`
 }
 
-/** A market's and its event's id under the venue's own words for them. */
+/** Ids of a market and its event under the venue's own field names. */
 function ownIds({ ref, summary }: MarketView, names: VenueTable) {
   const { market, event } = names.of(ref.venue).idFields
   return { [market]: ref.nativeId, ...(event === null ? {} : { [event]: summary.event }) }
 }
 
-/** Adds fields to an object that is text already. */
+/** Adds fields to an object that is already JSON text. */
 function withKeys(text: string, keys: Readonly<Record<string, string | null>>): string {
   return `${text.slice(0, -1)},${JSON.stringify(keys).slice(1)}`
 }
 
-/** The first market's labels to those of the second that mean the same; null where that is not known. */
+/** Maps each outcome label of the first market to the label of the second with the same meaning; null if unknown. */
 function outcomeMapOf({ a, b, pairScore: assessment }: MatchView): Record<string, string> | null {
   if (assessment.outcomeMap === null) return null
   const map: Record<string, string> = {}

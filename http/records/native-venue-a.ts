@@ -1,5 +1,5 @@
-// Venue a's markets and trades in the venue's own words (http/README.md, native views): each field as the
-// venue sent it, derived where it sends it no more, and live where the stream knows better.
+// Native records of venue A's markets and trades (http/README.md, native views). Each field has the venue's name and
+// value. Fields that the venue no longer sends are derived. Fields that the stream updates are live.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -9,7 +9,7 @@ import { formatTime, MICROS, type TimeMs, toDecimal } from '../../engine/units.t
 import { choice } from '../schemas.ts'
 import { outcomePrice } from './render.ts'
 
-/** A native market of venue a. Lists inside are JSON text, as there. */
+/** A native market of venue A. Nested lists are JSON text, as at the venue. */
 export const VenueAMarketSchema = Type.Object({
   id: Type.String({ description: "Gamma's own number" }),
   question: Type.String(),
@@ -42,7 +42,7 @@ export const VenueAMarketSchema = Type.Object({
   neg_risk: Type.Boolean(),
 })
 
-/** A native trade of venue a, in the token traded. */
+/** A native trade of venue A, in terms of the traded token. */
 export const VenueATradeSchema = Type.Object({
   id: Type.String(),
   condition_id: Type.String(),
@@ -62,7 +62,6 @@ export const VenueATradeSchema = Type.Object({
   tx_hash: Type.Union([Type.String(), Type.Null()]),
 })
 
-/** The native record of a market. */
 export function venueAMarket(view: MarketView) {
   const { native } = view.details()
   const { summary, volumeTotal } = view
@@ -93,7 +92,7 @@ export function venueAMarket(view: MarketView) {
     featured: flag(native.featured, false),
     archived: flag(native.archived, false),
     version,
-    // A row of another version may have ids of the first one, under which nothing trades.
+    // A row of another version may have token ids of version 1, under which nothing trades.
     clobTokenIds: text(isV1 ? native.clobTokenIds : null, JSON.stringify(tokens)),
     positionIds: isV1 ? null : tokens,
     tokens: summary.outcomes.map(({ id, label }, index) => ({
@@ -105,7 +104,7 @@ export function venueAMarket(view: MarketView) {
   }
 }
 
-/** The native record of a trade: price and side are those of the token traded. */
+/** The native record of a trade. Price and side are those of the traded token. */
 export function venueATrade(view: MarketView, trade: Trade) {
   const { summary } = view
   const { outcomeIndex, timeMs } = trade
@@ -143,7 +142,7 @@ function flag(value: unknown, otherwise: boolean): boolean {
   return typeof value === 'boolean' ? value : otherwise
 }
 
-/** Year 1 stands for "unknown", as the venues themselves write it. */
+/** Null becomes year 1, which the venues themselves use for an unknown time. */
 export function iso(time: TimeMs | null): string {
   return time === null ? '0001-01-01T00:00:00Z' : formatTime(time)
 }

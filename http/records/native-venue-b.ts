@@ -1,6 +1,6 @@
-// Venue b's markets and trades in the venue's own words (http/README.md, native views): each field as the
-// venue sent it, best prices, figures and status as the stream has them now, and what the venue removed since
-// (`tick_size`, `response_price_units`, `liquidity_dollars`) derived.
+// Native records of venue B's markets and trades (http/README.md, native views). Each field has the venue's name and
+// value. Best prices, figures and status come from the stream. Fields that the venue has removed (`tick_size`,
+// `response_price_units`, `liquidity_dollars`) are derived.
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
@@ -18,7 +18,7 @@ import {
 import { AsOfSchema, choice, DayAsOfSchema } from '../schemas.ts'
 import { iso } from './native-venue-a.ts'
 
-/** A native market of venue b; prices and counts are decimal strings, as there. */
+/** A native market of venue B. Prices and counts are decimal strings, as at the venue. */
 export const VenueBMarketSchema = Type.Object({
   ticker: Type.String(),
   event_ticker: Type.String(),
@@ -48,7 +48,7 @@ export const VenueBMarketSchema = Type.Object({
   can_close_early: Type.Boolean(),
 })
 
-/** A native trade of venue b. */
+/** A native trade of venue B. */
 export const VenueBTradeSchema = Type.Object({
   trade_id: Type.String(),
   ticker: Type.String(),
@@ -68,13 +68,12 @@ const PRICE_ZERO = priceMicros(0)
 
 type Native = ReturnType<MarketView['details']>['native']
 
-/** The native record of a market. */
 export function venueBMarket(view: MarketView, catalog: CatalogView) {
   const { native } = view.details()
   const { summary, figures } = view
   const { bid, ask } = view.price()
   const yesBid = bid ?? PRICE_ZERO
-  // The venue writes an empty side as 0.0000, and the ask of a market that has closed as 1.0000.
+  // The venue writes an empty side as 0.0000, and the ask of a closed market as 1.0000.
   const yesAsk = ask ?? (text(native.yes_ask_dollars) === '1.0000' ? PRICE_ONE : PRICE_ZERO)
   const eventTicker = summary.event === null ? '' : String(summary.event)
   const series = summary.event === null ? null : catalog.event('b', summary.event)?.series
@@ -110,7 +109,7 @@ export function venueBMarket(view: MarketView, catalog: CatalogView) {
   }
 }
 
-/** What the venue said, unless the stream has moved the market on since. */
+/** The status that the venue reported, unless the stream has changed the market's status since. */
 function statusText({ summary }: MarketView, stated: string | null): string {
   const { status, isUnopened } = summary
   if (isUnopened) return 'initialized'
@@ -120,7 +119,7 @@ function statusText({ summary }: MarketView, stated: string | null): string {
   return isMoved ? 'closed' : stated
 }
 
-/** The native record of a trade; `side` is the taker's in Yes, whichever outcome was traded. */
+/** The native record of a trade. `side` is the taker's side in Yes, whichever outcome was traded. */
 export function venueBTrade(view: MarketView, trade: Trade) {
   const { price, size, side, timeMs } = trade
   const isYes = side === 'buy'
@@ -147,12 +146,14 @@ function dollars(price: PriceMicros): string {
   return toDecimal(price, 4)
 }
 
-/** A price that trading moves; the venue's own text only where none is known, as of 0 and 1. */
+/**
+ * A price that trading changes. The venue's own text is used only if no current price is known, such as for 0 and 1.
+ */
 function movedPrice(native: Native, name: string, current: PriceMicros | null): string {
   return current === null ? priceText(native, name, null) : dollars(current)
 }
 
-/** `name_dollars`, or whole cents in `name` as recordings from before 2026 have them. */
+/** `name_dollars`, or whole cents in `name`, as in recordings from before 2026. */
 function priceText(native: Native, name: string, otherwise: PriceMicros | null): string {
   const stated = text(native[`${name}_dollars`])
   if (stated !== null) return stated

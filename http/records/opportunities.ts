@@ -1,4 +1,5 @@
-// The records of opportunities: dollars, contracts and times as users see them, for REST, the stream and webhooks alike.
+// Records of arbitrage opportunities for REST, the stream and webhooks: dollars, contracts and times in user-facing
+// units.
 
 import { type Static, Type } from '@sinclair/typebox'
 import {
@@ -55,7 +56,7 @@ const StepSchema = Type.Object({
   profit_usd: dollars('what these contracts earn before fees'),
 })
 
-/** An opportunity that is open, or a quote. */
+/** An open opportunity or a quote. */
 export const OpportunitySchema = Type.Object({
   id: text(),
   kind: choice(OPPORTUNITY_KINDS),
@@ -109,7 +110,6 @@ const StateSchema = Type.Object({
   profit_usd: Type.Number(),
 })
 
-/** An opportunity that has ended. */
 export const PastOpportunitySchema = Type.Object({
   id: text(),
   kind: choice(OPPORTUNITY_KINDS),
@@ -125,7 +125,7 @@ export const PastOpportunitySchema = Type.Object({
   close_reason: choice(CLOSE_REASONS),
 })
 
-/** The record; with `levels` where they are asked for. `annualised` is of `nowMs`. */
+/** The record, optionally with `levels`. `annualised` is computed at `nowMs`. */
 export function opportunityRecord(
   one: Opportunity,
   nowMs: TimeMs,
@@ -183,7 +183,7 @@ function stepRecords({ steps, contracts, payout }: Opportunity) {
   })
 }
 
-/** The record of one that has ended. */
+/** The record of an opportunity that has ended. */
 export function pastRecord(
   past: PastOpportunity,
   names: VenueTable,
@@ -215,7 +215,7 @@ const stateRecord = ({ atMs, contracts, profit }: OpportunityState) => ({
   profit_usd: profit / MICROS,
 })
 
-/** An opportunity in examples of documents. */
+/** Example opportunity for documents. */
 export const EXAMPLE_OPPORTUNITY: Static<typeof OpportunitySchema> = {
   id: 'k3f9c2-17',
   kind: 'cross_venue',

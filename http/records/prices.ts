@@ -1,27 +1,27 @@
-// The Price record as JSON text. The present price is cut where its live figures go, so that the
-// rest can be kept (market-answer-cache.ts).
+// Writes the Price record as JSON text. The current price is split at its live values, so that the rest can be cached
+// (market-answer-cache.ts).
 
 import type { MarketView, PricePoint } from '../../actors/views.ts'
 import { MICROS } from '../../engine/units.ts'
 import { marketTexts, outcomePrice } from './render.ts'
 
-/** A present price, cut where `at_time` and `timestamp_ms` go. */
+/** A current price, split at `at_time` and `timestamp_ms`. */
 export interface PriceTemplate {
   readonly head: string
   readonly observedAtMs: number
   readonly tail: string
 }
 
-/** The market's present price, quoted for one of its outcomes. */
+/** The market's current price, quoted for one of its outcomes. */
 export function priceTemplate(view: MarketView, outcomeIndex = 0): PriceTemplate {
   const { price, observedAtMs, source } = view.price()
   const head = headText(view, outcomeIndex, outcomePrice(price, outcomeIndex))
   return { head, observedAtMs, tail: `,"source":"${source}"}` }
 }
 
-/** The record as of now. */
+/** The record at `nowMs`. */
 export function fillPrice({ head, observedAtMs, tail }: PriceTemplate, nowMs: number): string {
-  // Rounded up, so that the present price was never observed after its own `at_time`.
+  // Rounded up, so that the current price is never observed after its own `at_time`.
   const atSeconds = Math.ceil(nowMs / 1000)
   const shownMs = Math.min(observedAtMs, atSeconds * 1000)
   return `${head}${atSeconds},"timestamp_ms":${shownMs}${tail}`

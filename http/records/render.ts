@@ -1,6 +1,5 @@
-// What the owners show → our JSON. Books, trades and prices are written as text directly, because
-// they are the hot answers and the stream's messages as well.
-// Prices and sizes become numbers only here.
+// Converts views to JSON. Books, trades and prices are written as text directly: they are the most frequent answers and
+// stream messages. Prices and sizes are converted to numbers only here.
 
 import type { BookView, MarketView } from '../../actors/views.ts'
 import type {
@@ -24,18 +23,18 @@ import {
 } from '../../engine/units.ts'
 import { feesRecord } from './fees.ts'
 
-/** The price of an outcome: the first's own, any other's complement. */
+/** The price of an outcome: the first outcome's price, or its complement for any other. */
 export function outcomePrice(first: PriceMicros, outcomeIndex: number): PriceMicros {
   return outcomeIndex === 0 ? first : complement(first)
 }
 
-/** A book as quoted for the second outcome: sides change places, prices become complements. */
+/** A book as quoted for the second outcome: bids and asks are swapped, prices become complements. */
 export function invertedBook(book: BookView): BookView {
   const invert = (level: Level): Level => ({ price: complement(level.price), size: level.size })
   return { ...book, bids: book.asks.map(invert), asks: book.bids.map(invert) }
 }
 
-/** A list of levels as JSON text; `platform` is already quoted. */
+/** Levels as JSON text; `platform` is already quoted. */
 export function levelsText(
   levels: readonly Level[],
   platform: string,
@@ -52,19 +51,18 @@ export function levelsText(
   return `${text}]`
 }
 
-/** One level as JSON text. */
 export function levelText(price: number, size: number, platform: string): string {
   return `{"price":${unitText(price)},"size":${unitText(size)},"platform":${platform}}`
 }
 
-/** '' and '.001' to '.999': what stands behind the point of whole thousandths. */
+/** The fraction text of whole thousandths: '' and '.001' to '.999'. */
 const THOUSANDTHS = Array.from({ length: 1_000 }, (_, count) => String(count / 1_000).slice(1))
-/** Beyond it a double no longer has six digits behind its point. */
+/** Beyond this a double no longer has six fractional digits. */
 const EXACT_MICROS_MAX = 1e15
 
 /**
- * Millionths as the JSON number of their units, as `JSON.stringify(micros / 1e6)` writes it. Venues
- * quote in thousandths, for which two integers are written several times faster than a double.
+ * Micros as a JSON number of units, equal to `JSON.stringify(micros / 1e6)`. Venues quote in thousandths, for which
+ * writing two integers is several times faster than writing a double.
  */
 export function unitText(micros: number): string {
   const units = Math.floor(micros / MICROS)
@@ -74,23 +72,19 @@ export function unitText(micros: number): string {
   return isQuick ? units + fraction : String(micros / MICROS)
 }
 
-/** `"spread":…,"mid_price":…` of a bid and an ask; null where a side is empty. */
+/** `"spread":…,"mid_price":…` of a bid and an ask; null if a side is empty. */
 export function spreadText(bid: PriceMicros | null, ask: PriceMicros | null): string {
   if (bid === null || ask === null) return '"spread":null,"mid_price":null'
   return `"spread":${unitText(ask - bid)},"mid_price":${unitText(midPrice(bid, ask))}`
 }
 
-/** What a trade's record needs of its market, quoted once. */
+/** The market fields of a trade's record, quoted once. */
 export interface MarketTexts {
-  /** The unified id as JSON text. */
   readonly id: string
-  /** The platform as JSON text. */
   readonly platform: string
-  /** The outcomes' labels as JSON texts. */
   readonly labels: readonly string[]
 }
 
-/** The quoted texts of a market. */
 export function marketTexts(view: MarketView): MarketTexts {
   return {
     id: JSON.stringify(view.ref.id),
@@ -99,16 +93,14 @@ export function marketTexts(view: MarketView): MarketTexts {
   }
 }
 
-/** The unified Trade as JSON text. */
 export function tradeText(trade: Trade, market: MarketTexts): string {
   const outcome = market.labels[trade.outcomeIndex] ?? 'null'
   return `{${tradeFields(trade, market, outcome)},${takerFields(trade, outcome)}}`
 }
 
-/** A whale row as JSON text. */
 export function whaleText(whale: Whale, market: MarketTexts): string {
   const { question, slug, eventSlug, category, wallet, fills } = whale
-  // The label is the row's own: the market may be called otherwise by now.
+  // The label is the row's own: the market's label may have changed since.
   const outcome = JSON.stringify(whale.outcome)
   const rest = JSON.stringify({ question, slug, event_slug: eventSlug, category, wallet, fills })
   return `{${tradeFields(whale, market, outcome)},${rest.slice(1, -1)},${takerFields(whale, outcome)}}`
@@ -131,7 +123,10 @@ function takerFields(trade: Trade, outcome: string): string {
   return `"taker_outcome":${outcome},"taker_side":"${takerSide(trade)}","taker_price":${unitText(takerPrice(trade))}`
 }
 
-/** What the venue states of a market's result. A payout counts once the market is resolved: before, it may change. */
+/**
+ * The market's result as reported by the venue. A payout is included only once the market is resolved: before, it may
+ * change.
+ */
 export function resolutionFields({
   status,
   resolutionStatus,
@@ -144,7 +139,7 @@ export function resolutionFields({
   }
 }
 
-/** What happened to a market itself, and the market right after it, as an object for JSON (LifecycleSchema). */
+/** A market lifecycle event and the market right after it, as an object for JSON (LifecycleSchema). */
 export function lifecycleRecord({
   market,
   event,
@@ -167,7 +162,7 @@ export function lifecycleRecord({
   }
 }
 
-/** A kept book as JSON text, at most `depth` levels a side. */
+/** A stored book snapshot as JSON text, with at most `depth` levels per side. */
 export function snapshotText(
   snapshot: ReturnType<MarketView['snapshots']>[number],
   { id, platform, labels }: MarketTexts,
@@ -180,7 +175,7 @@ export function snapshotText(
   return `{"market_id":${id},"outcome":${labels[0] ?? '""'},${sides},${spread},"timestamp_ms":${timeMs},${depths}}`
 }
 
-/** A bar of `lengthMs` as JSON text; it is closed once its end is past. */
+/** A bar of `lengthMs` as JSON text. It is closed if its end is before `nowMs`. */
 export function candleText(bar: Bar, lengthMs: number, nowMs: number): string {
   const { startMs, open, high, low, close, usd, count } = bar
   const endMs = startMs + lengthMs
@@ -198,7 +193,7 @@ export function priceText(price: MarketPrice): string {
   )},"best_ask":${textOrNull(price.ask)},${spreadText(price.bid, price.ask)},"source":"${price.source}"}`
 }
 
-/** Printable ASCII without quote and backslash, as ids and hashes are: nothing to escape. */
+/** Printable ASCII without quote and backslash, such as ids and hashes: needs no escaping. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 function quoted(text: string | null): string {

@@ -1,12 +1,15 @@
-// Names that mean the same query parameter, so that users of related services need not rename theirs: one table for all
-// routes. A route answers to every name of a group of which it has one; a route may add names of its own (`aliases` of a
-// parameter's schema).
+// Query parameter names with the same meaning, so that users of related services need not rename theirs. One table
+// serves all routes. A route that has one name of a group accepts all names of it. A parameter's schema may add
+// `aliases`.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { HandleForm } from '../../engine/ids.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 
-/** A route with several names of a group has a parameter for each; the others of the group mean the one that stands first here. */
+/**
+ * If a route has several names of a group, each is a separate parameter. The other names of the group mean the one that
+ * comes first here.
+ */
 const GROUPS: readonly (readonly string[])[] = [
   ['condition_id', 'condition_ids'],
   ['cursor', 'pagination_key'],
@@ -32,7 +35,7 @@ const GROUP_OF: ReadonlyMap<string, readonly string[]> = new Map(
   GROUPS.flatMap((group) => group.map((name) => [name, group] as const)),
 )
 
-/** The same parameters with all names that each has in `aliases`; the name of one of them is no alias of another. */
+/** The same parameters with all their `aliases`. The name of a parameter is never an alias of another. */
 export function withAliases(
   properties: Readonly<Record<string, TSchema>>,
 ): Readonly<Record<string, TSchema>> {
@@ -47,7 +50,7 @@ export function withAliases(
   return Object.fromEntries(entries)
 }
 
-/** Names of a slug or event ticker with the name of its venue in them, such as `venue_a_slug`. */
+/** Parameter names of a slug or event ticker that include the venue's name, such as `venue_a_slug`. */
 export function venueAliases(names: VenueTable, form: HandleForm): string[] {
   const ending = form === 'slug' ? 'slug' : 'event_ticker'
   const venues = names.all.filter(({ handles }) => handles === form)

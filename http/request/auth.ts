@@ -1,32 +1,31 @@
-// Credentials of a request → its caller. Every route takes a key (`X-API-Key`, or `Authorization:
-// Bearer` as clients of other interfaces send theirs) or a login token (`Authorization: Bearer`); routes
-// about keys and the account take the login token only. A token in a cookie counts for the dashboard alone
-// (dashboard-request.ts).
+// Identifies the caller from a request's credentials. Every route accepts an API key (`X-API-Key` or `Authorization:
+// Bearer`) or a login token (`Authorization: Bearer`). Routes for keys and the account accept only the login token. A
+// token in a cookie is valid only for the dashboard (dashboard-request.ts).
 
 import type { AccountsView, Caller } from '../../actors/views.ts'
 import { isKeyLike } from '../../engine/accounts/account.ts'
 
-/** What a request carried; '' where it carried nothing. */
+/** Credentials in a request; '' if absent. */
 export interface Credentials {
   readonly key: string
   readonly authorization: string
 }
 
-/** The caller: by API key, by login token, or unknown. */
+/** The caller: identified by API key or login token, or unknown. */
 export interface Identity {
-  /** The account that the request counts against; null: its address counts. */
+  /** The account that the request counts against. Null: it counts against its address. */
   readonly caller: Caller | null
-  /** The caller was proven by a login token. */
+  /** The caller presented a login token. */
   readonly isTokenHolder: boolean
-  /** By the token in the dashboard's cookie: it has a budget of its own. */
+  /** The caller presented the token in the dashboard's cookie, which has a budget of its own. */
   readonly isDashboard: boolean
 }
 
 const ANONYMOUS: Identity = { caller: null, isTokenHolder: false, isDashboard: false }
 
 /**
- * The identity; `prefersToken`: look at the token even when the key is good. `cookieToken`, '' for none, counts where the
- * request has no other credential.
+ * Identifies the caller. `prefersToken`: check the token even if the key is valid. `cookieToken` ('' for none) is used
+ * if the request has no other credential.
  */
 export function identify(
   accounts: AccountsView,
@@ -53,7 +52,7 @@ function byCaller(caller: Caller | null, isTokenHolder: boolean): Identity {
   return caller === null ? ANONYMOUS : { caller, isTokenHolder, isDashboard: false }
 }
 
-/** The token of an `Authorization: Bearer` header; null when it has another form. */
+/** The token of an `Authorization: Bearer` header; null if the header has another form. */
 function bearerToken(authorization: string): string | null {
   const parts = /^bearer +([\x21-\x7e]+)$/i.exec(authorization)
   return parts?.[1] ?? null

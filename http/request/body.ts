@@ -1,12 +1,12 @@
-// Collects a request's body. uWebSockets.js has no limit of its own and neuters each chunk when the
-// callback returns, so every chunk is copied and the sum is bounded here.
+// Collects a request's body. uWebSockets.js has no limit of its own and detaches each chunk when the callback returns,
+// so every chunk is copied and the total is bounded here.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { bodyBytesMax } from '../../engine/limits.ts'
 
 /**
- * Resolves to the whole body, or 'tooLarge' as soon as it is beyond `bodyBytesMax`; the rest is
- * dropped. Never resolves when the peer goes away. Must be called before anything is awaited.
+ * Resolves to the complete body, or to 'tooLarge' as soon as it exceeds `bodyBytesMax`; the rest is dropped. Never
+ * resolves if the peer disconnects. Call it before the first await.
  */
 export function collectBody(res: HttpResponse): Promise<Uint8Array | 'tooLarge'> {
   return new Promise((resolve) => {

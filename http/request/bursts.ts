@@ -1,22 +1,20 @@
-// How many requests of one address are answered in one turn of the loop. All that came pipelined in a
-// segment, up to 512 KiB of it, is handled by the library in one turn, while all other connections wait;
-// and it does not say which connection a request came on. Clients that wait for their answers send one
-// request a connection and turn.
-// The turn's end is only looked for after some hundreds of requests: looking costs a turn that does not
-// sleep.
+// Limits the requests of one address per event-loop tick. The library handles a pipelined segment of up to 512 KiB in
+// one tick, during which all other connections wait, and it does not report the connection of a request. Clients that
+// wait for each answer send one request per connection and tick. The end of a tick is detected by `setImmediate`, which
+// keeps the loop from sleeping for a tick, so it is used only after some hundreds of requests.
 
 import type { Clock } from '../../engine/clock.ts'
 import { addressRequestsPerTickMax, refusedRequestsPerSecondMax } from '../../engine/limits.ts'
 
-/** Requests since the last look that need none: fewer than a turn may have of one address. */
+/** Requests before a tick is watched: fewer than the limit per address and tick. */
 const UNWATCHED_COUNT = addressRequestsPerTickMax / 2
 
 export class Bursts {
-  /** Of this turn while it is watched; before that, of all turns since the last that was. */
+  /** Requests of this tick while it is watched; otherwise of all ticks since the last watched one. */
   #count = 0
   readonly #ofAddress = new Map<string, number>()
 
-  /** Whether the next request may be answered; `readAddress` is only called in a busy turn. */
+  /** Whether the next request may be answered. `readAddress` is called only in a busy tick. */
   admits(readAddress: () => string): boolean {
     this.#count += 1
     if (this.#count <= UNWATCHED_COUNT) return true
@@ -33,10 +31,13 @@ export class Bursts {
   }
 }
 
-/** Accounts and addresses whose refusals of this second are counted; more are not. */
+/** Maximum accounts and addresses whose refusals of this second are counted. */
 const REFUSED_MAX = 10_000
 
-/** Requests beyond the quotas of accounts and addresses. So many a second are answered; a flood of them ends its connections. */
+/**
+ * Counts requests beyond the quotas of accounts and addresses. A limited number per second is answered; further ones
+ * end their connections.
+ */
 export class Refusals {
   readonly #clock: Clock
   #secondStartMs = Number.NEGATIVE_INFINITY
@@ -46,7 +47,7 @@ export class Refusals {
     this.#clock = clock
   }
 
-  /** Whether one more request of this account or address may be answered with its refusal. */
+  /** Whether one more request of this account or address may be answered with a refusal. */
   admits(name: string): boolean {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#secondStartMs >= 1_000) {

@@ -1,8 +1,8 @@
-// In which coding an answer is sent: brotli or gzip for files, gzip for long JSON, as the request admits
-// (RFC 9110, 12.5.3). zlib's own threads do the work. A file is coded when it is first asked for so, and
-// kept; until then it is sent as it is to whoever has waited for a while, since on a busy machine the
-// request would time out; JSON each time, a few at once, and beyond those it is sent as it is. What belongs to an account is
-// never coded: its length would give away secrets beside text that another person chose.
+// Compresses answers: brotli or gzip for files, gzip for long JSON, by `Accept-Encoding` (RFC 9110, 12.5.3). zlib's
+// threads do the work. A file is compressed on first request and cached. A request that has waited too long for it gets
+// the file uncompressed, since on a busy machine it would time out. JSON is compressed per answer, a few at once;
+// further ones are sent uncompressed. Account data is never compressed: next to text that another person chose, its
+// length would reveal secrets (BREACH).
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -14,24 +14,25 @@ export type Coding = 'br' | 'gzip' | 'identity'
 
 const FILE_CODINGS: readonly Coding[] = ['br', 'gzip']
 const JSON_CODINGS: readonly Coding[] = ['gzip']
-/** Files that are shorter gain nothing. */
+/** Compression does not reduce shorter files. */
 const FILE_BYTES_MIN = 1_024
-/** A request waits for a file's coding for so long, milliseconds: well within its deadline. */
+/** Longest wait of a request for a file's compression, milliseconds; well within its deadline. */
 const CODING_WAIT_MS = 1_000
 
 const gzipped = promisify(gzip)
 const brotlied = promisify(brotliCompress)
 
 /**
- * The coding that the header likes best of those offered, which are in our order, or `identity`. Without a weight a
- * coding has 1; what the header does not name is only acceptable by `*`, and identity always, unless it has 0.
+ * The coding with the highest weight in the header, among `offered` (in our order of preference) or `identity`. A
+ * coding without a weight has 1. A coding that is not named is acceptable only by `*`. Identity is always acceptable
+ * unless its weight is 0.
  */
 export function preferred(acceptEncoding: string, offered: readonly Coding[]): Coding {
   if (acceptEncoding === '') return 'identity'
   const weights = weightsOf(acceptEncoding)
   const any = weights.get('*')
   let best: Coding = 'identity'
-  // Not named, it comes after everything that is wanted at all.
+  // If identity is not named, it ranks after every acceptable coding.
   let most = weights.get('identity') ?? any ?? 0
   for (const coding of offered) {
     const weight = weights.get(coding) ?? any ?? 0
@@ -44,7 +45,7 @@ export function preferred(acceptEncoding: string, offered: readonly Coding[]): C
 
 const MEMBER = /^([!#$%&'*+.^`|~\w-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
 
-/** Members that are none are ignored; of a coding named twice the last counts. */
+/** Ignores invalid members. If a coding is named twice, the last one counts. */
 function weightsOf(acceptEncoding: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const member of acceptEncoding.split(',')) {
@@ -56,9 +57,9 @@ function weightsOf(acceptEncoding: string): ReadonlyMap<string, number> {
   return weights
 }
 
-/** Codes the answers of a server. */
+/** Compresses the answers of a server. */
 export class Codings {
-  /** Each file by its bytes; a promise while it is being coded. */
+  /** Compressed forms by the file's bytes; a promise while compression runs. */
   readonly #files = new WeakMap<Uint8Array, Map<Coding, Uint8Array | Promise<Uint8Array>>>()
   readonly #clock: Clock
   readonly #runningMax: number
@@ -69,7 +70,7 @@ export class Codings {
     this.#runningMax = runningMax
   }
 
-  /** An answer that `isCodable`, in the coding that the client likes best. */
+  /** Requires an answer that `isCodable`. Returns it in the coding that the client prefers. */
   coded(answer: Answer, acceptEncoding: string): Answer | Promise<Answer> {
     const { body, isFile = false } = answer
     if (body === null) return answer
@@ -109,7 +110,7 @@ export class Codings {
   async #zip(answer: Answer, body: string | Uint8Array): Promise<Answer> {
     try {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
-      // In one piece mostly: each further one is a way to the thread and back.
+      // Usually one chunk: each further chunk is another round trip to the thread.
       const chunkSize = Math.max(16_384, Math.ceil(bytes.length / 4))
       const coded = await gzipped(bytes, { level: 4, chunkSize })
       const { whenTaken, ...rest } = answer
@@ -121,14 +122,14 @@ export class Codings {
   }
 }
 
-/** Whether the answer may be sent in another coding than it is. */
+/** Whether the answer may be compressed. */
 export function isCodable({ status, body, contentType, isFile = false }: Answer): boolean {
   if (status !== 200 || body === null) return false
   if (isFile) return body.length >= FILE_BYTES_MIN
   return body.length > codedJsonBytesMin && contentType === JSON_TYPE
 }
 
-/** The best that takes a blink for the largest file; one more level takes eight times as long for 3 % less. */
+/** The best quality that is fast for the largest file; the next level takes eight times as long for 3 % less. */
 function brotli(bytes: Uint8Array): Promise<Uint8Array> {
   return brotlied(bytes, {
     params: {

@@ -1,21 +1,22 @@
-// How many connections are open. File descriptors beyond the bound are for venues, webhooks and the databases: without any left
-// the library accepts in vain as fast as it can, and no webhook can be posted. While connections are crowded an address
-// may open so many in the time after which the library ends an idle one, and connections end with answers to strangers.
+// Bounds the number of open connections. The remaining file descriptors are for venues, webhooks and databases: without
+// free ones the library retries accept in a busy loop and no webhook can be sent. While connections are crowded, an
+// address may open a limited number per window, and answers to unknown callers end their connections. The window is the
+// time after which the library ends an idle connection.
 
 import type { Clock } from '../../engine/clock.ts'
 import { connectionsOfAddressMax, connectionsWindowMs } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 
-/** Of the file descriptors, for everything else: an eighth, and at least so many. */
+/** File descriptors reserved for everything else: this share, and at least a fixed number. */
 const RESERVE_SHARE = 1 / 8
 const RESERVE_MIN = 64
-/** Of the connections, how many are open when they count as crowded. */
+/** Share of open connections from which connections count as crowded. */
 const CROWDED_SHARE = 3 / 4
-/** Addresses whose connections of this window are counted; more share one count. */
+/** Maximum addresses counted per window; all others share one count. */
 const ADDRESSES_MAX = 10_000
 const OTHERS = 'others'
 
-/** Connections for a process that may have so many file descriptors. */
+/** Maximum connections of a process that may have `descriptorsMax` file descriptors. */
 export function connectionsMaxOf(descriptorsMax: number): number {
   if (descriptorsMax === Number.POSITIVE_INFINITY) return descriptorsMax
   const reserve = Math.max(RESERVE_MIN, Math.ceil(descriptorsMax * RESERVE_SHARE))
@@ -27,11 +28,11 @@ export class Connections {
   readonly #max: number
   readonly #refused: Count
   #openCount = 0
-  /** Connections that each address opened in the present window. */
+  /** Connections opened per address in the current window. */
   readonly #opened = new Map<string, number>()
   #windowStartMs = Number.NEGATIVE_INFINITY
 
-  /** `max`: connections open at once, streams included. */
+  /** `max`: maximum open connections, including streams. */
   constructor(parts: { clock: Clock; metrics: Metrics; max: number }) {
     this.#clock = parts.clock
     this.#max = parts.max
@@ -41,12 +42,11 @@ export class Connections {
     parts.metrics.gauge('http_connections', openHelp, () => this.#openCount)
   }
 
-  /** Few more may be opened. */
   get isCrowded(): boolean {
     return this.#openCount > this.#max * CROWDED_SHARE
   }
 
-  /** A connection began; false: end it. `address`: null for a proxy, which connects for many. */
+  /** Registers a new connection; false: close it. `address` is null for a proxy, which connects for many clients. */
   opened(address: string | null): boolean {
     this.#openCount += 1
     const isOver = address !== null && this.#count(address) > connectionsOfAddressMax
@@ -55,7 +55,7 @@ export class Connections {
     return isAdmitted
   }
 
-  /** One ended, also one that was not admitted. */
+  /** Registers a closed connection, including one that was not admitted. */
   closed(): void {
     this.#openCount -= 1
   }

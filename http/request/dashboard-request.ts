@@ -1,30 +1,29 @@
-// What makes a request one of the dashboard's: the header `X-Dashboard`, which only its own page can send, and that the page is ours.
-// The session's cookie counts for such requests alone. A page of another origin cannot send the header without a
-// preflight, which never allows it; where the browser says from where a request comes (Sec-Fetch-Site, Origin), it must
-// be from here. SameSite=Strict alone would let in other ports of this host, which are the same site.
+// Recognizes requests of the dashboard: they have the header `X-Dashboard` and come from our own page. The session
+// cookie is valid only for them. A page of another origin cannot send the header without a preflight, which is never
+// allowed. If the browser reports the origin (Sec-Fetch-Site, Origin), it must be ours. SameSite=Strict alone would
+// admit other ports of this host, which are the same site.
 
 import type { RequestHead } from './head.ts'
 import { LOOPBACK_HOST } from './peer-address.ts'
 
 const NAME = 'twinbook'
 
-/** A request of the dashboard's own page. */
 export interface DashboardRequest {
-  /** The token in its cookie; '' for none. */
+  /** The token in the session cookie; '' for none. */
   readonly token: string
-  /** The host that it names is this machine by address, or `localhost`. */
+  /** The `Host` is a loopback address or `localhost`. */
   readonly isLoopback: boolean
-  /** The `Set-Cookie` that keeps a token for so many seconds. */
+  /** The `Set-Cookie` value that stores a token for `seconds`. */
   setCookie(token: string, seconds: number): string
-  /** The `Set-Cookie` that forgets it. */
+  /** The `Set-Cookie` value that deletes the token. */
   clearCookie(): string
 }
 
-/** Null for every request that the dashboard's own page did not make. */
+/** Null unless the dashboard's own page sent the request. */
 export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   if (!head.isDashboard || !isSameOrigin(head)) return null
   const { host, cookie } = head
-  // Cookies are shared by the ports of a host: two services on one machine have a name each.
+  // Ports of a host share cookies, so two services on one machine need different cookie names.
   const plain = `${NAME}${/:(\d+)$/.exec(host)?.[1] ?? ''}`
   const bound = `__Host-${plain}`
   const isSecure = isOverTls(head)
@@ -33,7 +32,7 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
     return isSecure ? `${bound}=${token}${terms}; Secure` : `${plain}=${token}${terms}`
   }
   return {
-    // Over TLS a plain cookie may have been set by a page without it.
+    // Over TLS, a plain cookie may have been set by a page without TLS.
     token: cookieValue(cookie, isSecure ? bound : plain),
     isLoopback: LOOPBACK_HOST.test(host),
     setCookie: written,
@@ -41,15 +40,15 @@ export function dashboardRequest(head: RequestHead): DashboardRequest | null {
   }
 }
 
-/** Whether the page came over TLS, which a proxy in front of us ends. */
+/** Whether the page was loaded over TLS, which a proxy in front of us terminates. */
 function isOverTls({ origin, forwardedProto, fetchSite, host }: RequestHead): boolean {
   if (origin !== '') return origin.startsWith('https://')
-  // Browsers send Sec-Fetch-Site to hosts over TLS, and without TLS to loopback alone.
+  // Browsers send Sec-Fetch-Site over TLS; without TLS they send it only to loopback hosts.
   return forwardedProto === 'https' || (fetchSite !== '' && !LOOPBACK_HOST.test(host))
 }
 
 function isSameOrigin({ fetchSite, origin, host }: RequestHead): boolean {
-  // No script can write it, and a proxy that sends another Host leaves it as it is.
+  // Scripts cannot set this header, and proxies that change Host do not change it.
   if (fetchSite !== '') return fetchSite === 'same-origin'
   return origin === '' || origin.replace(/^https?:\/\//, '').toLowerCase() === host.toLowerCase()
 }

@@ -1,17 +1,16 @@
-// Names of what an answer says, and whether a request knows it already. All are weak (RFC 9110, 8.8.1): one
-// names the content, whatever coding it is sent in, and requests are compared weakly (13.1.2).
+// ETags of answers and their comparison with `If-None-Match`. All are weak (RFC 9110, 8.8.1): an ETag identifies the
+// content in any coding, and comparison is weak (13.1.2).
 
 import { createHash, type Hash } from 'node:crypto'
 
-/** 96 bits. */
+/** 96 bits in base64url. */
 const CHARACTERS = 16
 
-/** The name of finished text. */
 export function etagOf(text: string): string {
   return etagFrom(newHash().update(text))
 }
 
-/** A hash to be fed the body, and then to be named by `etagFrom`. */
+/** A hash to update with the body and to pass to `etagFrom`. */
 export function newHash(): Hash {
   return createHash('sha1')
 }
@@ -23,7 +22,7 @@ export function etagFrom(hash: Hash): string {
 
 const OPAQUE = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
-/** Whether an `If-None-Match` header names this; '' names nothing, `*` everything. */
+/** Whether an `If-None-Match` header matches the ETag. '' matches nothing, `*` matches everything. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false
   if (ifNoneMatch.trim() === '*') return true

@@ -1,21 +1,21 @@
-// Looking markets up: what every route of one market begins with, and what routes of several share.
+// Market lookup shared by routes.
 
 import type { CatalogView, MarketView } from '../../actors/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 
-/** The market of a unified id; throws MARKET_NOT_FOUND. */
+/** The market of a unified id. Throws MARKET_NOT_FOUND. */
 export function findMarket(catalog: CatalogView, id: string): MarketView {
   const view = catalog.find(id)
   if (view === null) throw new EngineError('MARKET_NOT_FOUND', 'no such market')
   return view
 }
 
-/** A market that was looked up, as a list of markets. */
+/** The result of a market lookup as a list of zero or one markets. */
 export function listOf(view: MarketView | null): readonly MarketView[] {
   return view === null ? [] : [view]
 }
 
-/** Which outcome `outcome=` means: a label, or yes/no for the first two. Throws BAD_REQUEST. */
+/** Index of the outcome that `outcome=` names: a label, or yes/no for the first two. Throws BAD_REQUEST. */
 export function outcomeIndexOf(view: MarketView, wanted: string | undefined): number {
   if (wanted === undefined) return 0
   const lower = wanted.trim().toLowerCase()

@@ -1,5 +1,5 @@
-// In a cluster: which routes a gateway answers from its mirror (hot), and how the others go to the engine whole and come back
-// (cold). The engine identifies, counts and refuses what is forwarded, so that a request is counted once.
+// Cluster forwarding: which routes a gateway answers from its mirror, and how all others are forwarded to the engine.
+// The engine authenticates, counts and rejects forwarded requests, so that a request is counted once.
 
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'
@@ -8,15 +8,15 @@ import { issuerOf } from './cursor.ts'
 import type { Answer } from './reply.ts'
 import type { Route } from './route.ts'
 
-/** A request as its client sent it. */
+/** A request as received from its client. */
 export interface ForwardedRequest {
   readonly method: string
-  /** With its query. */
+  /** Includes the query string. */
   readonly path: string
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** The gateway whose list it continues; null: it is the engine's to answer. */
+  /** The gateway that issued the request's list cursor; null: the engine answers. */
   readonly gateway: string | null
 }
 
@@ -27,12 +27,12 @@ export interface ForwardedAnswer {
   readonly body: Uint8Array
 }
 
-/** Has the engine or another gateway answer; rejects when it does not in time. */
+/** Forwards a request to the engine or another gateway. Rejects if no answer arrives in time. */
 export type Forward = (request: ForwardedRequest) => Promise<ForwardedAnswer>
 
 /**
- * The routes under /v1 that a mirror answers, each with the queries that it does; all others are forwarded. What is not under
- * /v1 (documents, pages, health) is each process's own.
+ * Routes under /v1 that a mirror answers, with the queries that it accepts; all others are forwarded. Each process
+ * answers paths outside /v1 (documents, pages, health) itself.
  */
 const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/markets': 'any',
@@ -44,17 +44,17 @@ const LOCAL_ROUTES: Readonly<Record<string, RegExp | 'any'>> = {
   'GET /v1/stats': 'any',
   'GET /v1/events': 'any',
   'GET /v1/events/{slug}': 'any',
-  // A past second is the engine's.
+  // Past prices are served by the engine.
   'GET /v1/markets/{market_id}/price': /^(outcome=[^&]*)?$/,
   'GET /v1/prices': 'any',
-  // The engine may have to read a book over REST first.
+  // The engine may have to fetch a book over REST first.
   'GET /v1/markets/{market_id}/orderbook': /^(?!.*consolidated)/,
   'GET /v1/orderbooks': 'any',
   'GET /v1/ws': 'any',
   'POST /v1/ws/ticket': 'any',
 }
 
-/** Who answers a request instead of the gateway that got it; `gateway` null: the engine. Null: it answers itself. */
+/** The target of a request: a gateway, or the engine if `gateway` is null. Null: this process answers itself. */
 export function forwardTarget(
   { method, pattern }: Pick<Route, 'method' | 'pattern'>,
   query: string | undefined,
@@ -68,7 +68,7 @@ export function forwardTarget(
   return issuer === null || issuer === self ? null : { gateway: issuer }
 }
 
-/** Of one connection alone, or written anew on the way. */
+/** Hop-by-hop headers, and headers that are rewritten when forwarding. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -85,13 +85,13 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-for',
 ])
 
-/** The headers to forward; `address`: what the request counts against. */
+/** The headers to forward. `address`: the address that the request counts against. */
 export function forwardedHeaders(req: HttpRequest, address: string): Record<string, string> {
   const headers: Record<string, string> = {}
   req.forEach((name, value) => {
     if (NOT_FORWARDED.has(name)) return
     const before = headers[name]
-    // Of a repeated credential the first line counts, as everywhere; of a cookie all are one list.
+    // The first line of a repeated credential is used, as everywhere; lines of a cookie are joined.
     if (before === undefined) headers[name] = value
     else if (name === 'cookie') headers[name] = `${before}; ${value}`
   })
@@ -99,7 +99,7 @@ export function forwardedHeaders(req: HttpRequest, address: string): Record<stri
   return headers
 }
 
-/** Written by the gateway for every answer, its own or not. */
+/** The gateway writes these for every answer, forwarded or not. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -122,7 +122,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'access-control-expose-headers',
 ])
 
-/** What the engine answered, and the quota that it took it from. */
+/** The engine's answer and the quota that it counted against. */
 export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
   readonly answer: Answer
   readonly quota: Quota
@@ -149,15 +149,15 @@ export function forwardedAnswer({ status, headers, body }: ForwardedAnswer): {
   }
 }
 
-/** As the engine writes it: `x-data-start` is `X-Data-Start`. */
+/** The header name as the engine writes it: `x-data-start` becomes `X-Data-Start`. */
 function headerName(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase())
 }
 
-/** Seconds after which a client may ask again when the engine did not answer. */
+/** `Retry-After` in seconds if the engine did not answer. */
 const RETRY_SECONDS = 2
 
-/** The refusal of a request that nobody answered. */
+/** The error for a request that no process answered. */
 export function unanswered(cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause
   const options = { cause, retryAfterSeconds: RETRY_SECONDS }

@@ -1,7 +1,7 @@
-// The life of a request, in order: route, credential, quota, validation, handler, reply or, until it comes, abort guard.
-// This one wrapper makes every HTTP handler: in uWebSockets.js a handler that throws, or ends without an
-// answer or an abort handler, aborts the process, a rejected promise leaves the socket open for ever, and a response
-// touched after its abort throws (README.md).
+// Handles a request from start to end: route, credentials, quota, validation, handler, reply. An abort guard covers the
+// time until the reply. All HTTP handlers run in this wrapper because of uWebSockets.js (README.md): a handler that
+// throws, or returns without an answer or abort handler, aborts the process; a rejected promise leaves the socket open
+// forever; access to a response after its abort throws.
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AccountsView, Caller, Quota } from '../../actors/views.ts'
@@ -44,7 +44,6 @@ import type { Access, RequestFacts, Route } from './route.ts'
 import type { Match, Router } from './router.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
-/** What the wrapper needs of the house. */
 interface HandlerParts {
   readonly router: Router
   readonly accounts: AccountsView
@@ -53,18 +52,17 @@ interface HandlerParts {
   readonly metrics: Metrics
   readonly corsOrigins: readonly string[]
   readonly peers: PeerAddresses
-  /** Read anew for every request; one for the whole server. */
+  /** One instance per server, overwritten for every request. */
   readonly head: RequestHead
   readonly unsent: UnsentAnswers
-  /** While they are crowded, answers without a known caller, and refusals for too many requests, end their connections. */
+  /** While crowded, answers to unknown callers and 429 answers close their connections. */
   readonly connections?: { readonly isCrowded: boolean }
-  /** Has the engine answer what this process cannot; null: this process answers all. */
+  /** Forwards requests that this process cannot answer; null: this process answers all. */
   readonly forward?: Forward | null
-  /** Names this process in every answer; null: answers name none. */
+  /** Name of this process in every answer; null: no name. */
   readonly servedBy?: string | null
 }
 
-/** All HTTP requests of a server. */
 export class RequestHandler {
   readonly parts: HandlerParts
   readonly samples = new LogSampler()
@@ -74,11 +72,11 @@ export class RequestHandler {
   readonly codings: Codings
   readonly queries = new QueryCache()
   readonly #answered = new Map<number, Count>()
-  /** Requests without an answer yet. */
+  /** Requests not answered yet. */
   inFlightCount = 0
-  /** Answers end their connections, so that no later request runs into a closed one. */
+  /** Answers close their connections, so that no later request meets a closed one. */
   isDraining = false
-  /** When the last answer was given; some connection may be kept alive for 11 s more. */
+  /** Time of the last answer. Its connection may be kept alive for another 11 s. */
   answeredAtMs: number = Number.NEGATIVE_INFINITY
 
   constructor(parts: HandlerParts) {
@@ -93,7 +91,7 @@ export class RequestHandler {
     )
   }
 
-  /** For `app.any`: never throws. */
+  /** Handler for `app.any`. Never throws. */
   readonly handle = (res: HttpResponse, req: HttpRequest): void => {
     if (!this.#bursts.admits(() => this.#addressOf(res, req))) {
       res.close()
@@ -116,7 +114,7 @@ export class RequestHandler {
     return peers.of(res, head)
   }
 
-  /** Runs what comes after a wait, and counts how long it held the loop. */
+  /** Runs work that follows an await, and measures how long it blocks the event loop. */
   resume(work: () => void): void {
     if (this.#times.isInTick) return work()
     this.#times.begin()
@@ -127,7 +125,6 @@ export class RequestHandler {
     }
   }
 
-  /** Counts an answer by status. */
   countAnswer(status: number): void {
     let count = this.#answered.get(status)
     if (count === undefined) {
@@ -146,19 +143,18 @@ export function allowedOrigin(corsOrigins: readonly string[], origin: string): s
   return origin !== '' && corsOrigins.includes(origin) ? origin : null
 }
 
-/** Whether the address is needed: of a known caller that only reads, it is not. */
+/** Whether the address is needed. A known caller that only reads needs none. */
 function needsAddress(match: Match, { caller }: Identity, { fault }: RequestHead): boolean {
   if (caller === null || match.kind !== 'route' || fault !== null) return true
   return match.route.access === 'public' || !match.route.isCounted
 }
 
-/** One request and its response. */
 class Exchange {
   readonly #handler: RequestHandler
   readonly #res: HttpResponse
-  /** The library's, gone with its call of the handler. */
+  /** The library's request; invalid after its call of the handler. */
   #req: HttpRequest | null = null
-  /** Answered or aborted: the response may not be touched any more. */
+  /** Answered or aborted: the response must not be accessed any more. */
   #isOver = false
   #isInHandler = true
   #isHead = false
@@ -166,20 +162,20 @@ class Exchange {
   #isBodiless = false
   #isPrivate = false
   #varies = false
-  /** Of a request that is not answered at once: its head is gone then. */
+  /** Copied for requests that are not answered synchronously: their head is overwritten. */
   acceptEncoding = ''
   ifNoneMatch = ''
   #closes = false
   #isKnown = false
-  /** The address that a request without a caller counts against; read only where it is needed. */
+  /** The address that a request without a caller counts against; read only if needed. */
   address = ''
   #account: AccountId | null = null
-  /** Asked from this machine; read with the address. */
+  /** Sent from this machine; set together with the address. */
   isLocal = false
   dashboard: DashboardRequest | null = null
   #allowedOrigin: string | null = null
   #quota: Quota | null = null
-  /** Its budget is looked at when it is answered, since its owner takes from it. */
+  /** Its quota is read when it is answered, because the account actor deducts from it. */
   #isSignIn = false
   #path = ''
   #stopDeadline: StopTimer | null = null
@@ -192,7 +188,10 @@ class Exchange {
     handler.inFlightCount += 1
   }
 
-  /** The library's call ends: a request that was not answered in it needs a guard, or the library aborts the process. */
+  /**
+   * Called at the end of the library's handler call. An unanswered request needs an abort handler, or the library
+   * aborts the process.
+   */
   leaveHandler(): void {
     this.#isInHandler = false
     this.#req = null
@@ -203,7 +202,7 @@ class Exchange {
     this.#res.onAborted(() => this.#finish())
   }
 
-  /** Reads all that is needed of `req`, which is gone after the first await. */
+  /** Reads everything needed from `req`, which is invalid after the first await. */
   begin(req: HttpRequest): void {
     const { router, accounts, corsOrigins, peers, head } = this.#handler.parts
     const method = req.getCaseSensitiveMethod()
@@ -263,7 +262,7 @@ class Exchange {
         return this.answer(failure('BODY_TOO_LARGE', `a body may have ${bodyBytesMax} bytes`))
       }
       this.#handler.resume(() => {
-        // A head and its body may be seconds apart: what the head named may have been revoked since.
+        // The body may arrive seconds after the head: the credential may have been revoked meanwhile.
         if (this.#isStillGood(match, identity)) {
           this.#settle(this.#run(match, queryText, identity, bytes))
         } else this.answer(failure('UNAUTHORIZED', 'missing or invalid credential'))
@@ -273,7 +272,7 @@ class Exchange {
     }
   }
 
-  /** Has the engine answer. It identifies the caller and counts the request. */
+  /** Forwards the request to the engine, which identifies the caller and counts the request. */
   async #forward(
     forward: Forward,
     head: Omit<Parameters<Forward>[0], 'body'>,
@@ -301,7 +300,7 @@ class Exchange {
     return this.#handler.parts.accounts.isValid(caller)
   }
 
-  /** The work behind the body has a deadline of its own. */
+  /** Work after the body has a deadline of its own. */
   async #read(body: Promise<Uint8Array | 'tooLarge'>): Promise<Uint8Array | 'tooLarge'> {
     this.#awaitsBody = true
     const bytes = await body
@@ -313,24 +312,25 @@ class Exchange {
   }
 
   /**
-   * Refuses a request that others may read differently: what follows it on the connection may be another client's, so the
-   * connection ends. Answered in this turn, the library would still call us for what came in one piece with it; behind an
-   * answer that is pending it closes the connection instead. Counts against the address: the credential may be another client's.
+   * Rejects a request that another reader may parse differently (request smuggling). The following bytes may belong to
+   * another client, so the connection is closed. If we answered in this tick, the library would still dispatch the rest
+   * of the segment; while an answer is pending it closes the connection instead. Counts against the address, because
+   * the credential may be another client's.
    */
   #refuse(fault: string): void {
     this.#closes = true
     const quota = this.#handler.parts.accounts.takeAddressRequest(this.address)
     this.#quota = quota
     setImmediate(() => {
-      // Behind an answer without a body the library would read on, whatever the answer says.
+      // After an answer without a body the library would continue to read, despite `Connection: close`.
       if (this.#isHead) this.#cut()
       else this.answer(quota.isAllowed ? failure('BAD_REQUEST', fault) : tooMany(quota))
     })
   }
 
   /**
-   * Takes the request from its quota and answers what needs no handler, in the order of
-   * README.md: the address's 429, 404 and 405, 401, 403, the account's 429.
+   * Counts the request against its quota and answers what needs no handler, in the order of README.md: the address's
+   * 429, 404 and 405, 401, 403, the account's 429.
    */
   #admit(match: Match, identity: Identity): Answer | null {
     const { accounts } = this.#handler.parts
@@ -361,13 +361,13 @@ class Exchange {
     return quota.isAllowed ? null : tooMany(quota)
   }
 
-  /** Refused as one too many, like many others of its account or address in this second. */
+  /** Whether its account or address has had too many refusals in this second. */
   #isFlood({ caller }: Identity): boolean {
     if (this.#quota?.isAllowed !== false) return false
     return !this.#handler.refusals.admits(caller?.accountId ?? this.address)
   }
 
-  /** Takes the request from the budget that it belongs to. */
+  /** Counts the request against its quota. */
   #take(match: Match, { caller, isTokenHolder, isDashboard }: Identity): Quota {
     const { accounts } = this.#handler.parts
     if (caller === null) return accounts.takeAddressRequest(this.address)
@@ -395,7 +395,7 @@ class Exchange {
     )
   }
 
-  /** Answers once; does nothing when the peer has gone or was answered. */
+  /** Answers once. No effect if the peer has disconnected or was answered. */
   answer(given: Answer): void {
     if (this.#isOver) return
     const negotiated = this.#negotiate(given)
@@ -439,7 +439,7 @@ class Exchange {
     return connections?.isCrowded === true && (!this.#isKnown || status === 429)
   }
 
-  /** The answer in the coding that the client accepts, or that it has it already. */
+  /** The answer in the coding that the client prefers, or 304 if the client has it already. */
   #negotiate(given: Answer): Answer | Promise<Answer> {
     const { etag, status } = given
     this.#varies = !this.#isPrivate && isCodable(given)
@@ -452,8 +452,9 @@ class Exchange {
   }
 
   /**
-   * Counts files, and answers to HEAD and OPTIONS, against the address's bytes: the library keeps what has no body in
-   * memory without telling whether the client reads. The answer, or what is said beyond the bound; null: nothing can be.
+   * Counts files, and answers to HEAD and OPTIONS, against the address's byte quota: the library buffers answers
+   * without a body and does not report whether the client reads them. Returns the answer, or the refusal beyond the
+   * quota; null: even a refusal exceeds it.
    */
   #countBytes(answer: Answer, nowSeconds: number): Answer | null {
     if (answer.isFile !== true && !this.#isBodiless) return answer
@@ -471,7 +472,7 @@ class Exchange {
     this.#res.close()
   }
 
-  /** An owner's refusal is answered as it says; anything else is our bug: 500, logged by sample. */
+  /** An EngineError is answered as it states. Any other error is a bug: 500, logged by sampling. */
   fail(error: unknown): void {
     try {
       if (error instanceof EngineError) return this.answer(refusal(error))
@@ -490,7 +491,7 @@ class Exchange {
     return this.#req.getHeader(name)
   }
 
-  /** Reads the address, which a request of a known caller needs only here. */
+  /** Reads the address, which requests of a known caller need only here. */
   requester(caller: Caller | null): Requester {
     if (this.address === '') {
       if (this.#req === null) throw new Error('the address is gone after the first await')
@@ -500,7 +501,7 @@ class Exchange {
     return caller === null ? [this.address] : [caller.accountId, this.address]
   }
 
-  /** Made only for handlers that use it: most answers are ready before a client could leave. */
+  /** Created only for handlers that use it: most answers are ready before a client could disconnect. */
   signal(): AbortSignal {
     this.#abort ??= new AbortController()
     if (this.#isOver) this.#abort.abort()
@@ -513,7 +514,7 @@ class Exchange {
       if (!this.#awaitsBody) {
         return this.fail(new EngineError('TIMED_OUT', 'the answer was not ready in time'))
       }
-      // The client's doing and not ours; what still comes of its body is not read.
+      // A client error. The rest of the body is not read.
       this.#closes = true
       this.answer(failure('BAD_REQUEST', 'the body did not arrive in time'))
     })
@@ -530,7 +531,7 @@ class Exchange {
 
 const NO_BODY = new Uint8Array(0)
 
-/** Its functions are made when they are asked for: a request that needs none costs none. */
+/** Functions are created on access, so that requests that use none allocate none. */
 class Facts implements RequestFacts {
   readonly caller: Caller | null
   readonly #exchange: Exchange
@@ -576,7 +577,7 @@ class Facts implements RequestFacts {
   }
 }
 
-/** Whether a token is looked for although the key is good: no key may spend what it manages with. */
+/** Whether to check the token even if the key is valid: a key must not spend the management quota. */
 function prefersToken(match: Match): boolean {
   return (
     match.kind === 'route' &&
@@ -599,7 +600,7 @@ function unauthorized(access: Access, identity: Identity): Answer | null {
   return failure('UNAUTHORIZED', 'missing or invalid API key')
 }
 
-/** The refusal of a used-up quota. */
+/** The 429 answer of an exhausted quota. */
 export function tooMany(quota: Quota): Answer {
   return failure('RATE_LIMITED', `at most ${quota.limit} requests a minute`)
 }

@@ -1,15 +1,14 @@
-// How long the handling of requests holds the loop in one piece: from a request's arrival to its
-// answer, or to its first wait; and again from there on, from the reading of a body or a token to
-// the next wait; and every turn in which a handler goes on with its work (`nextTurn`), until all that
-// follows from it is done. Not counted: what a handler does when another thread has answered.
+// Measures how long request handling blocks the event loop. A piece lasts from a request's arrival, or from the end of
+// reading a body or token, to the answer or first await. Each later tick in which a handler continues
+// (`yieldToEventLoop`) is another piece. Continuations after another thread's answer are not measured.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 
-/** By the clock, which a server's parts share: code that waits for a turn knows no more of it. */
+/** Keyed by the clock, which all parts of a server share: code that yields has access to nothing else. */
 const timesOf = new WeakMap<Clock, HandlerTimes>()
 
-/** Waits for the next turn of the loop; how long it is held then is counted. */
+/** Waits for the next event-loop tick, and measures how long that tick is blocked. */
 export function yieldToEventLoop(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => {
@@ -19,32 +18,29 @@ export function yieldToEventLoop(clock: Clock): Promise<void> {
   })
 }
 
-/** A piece that has lasted so long should end soon: half of what it may take. */
+/** A piece that has lasted this long should end soon: half of its limit. */
 const PIECE_MS = 5
 
-/**
- * When a slice of `sliceMs` that begins now should end: earlier when its piece has already taken
- * long, as by cutting a list first.
- */
+/** End of a slice of `sliceMs` that begins now. It is earlier if the current piece has already taken long. */
 export function sliceEndMs(clock: Clock, sliceMs: number): number {
   const endMs = clock.monotonicMs() + sliceMs
   const times = timesOf.get(clock)
   return times === undefined ? endMs : Math.min(endMs, times.beganMs + PIECE_MS)
 }
 
-/** The largest of a minute is known to ten seconds. */
+/** Resolution of the one-minute maximum. */
 const PART_MS = 10_000
 const PART_COUNT = 6
 
-/** Takes the times and shows them on /metrics. */
+/** Records the times and exports them to /metrics. */
 export class HandlerTimes {
   readonly #clock: Clock
   readonly #histogram: Durations
-  /** The largest of each of the last parts of a minute. */
+  /** Maximum of each of the last parts of a minute. */
   readonly #largest = new Float64Array(PART_COUNT)
   #part = 0
   #isInTick = false
-  /** When the present piece began, or the last one. */
+  /** Start of the current or last piece. */
   #beganMs = 0
 
   constructor({ clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics }) {
@@ -61,7 +57,6 @@ export class HandlerTimes {
     )
   }
 
-  /** A piece begins. */
   begin(): void {
     this.#beganMs = this.#clock.monotonicMs()
   }
@@ -70,7 +65,6 @@ export class HandlerTimes {
     return this.#beganMs
   }
 
-  /** The piece is over. */
   end(): void {
     const nowMs = this.#clock.monotonicMs()
     const elapsedMs = nowMs - this.#beganMs
@@ -80,16 +74,16 @@ export class HandlerTimes {
     if (elapsedMs > (this.#largest[slot] ?? 0)) this.#largest[slot] = elapsedMs
   }
 
-  /** Within a turn that is counted whole. */
+  /** Inside a tick that is measured as a whole. */
   get isInTick(): boolean {
     return this.#isInTick
   }
 
-  /** A piece begins that lasts until nothing is left to do in this turn of the loop. */
+  /** Starts a piece that ends when this event-loop tick has no work left. */
   beginTick(): void {
     this.begin()
     this.#isInTick = true
-    // Ticks come after the last of the microtasks, also of those that do not exist yet.
+    // `nextTick` callbacks run after all microtasks, including those queued later.
     const end = () => {
       this.#isInTick = false
       this.end()
@@ -97,7 +91,7 @@ export class HandlerTimes {
     queueMicrotask(() => process.nextTick(end))
   }
 
-  /** The largest of the last 50 to 60 seconds. */
+  /** Maximum of the last 50 to 60 seconds. */
   largestMs(): number {
     this.#moveTo(this.#clock.monotonicMs())
     return Math.max(...this.#largest)

@@ -1,10 +1,10 @@
-// A request's headers, read in one walk: the library gives a name's first line only, and each look-up by name is a
-// walk of its own. What two readers could take for different requests (request smuggling) is named as a fault here.
+// Reads all request headers in one pass: the library returns only the first line of a name, and each lookup by name is
+// a pass of its own. A request that two readers could parse differently (request smuggling) is reported as a fault.
 
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Credentials } from './auth.ts'
 
-/** Headers without `forwarded` in their name by which a proxy says that it passes on another's request. */
+/** Headers that mark a proxied request and do not contain `forwarded`. */
 const PROXY_HEADERS: ReadonlySet<string> = new Set([
   'cdn-loop',
   'cf-connecting-ip',
@@ -19,44 +19,44 @@ const PROXY_HEADERS: ReadonlySet<string> = new Set([
   'x-real-ip',
 ])
 
-/** A name or address, and a port: nothing in which two readers could see two hosts. */
+/** A name or address and an optional port, which every reader parses as the same host. */
 const HOST = /^(?:[\w.~%!$&'()*+;=-]*|\[[\w:.%]+\])(?::\d{0,5})?$/
 const LENGTH = /^\d{1,15}$/
 
-/** Of the request that was read last; made once and read into for every request. */
+/** The head of the most recent request. One instance is reused for every request. */
 export class RequestHead implements Credentials {
-  /** `X-API-Key`; '' for none, as with all others. Of a repeated header, the first line. */
+  /** `X-API-Key`. '' if absent, like all fields. If a header is repeated, the first line is used. */
   key = ''
   authorization = ''
   origin = ''
   host = ''
-  /** `Sec-Fetch-Site`, which a browser sends and no script can write. */
+  /** `Sec-Fetch-Site`. Browsers send it and scripts cannot set it. */
   fetchSite = ''
-  /** All lines of `Cookie` as the one list that they are. */
+  /** All lines of `Cookie`, joined. */
   cookie = ''
-  /** It has the header of the dashboard's own page (dashboard-request.ts). */
+  /** The header of the dashboard's own page is present (dashboard-request.ts). */
   isDashboard = false
-  /** All lines of `Accept-Encoding` as the one list that they are. */
+  /** All lines of `Accept-Encoding`, joined. */
   acceptEncoding = ''
-  /** All lines of `If-None-Match` as the one list that they are. */
+  /** All lines of `If-None-Match`, joined. */
   ifNoneMatch = ''
-  /** All lines of `X-Forwarded-For` as the one list that they are. */
+  /** All lines of `X-Forwarded-For`, joined. */
   forwardedFor = ''
   /** `X-Forwarded-Proto` in lower case. */
   forwardedProto = ''
-  /** Some proxy passed the request on, trusted or not. */
+  /** The request passed through a proxy, trusted or not. */
   isForwarded = false
-  /** A body of more than no bytes is announced. */
+  /** A body of at least one byte is announced. */
   hasBody = false
-  /** Why the request must be refused and its connection closed; null: nothing is wrong. */
+  /** Why the request must be rejected and its connection closed; null: valid. */
   fault: string | null = null
   #hosts = 0
   #lengths = 0
   #codings = 0
-  /** Nearly all requests name the same host, whose form is judged once. */
+  /** The last valid host: nearly all requests have the same one, so it is validated once. */
   #validHost = ''
 
-  /** Reads all headers; `req` is not kept. */
+  /** Reads all headers. Does not retain `req`. */
   read(req: HttpRequest): void {
     this.key = ''
     this.authorization = ''
@@ -81,7 +81,7 @@ export class RequestHead implements Credentials {
     }
   }
 
-  /** One line; the library gives names in lower case. */
+  /** Called once per header line; the library passes names in lower case. */
   readonly #take = (name: string, value: string): void => {
     switch (name) {
       case 'host':
@@ -145,5 +145,4 @@ export class RequestHead implements Credentials {
   }
 }
 
-/** Lines of one list. */
 const joined = (list: string, line: string): string => (list === '' ? line : `${list},${line}`)

@@ -1,15 +1,15 @@
-// Which address a request counts against: the peer's, or behind a proxy that the operator trusts the
-// one that it forwards for (TRUSTED_PROXIES; any client can write the header otherwise). One host may
-// write an IPv6 address in many ways and has a whole /64 of them, so a /64 counts as one.
+// Determines the address that a request counts against: the peer's, or the forwarded one behind a proxy that the
+// operator trusts (TRUSTED_PROXIES). Any client can write the header otherwise. A host may have a whole IPv6 /64, so a
+// /64 counts as one address.
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkOf } from '../../engine/networks.ts'
 import type { RequestHead } from './head.ts'
 
-/** Names of this machine that no name server answers for, with or without a port. */
+/** Names of this machine that DNS does not resolve, with or without a port. */
 export const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
-/** More hops than any honest chain has are not read. */
+/** Maximum hops read; longer than any legitimate chain. */
 const HOPS_MAX = 32
 /** Sixteen-bit groups of an IPv6 address. */
 const GROUPS = 8
@@ -18,7 +18,7 @@ export class PeerAddresses {
   readonly #trusted = new BlockList()
   readonly #hasTrusted: boolean
 
-  /** `trusted`: addresses, or subnets as `10.0.0.0/8`; checked by the configuration. */
+  /** `trusted`: addresses, or subnets such as `10.0.0.0/8`; validated by the configuration. */
   constructor(trusted: readonly string[]) {
     this.#hasTrusted = trusted.length > 0
     for (const entry of trusted) {
@@ -29,22 +29,22 @@ export class PeerAddresses {
     }
   }
 
-  /** An IPv4 address, or the /64 of an IPv6 one. To be read before anything is awaited. */
+  /** An IPv4 address, or the /64 of an IPv6 address. Call it before the first await. */
   of(res: HttpResponse, head: RequestHead): string {
     const peer = peerOf(res)
     const isProxied = this.#hasTrusted && this.#isTrusted(peer)
     return networkOf(isProxied ? this.#forwardedFor(peer, head.forwardedFor) : peer)
   }
 
-  /** The address that a new connection counts for; null for a trusted proxy, and for a peer without an address. */
+  /** The address that a new connection counts against; null for a trusted proxy and for a peer without an address. */
   ofConnection(res: HttpResponse): string | null {
     const peer = peerOf(res)
     return peer === '' || this.#isTrusted(peer) ? null : networkOf(peer)
   }
 
   /**
-   * Asked from this machine, and not by a proxy for another client, trusted or not. It may still be a web page whose domain
-   * name was made to lead here (DNS rebinding): only `Host` shows that.
+   * Sent from this machine, and not through a proxy for another client. The client may still be a web page whose domain
+   * resolves to this machine (DNS rebinding): only `Host` shows that.
    */
   isLocal(res: HttpResponse, head: RequestHead): boolean {
     if (head.isForwarded || res.getProxiedRemoteAddressAsText().byteLength > 0) return false
@@ -52,7 +52,7 @@ export class PeerAddresses {
     return peer.startsWith('127.') || peer === '0:0:0:0:0:0:0:1'
   }
 
-  /** The nearest hop that is no proxy of ours; what stands left of it any client may have written. */
+  /** The nearest hop that is not a trusted proxy. Any client may have written the entries to its left. */
   #forwardedFor(peer: string, list: string): string {
     let nearest = peer
     const hops = list.split(',').filter((hop) => hop.trim() !== '')
@@ -80,8 +80,8 @@ function peerOf(res: HttpResponse): string {
 }
 
 /**
- * An address in one form, however it was written: without brackets, port and zone, IPv4 mapped into IPv6 as IPv4, IPv6 as eight
- * groups without leading zeros (`2001:db8:0:0:0:0:0:1`). Null for what is no address.
+ * The canonical form of an address: no brackets, port or zone; IPv4-mapped IPv6 as IPv4; IPv6 as eight groups without
+ * leading zeros (`2001:db8:0:0:0:0:0:1`). Null if it is not an address.
  */
 export function normalized(text: string): string | null {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1]
@@ -97,7 +97,7 @@ export function normalized(text: string): string | null {
   return groups.map((group) => group.toString(16)).join(':')
 }
 
-/** The eight groups of a valid IPv6 address; `::` is as many zeros as are missing. */
+/** The eight groups of a valid IPv6 address; `::` expands to the missing zeros. */
 function groupsOf(address: string): readonly number[] {
   const [left = '', right] = address.split('::')
   const before = written(left)
@@ -106,7 +106,7 @@ function groupsOf(address: string): readonly number[] {
   return [...before, ...zeros, ...after]
 }
 
-/** Groups as they stand; the last may be an IPv4 address, which is two. */
+/** The groups of a part; a trailing IPv4 address counts as two. */
 function written(part: string): readonly number[] {
   if (part === '') return []
   return part.split(':').flatMap((group) => {

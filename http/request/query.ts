@@ -1,21 +1,19 @@
-// The query string, read by us: uWebSockets.js decodes `%zz` to garbage and loses parameters behind
-// one without a value.
+// Parses query strings. uWebSockets.js decodes `%zz` to garbage and drops parameters after one without a value.
 
 import { queryBytesMax } from '../../engine/limits.ts'
 import { BoundedCache } from '../records/bounded-cache.ts'
 
-/** Decoded values by name, in the order given; a parameter without `=` has the value ''. */
+/** Decoded values by name, in request order. A parameter without `=` has the value ''. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>
 
-/** Of a request without a query. */
 const EMPTY_QUERY: RawQuery = new Map()
 const BOUNDS = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
-/** What a query weighs in memory, with the values read from it, for each of its characters. */
+/** Estimated bytes in memory per character of a query, including its parsed values. */
 const WEIGHT = 16
 
 /**
- * Null when percent-encoding or the UTF-8 within is malformed, or the text is beyond its bound.
- * Undefined, which the library gives for a URL without `?` whatever its types say, is empty.
+ * Null if percent-encoding or UTF-8 is malformed or the text is too long. Undefined is empty: the library returns it
+ * for a URL without `?`, whatever its types state.
  */
 export function parseQuery(text: string | undefined): RawQuery | null {
   if (text === undefined || text === '') return EMPTY_QUERY
@@ -34,13 +32,13 @@ export function parseQuery(text: string | undefined): RawQuery | null {
   return values
 }
 
-/** The queries that were read last, by their text: most requests ask what others asked before. */
+/** Caches the most recent queries by text: most requests repeat a query. */
 export class QueryCache {
   readonly #cache = new BoundedCache<string, { readonly raw: RawQuery; readonly bytes: number }>(
     BOUNDS,
   )
 
-  /** As `parseQuery`, and for the same text the same object while it is kept. */
+  /** Like `parseQuery`; returns the same object for the same text while it is cached. */
   read(text: string | undefined): RawQuery | null {
     if (text === undefined || text === '') return EMPTY_QUERY
     const cached = this.#cache.get(text)

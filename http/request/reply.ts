@@ -1,6 +1,5 @@
-// The only file that writes to an HTTP response. Every answer of ours leaves through `writeAnswer`:
-// status and headers in one piece, then the body, in one cork.
-// Header values are sanitised here, because uWebSockets.js writes CR and LF raw (response splitting).
+// Writes all HTTP responses. `writeAnswer` sends the status and headers in one piece, then the body, in one cork.
+// Header values are sanitized here, because uWebSockets.js writes CR and LF as they are (response splitting).
 
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Quota } from '../../actors/views.ts'
@@ -9,58 +8,58 @@ import { addressFileBytesPerMinute } from '../../engine/limits.ts'
 import { etagOf } from './etag.ts'
 import type { UnsentAnswers } from './unsent.ts'
 
-/** What a handler wants said. */
+/** The result of a handler. */
 export interface Answer {
   readonly status: number
-  /** Finished text, or its UTF-8; null for none (204). */
+  /** Text or UTF-8 bytes; null for none (204). */
   readonly body: string | Uint8Array | null
   readonly contentType: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** For 429 and 503: when to come back, in whole seconds; null: as the quota, or the code, says. */
+  /** `Retry-After` of 429 and 503, in whole seconds; null: derived from the quota or the code. */
   readonly retryAfterSeconds: number | null
-  /** Called once the body was taken over; never for an answer that found its client gone. */
+  /** Called once the body has been copied; never if the client has disconnected. */
   readonly whenTaken?: () => void
-  /** The body's name (etag.ts), by which it can be asked for again. */
+  /** ETag of the body (etag.ts). */
   readonly etag?: string
-  /** How caches may keep it; unless said, not at all, or with an etag its client alone, asking each time. */
+  /** `Cache-Control`. Default: no-store, or with an ETag private with revalidation. */
   readonly caching?: string
-  /** What the body is coded in; unless said, nothing. */
+  /** Coding of the body. Default: none. */
   readonly coding?: 'br' | 'gzip' | 'identity'
-  /** The body is bytes that never change, of a file that many answers give; it counts by its bytes. */
+  /** The body is the immutable bytes of a file that many answers share; it counts by its bytes. */
   readonly isFile?: boolean
 }
 
-/** What the wrapper adds to an answer. */
+/** Response properties that the wrapper adds to an answer. */
 interface Frame {
   readonly quota: Quota
   readonly nowSeconds: number
   /** The `Access-Control-Allow-Origin` value; null: none. */
   readonly allowedOrigin: string | null
   readonly isHead: boolean
-  /** Other clients may be sent the same answer in another coding. */
+  /** The answer varies by `Accept-Encoding`. */
   readonly varies: boolean
-  /** Close the connection afterwards (a body that we refused to read). */
+  /** Close the connection afterwards, for example after an unread body. */
   readonly closes: boolean
-  /** Written within the library's own call of the handler, where all is corked already. */
+  /** Written inside the library's handler call, where everything is corked already. */
   readonly isCorked: boolean
-  /** Takes over what the socket does not take at once. */
+  /** Takes over bytes that the socket does not accept at once. */
   readonly unsent: UnsentAnswers
-  /** The account or address that this counts against. */
+  /** The account or address that unsent bytes count against. */
   readonly holder: string
-  /** In a cluster: the name of the process that answers; unless given, it is not said. */
+  /** Name of the answering process in a cluster. Default: no name. */
   readonly servedBy?: string | null
 }
 
-/** Of every quota (actors/accounts/quotas.ts). */
+/** Window of every quota (actors/accounts/quotas.ts). */
 const WINDOW_SECONDS = 60
 export const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HEADERS: Answer['headers'] = []
 const EXPOSED =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Data-Start, X-Data-Complete, X-Data-Incomplete, X-Data-As-Of, X-Unknown-Parameters, ETag'
 
-/** Our side drops idle connections after about 11 s; telling clients less avoids the race. */
+/** The server closes idle connections after about 11 s. A shorter announced timeout avoids the race. */
 const FIXED_HEADERS = '\r\nX-Content-Type-Options: nosniff\r\nKeep-Alive: timeout=8'
-/** The origin itself follows. */
+/** The origin is appended. */
 const ORIGIN_HEADERS = `\r\nAccess-Control-Expose-Headers: ${EXPOSED}\r\nAccess-Control-Allow-Origin: `
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
@@ -83,19 +82,19 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 }
 
-/** An answer from a value that JSON can carry. */
+/** A JSON answer from a value. */
 export function json(value: unknown, status = 200): Answer {
   return jsonText(JSON.stringify(value), status)
 }
 
-/** An answer from finished JSON text. */
+/** A JSON answer from finished text. */
 export function jsonText(body: string, status = 200): Answer {
   return { status, body, contentType: JSON_TYPE, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
-/** The same with an ETag, so that a client that has it is answered by 304. */
+/** A JSON answer with an ETag, which allows 304. */
 export function namedJson(body: string, etag = etagOf(body)): Answer {
-  // Spread from `jsonText`, the object took a twentieth of a request's time.
+  // A literal instead of a spread of `jsonText`, which is slow here.
   return {
     status: 200,
     body,
@@ -106,7 +105,7 @@ export function namedJson(body: string, etag = etagOf(body)): Answer {
   }
 }
 
-/** An answer from finished JSON as UTF-8, of which a copy is taken before `whenTaken`. */
+/** A JSON answer from UTF-8 bytes, which are copied before `whenTaken` is called. */
 export function jsonBytes(body: Uint8Array, whenTaken: () => void, etag?: string): Answer {
   return {
     status: 200,
@@ -119,17 +118,15 @@ export function jsonBytes(body: Uint8Array, whenTaken: () => void, etag?: string
   }
 }
 
-/** An answer that is not JSON. */
 export function plainText(body: string, contentType: string): Answer {
   return { status: 200, body, contentType, headers: NO_HEADERS, retryAfterSeconds: null }
 }
 
-/** For the specification document. */
 export const fileRefusals = {
   429: `the address has had ${addressFileBytesPerMinute / 2 ** 20} MiB of files within a minute`,
 }
 
-/** A document, script or page: text that never changes while the service runs. */
+/** A document, script or page that does not change while the service runs. */
 export function file(text: string, contentType: string, caching: string): Answer {
   return {
     status: 200,
@@ -143,17 +140,17 @@ export function file(text: string, contentType: string, caching: string): Answer
   }
 }
 
-/** Never to change under its name. */
+/** For content that never changes under its URL. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** To be asked for each time: another version of the service may say something else. */
+/** For content that another version of the service may change. */
 export const REVALIDATED = 'no-cache'
 
-/** 304, for a client that has the answer already. */
+/** The 304 form of an answer. */
 export function notModified(answer: Answer): Answer {
   return { ...answer, status: 304, body: null }
 }
 
-/** 302 to an address, from that of the request; a client that does not follow reads where to go. */
+/** A 302 redirect, relative to the request's address. The body names the target for clients that do not follow. */
 export function redirect(address: string): Answer {
   const answer = plainText(`See ${address}\n`, 'text/plain; charset=utf-8')
   return withHeader({ ...answer, status: 302 }, 'Location', address)
@@ -164,45 +161,43 @@ export function nothing(headers: Answer['headers'] = NO_HEADERS): Answer {
   return { status: 204, body: null, contentType: '', headers, retryAfterSeconds: null }
 }
 
-/** `{"detail": …}` with the status of a code from the catalogue. */
+/** `{"detail": …}` with the status of the error code. */
 export function failure(code: ErrorCode, detail: string): Answer {
   return json({ detail }, errorCatalogue[code].status)
 }
 
-/** The answer to a refusal that an owner raised. */
+/** The answer to an EngineError. */
 export function refusal(error: EngineError): Answer {
   return retryAfter(json({ detail: error.detail }, error.status), error.retryAfterSeconds)
 }
 
-/** The same answer with a time to come back; null leaves it to the quota. */
+/** The same answer with a `Retry-After`; null derives it from the quota. */
 export function retryAfter(answer: Answer, seconds: number | null): Answer {
   return { ...answer, retryAfterSeconds: seconds }
 }
 
-/** The same answer with one more header. */
 export function withHeader(answer: Answer, name: string, value: string): Answer {
   return { ...answer, headers: [...answer.headers, [name, value]] }
 }
 
-/** Writes and ends a response that is neither aborted nor answered; the caller may not touch it any more. */
+/** Writes and ends a response that is neither aborted nor answered. The caller must not access it afterwards. */
 export function writeAnswer(res: HttpResponse, answer: Answer, frame: Frame): void {
   if (frame.isCorked) write(res, answer, frame)
   else res.cork(() => write(res, answer, frame))
-  // What the socket did not take has been copied.
+  // Bytes that the socket did not accept have been copied.
   answer.whenTaken?.()
 }
 
-/** Answers up to so many bytes that end their connection are copied by the library. */
+/** Answers up to this size that close their connection are copied by the library. */
 const CLOSING_BYTES_MAX = 65_536
 
 function write(res: HttpResponse, answer: Answer, frame: Frame): void {
-  // The library writes status and header values as they are, so the head goes in one call: nine of them were
-  // a tenth of what a request took.
+  // One call for the whole head: the library writes status and header values as they are, and separate calls are slow.
   res.writeStatus(headText(answer, frame))
   const { body } = answer
   if (body === null || frame.isHead) {
-    // The library is never given a length: with one (undefined too, in front of `closes`) it counts the
-    // answer as unfinished, and ends the connection at its next request without a word.
+    // Never pass a length to the library: with one (also undefined, before `closes`) it treats the answer as unfinished
+    // and closes the connection at its next request.
     if (frame.closes) res.writeHeader('Connection', 'close')
     if (body !== null) res.writeHeader('Content-Length', String(Buffer.byteLength(body)))
     res.endWithoutBody()
@@ -215,7 +210,7 @@ function write(res: HttpResponse, answer: Answer, frame: Frame): void {
     }
     res.writeHeader('Connection', 'close')
   }
-  // With 0 the library takes the chunk for all there is.
+  // With 0 the library treats the chunk as the complete body.
   const [, isOver] = res.tryEnd(body, 0)
   if (!isOver) holdRest(res, answer, body, frame)
 }
@@ -229,12 +224,12 @@ function holdRest(
   const sentCount = res.getWriteOffset()
   const full = typeof body === 'string' ? Buffer.from(body) : body
   const rest = full.subarray(sentCount)
-  // A text's bytes are ours alone; those of an answer may be used again once it was taken.
+  // Bytes of a text are not shared. The buffer of an answer may be reused after it was taken, so it is copied.
   const bytes = isShared || typeof body === 'string' ? rest : Buffer.from(rest)
   unsent.hold(res, { bytes, sentCount, length: full.length, isShared, holder })
 }
 
-/** Status and headers, without a line's end after the last. Nothing of a user's is in it but through `headerValue`. */
+/** Status and headers, without a line break after the last. User input enters only through `headerValue`. */
 function headText(answer: Answer, frame: Frame): string {
   const { status, contentType, etag, headers } = answer
   const { limit, remaining, resetSeconds } = frame.quota
@@ -255,15 +250,15 @@ function headText(answer: Answer, frame: Frame): string {
   return text
 }
 
-/** What the refusing rule says; else a busy server's second, or what is left of the quota's window. */
+/** The answer's own wait; else one second if busy, or the rest of the quota's window. */
 function secondsToWait(answer: Answer, { quota, nowSeconds }: Frame): number {
-  // The window's end is rounded up and the present down: a fresh window would ask for 61 s.
+  // The window's end is rounded up and the current time down, which would yield 61 s for a new window.
   const left = Math.min(WINDOW_SECONDS, quota.resetSeconds - nowSeconds)
   const seconds = answer.status === 503 ? 1 : left
   return Math.max(1, answer.retryAfterSeconds ?? seconds)
 }
 
-/** Printable ASCII only; anything else becomes `?`, so that no value can begin a new header. */
+/** Replaces all but printable ASCII by `?`, so that no value can start a new header. */
 export function headerValue(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }

@@ -1,6 +1,5 @@
-// What a route is: method, pattern, who may call it, its schemas and its handler. `route()` compiles
-// the schemas once and hides their types behind one form, so that the wrapper (handle.ts) can run
-// any of them.
+// Defines a route: method, pattern, access, schemas and handler. `route()` compiles the schemas once and erases their
+// types, so that the wrapper (handle.ts) can run any route.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { Caller, CatalogView } from '../../actors/views.ts'
@@ -18,51 +17,52 @@ import { type Answer, failure, json, withHeader } from './reply.ts'
 export type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH'
 
 /**
- * `public`: no credential. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the
- * upgrade, which the handshake answers (http/ws/session/upgrade.ts); a plain GET needs nothing.
+ * `public`: no credential. `caller`: key or token. `token`: login token only. `upgrade`: key or token for the WebSocket
+ * upgrade, which the handshake answers (http/ws/session/upgrade.ts); a plain GET needs none.
  */
 export type Access = 'public' | 'caller' | 'token' | 'upgrade'
 
 /**
- * What a counted request is taken from. `data`: the minute of the account, or without a good credential
- * of the address. `management`: with a login token the account's minute for managing, which no key can
- * spend; otherwise as `data`. `signIn`: whatever it carries, nothing but the address's attempts to sign
- * up and in, which the owner of accounts takes.
+ * The quota that a request counts against. `data`: the account's per-minute quota, or the address's without a valid
+ * credential. `management`: with a login token the account's management quota, which no key can spend; otherwise as
+ * `data`. `signIn`: only the address's sign-in attempts, which the account actor counts, whatever credential is sent.
  */
 type Budget = 'data' | 'management' | 'signIn'
 
-/** What every handler may read of its request. */
+/** Request data available to every handler. */
 export interface RequestFacts {
   /** Null only on public routes. */
   readonly caller: Caller | null
-  /** What attempts count against: an IPv4 address, or an IPv6 network of 64 bits. */
+  /** The address that attempts count against: an IPv4 address or an IPv6 /64. */
   readonly address: string
-  /** The account and the address, for work that waits behind others; only before the first await. */
+  /** The account and the address, for fair queueing. Call it only before the first await. */
   readonly requester: () => Requester
-  /** Asked from this machine, and not by a proxy for another client; false where a known caller only reads. */
+  /** Sent from this machine, not through a proxy for another client; false if a known caller only reads. */
   readonly isLocal: boolean
-  /** Null for a request that the dashboard's own page did not make. */
+  /** Null unless the dashboard's own page sent the request. */
   readonly dashboard: DashboardRequest | null
-  /** A decoded path parameter; throws when the pattern has no such name (our bug). */
+  /** A decoded path parameter. Throws if the pattern has no such name, which is a bug. */
   readonly path: (name: string) => string
-  /** A header by its name in lower case, '' for none; only before the first await, and not on routes with a body. */
+  /**
+   * A header by its lower-case name, '' for none. Call it only before the first await, and not on routes with a body.
+   */
   readonly header: (name: string) => string
-  /** Aborted once the client has gone, or was answered. */
+  /** Aborts when the client disconnects or the request is answered. */
   readonly signal: () => AbortSignal
 }
 
-/** A request whose every part has been validated. */
+/** A fully validated request. */
 export interface ValidRequest<Q, B> extends RequestFacts {
   readonly query: Q
   readonly body: B
 }
 
-/** Named parameters with their schemas; those that TypeBox marks optional may be left out. */
+/** Named parameters with their schemas; TypeBox optional ones may be absent. */
 export interface Parameters {
   readonly properties: Readonly<Record<string, TSchema>>
 }
 
-/** A route as the wrapper and the router see it. */
+/** A route as seen by the wrapper and the router. */
 export interface Route {
   readonly method: Method
   /** `/v1/markets/{id}`. */
@@ -71,25 +71,24 @@ export interface Route {
   /** Whether the request counts against a quota. */
   readonly isCounted: boolean
   readonly budget: Budget
-  /** What a key needs; a login token may all. */
+  /** Scope that a key needs; a login token has all scopes. */
   readonly scope: KeyScope
-  /** Its answers must not be stored on the way. */
+  /** Intermediaries must not store its answers. */
   readonly isPrivate: boolean
   /** Scripts of other origins may read its answers (CORS_ORIGINS). */
   readonly isCrossOrigin: boolean
   readonly hasBody: boolean
-  /** A request without a body is as good as one with an empty object. */
+  /** A missing body is treated as an empty object. */
   readonly isBodyOptional: boolean
   readonly document: RouteDocument
-  /** For the specification document. */
   readonly querySchema: Parameters
   readonly pathSchema: Parameters
   readonly bodySchema: TSchema | null
-  /** Validates, then handles; throws EngineError for refusals of owners. */
+  /** Validates, then handles. Throws EngineError for refusals. */
   respond(facts: RequestFacts, raw: RawQuery, body: Uint8Array): Answer | Promise<Answer>
 }
 
-/** The interface's groups of endpoints, in the order of the specification document. */
+/** Endpoint groups in the order of the specification document. */
 export const ROUTE_GROUPS = [
   'Markets',
   'Market Data',
@@ -107,31 +106,31 @@ export const ROUTE_GROUPS = [
 ] as const
 export type RouteGroup = (typeof ROUTE_GROUPS)[number]
 
-/** What the specification document says of a route, and what its answers are checked against. */
+/** The route's part of the specification document. Answers are checked against its schemas. */
 export interface RouteDocument {
   readonly group: RouteGroup
   /** One line. */
   readonly summary: string
-  /** More than one line, where more must be said. */
+  /** Several lines, if needed. */
   readonly description?: string
-  /** The body of success; null: none (204) or not JSON. */
+  /** Schema of a successful body; null: none (204) or not JSON. */
   readonly answer: TSchema | null
-  /** Of success; 200 unless said. */
+  /** Status of success. Default: 200. */
   readonly status?: 200 | 201 | 202 | 204 | 302 | 101
-  /** Bodies to send, by name. */
+  /** Example request bodies by name. */
   readonly bodyExamples?: Readonly<Record<string, JsonObject>>
-  /** Of success when it is not JSON. */
+  /** Content type of success if it is not JSON. */
   readonly contentType?: string
   /**
-   * Refusals of the handler itself, each with its condition. The wrapper's own (401, 404 of the
-   * path, 403, 405, 413, 422, 429, 500) are added by the document.
+   * Errors of the handler, each with its condition. The document adds the wrapper's own (401, 404 of the path, 403,
+   * 405, 413, 422, 429, 500).
    */
   readonly refusals?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 426 | 429 | 503, string>>>
-  /** False: the document leaves the route out, a redirect for browsers. */
+  /** False: the document omits the route, a redirect for browsers. */
   readonly isListed?: false
-  /** The answer has an `ETag`, by which it can be asked for again. */
+  /** The answer has an `ETag`. */
   readonly isNamed?: boolean
-  /** Headers that a successful answer may carry besides those on every answer, with their meaning. */
+  /** Additional headers of a successful answer, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -139,7 +138,7 @@ interface RouteBasics {
   readonly method: Method
   readonly pattern: string
   readonly document: RouteDocument
-  /** The pattern's parameters; text of any length where nothing is said. */
+  /** Schemas of path parameters. Default: any text. */
   readonly path?: TObject
   readonly access?: Access
   readonly isCounted?: boolean
@@ -149,15 +148,15 @@ interface RouteBasics {
   readonly isCrossOrigin?: boolean
 }
 
-/** What most routes need of the house; those that need more say so. */
+/** Dependencies of most routes. */
 export interface RouteParts {
   readonly catalog: CatalogView
   readonly clock: Clock
-  /** The name of this process in its cluster; without it this process is alone. */
+  /** The name of this process in its cluster; absent if there is no cluster. */
   readonly issuer?: string | null
 }
 
-/** Called with the names of unknown parameters. */
+/** Maximum unknown parameter names that are reported. */
 const UNKNOWN_NAMES_MAX = 16
 const UNKNOWN_NAME_CHARACTERS_MAX = 48
 
@@ -195,14 +194,14 @@ export function route<Q extends TProperties>(
   }
 }
 
-/** What a body must be, and what it is called in errors. */
+/** The schema of a body and its name in errors. */
 export interface BodyRule<B extends TProperties> {
   readonly schema: TObject<B>
   readonly className: string
   readonly refine?: (value: Static<TObject<B>>) => readonly Problem[]
-  /** The same of those fields that have their type, when others have not. */
+  /** Refines the fields that have their type when others have not. */
   readonly refineParts?: (parts: Partial<Static<TObject<B>>>) => readonly Problem[]
-  /** A request may have no body at all; every field is optional. */
+  /** The request may have no body; every field is optional. */
   readonly isOptional?: boolean
 }
 
@@ -237,7 +236,7 @@ export function bodyRoute<B extends TProperties>(
   }
 }
 
-/** The schema of the pattern's parameters: as given, and any text for the others. */
+/** The schema of the pattern's parameters: the given ones, and any text for the others. */
 function pathOf({ pattern, path }: RouteBasics): TObject {
   const names = [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
   const given = path?.properties ?? {}
@@ -245,8 +244,8 @@ function pathOf({ pattern, path }: RouteBasics): TObject {
 }
 
 /**
- * Names for a header, comma-separated: percent-encoded and each cut, so that they stay text of ours whatever was asked;
- * `+3` at the end for three more. Exported for its test.
+ * Names for a header, comma-separated: percent-encoded and each truncated, so that user input stays bounded. A trailing
+ * `+3` stands for three more. Exported for its test.
  */
 export function namesText(names: readonly string[]): string {
   const shown = names.slice(0, UNKNOWN_NAMES_MAX).map((name) => {
@@ -275,7 +274,7 @@ function invalid(problems: readonly Problem[]): Answer {
   return json({ detail: problems }, 422)
 }
 
-/** One shape for every request, so that handlers stay monomorphic. */
+/** One object shape for all requests, so that handlers stay monomorphic. */
 class Request<Q, B> implements ValidRequest<Q, B> {
   readonly query: Q
   readonly body: B
@@ -307,7 +306,7 @@ class Request<Q, B> implements ValidRequest<Q, B> {
     return this.#facts.dashboard
   }
 
-  /** A function of its own, so that handlers may take it out of the request. */
+  /** Returns an unbound function, so that handlers may destructure it. */
   get path(): (name: string) => string {
     return this.#facts.path
   }

@@ -1,26 +1,26 @@
-// Method and path → route. Our own and not the library's, because a wrong method needs 405 with
-// `Allow`, HEAD and OPTIONS follow from GET, and path parameters arrive undecoded there.
+// Matches method and path to a route. The library's router is not used: a wrong method needs 405 with `Allow`, HEAD and
+// OPTIONS derive from GET, and its path parameters are not decoded.
 
 import { BoundedCache } from '../records/bounded-cache.ts'
 import { decodePath } from './query.ts'
 import type { Method, Route } from './route.ts'
 
 export type Match = Found & {
-  /** Scripts of other origins may read the answer, whatever it is. */
+  /** Scripts of other origins may read the answer, including errors. */
   readonly isCrossOrigin: boolean
 }
 
 type Found =
   | { readonly kind: 'route'; readonly route: Route; readonly params: ReadonlyMap<string, string> }
-  /** OPTIONS on a path that exists. */
+  /** OPTIONS on an existing path. */
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'wrongMethod'; readonly allow: string }
   | { readonly kind: 'missing' }
-  /** Percent-encoding that is none. */
+  /** Invalid percent-encoding. */
   | { readonly kind: 'malformed' }
 
 const BOUNDS = { countMax: 4_096, bytesMax: 8 * 2 ** 20 }
-/** What an address weighs in memory, with its parameters, for each of its characters. */
+/** Estimated bytes in memory per character of a cached URL, including its parameters. */
 const WEIGHT = 16
 
 interface CachedMatch {
@@ -35,10 +35,10 @@ const NO_PARAMS: ReadonlyMap<string, string> = new Map()
 
 class Path {
   readonly routes = new Map<Method, Route>()
-  /** Every route of it is. */
+  /** True if it is true for every route of the path. */
   isCrossOrigin = true
 
-  /** `GET, HEAD, …` as in the Allow header. */
+  /** The value of the `Allow` header: `GET, HEAD, …`. */
   get allow(): string {
     const methods: string[] = [...this.routes.keys()]
     if (this.routes.has('GET')) methods.push('HEAD')
@@ -47,7 +47,7 @@ class Path {
   }
 }
 
-/** Patterns of one length whose parameters stand in the same places: one look-up finds the path. */
+/** Patterns of equal length and equal parameter positions: one lookup finds the path. */
 class Shape {
   readonly #length: number
   readonly #positions: readonly number[]
@@ -70,7 +70,7 @@ class Shape {
     this.#paths.set(key, { path, names })
   }
 
-  /** The path and its decoded parameters by name (null: malformed); null when it is none of these. */
+  /** The path and its decoded parameters by name (null: malformed). Null if no pattern matches. */
   find(segments: readonly string[]) {
     const key = this.#keyOf(segments)
     const found = key === null ? undefined : this.#paths.get(key)
@@ -85,7 +85,7 @@ class Shape {
     return { path, params }
   }
 
-  /** The fixed segments; null when there are not as many, or a parameter is empty. */
+  /** Key of the fixed segments; null if the length differs or a parameter is empty. */
   #keyOf(segments: readonly string[]): string | null {
     if (segments.length !== this.#length) return null
     let key = ''
@@ -104,11 +104,11 @@ function parameterPositions(segments: readonly string[]): number[] {
   return [...segments.keys()].filter((position) => segments[position]?.startsWith('{'))
 }
 
-/** The table of routes, compiled. Throws when two routes have one method and pattern: our bug. */
+/** The compiled route table. Throws if two routes have the same method and pattern, which is a bug. */
 export class Router {
   readonly #fixed = new Map<string, Path>()
   readonly #shapes: Shape[] = []
-  /** The addresses with parameters that were asked for last. */
+  /** The most recent URLs with parameters. */
   readonly #cache = new BoundedCache<string, CachedMatch>(BOUNDS)
 
   constructor(routes: readonly Route[]) {
@@ -136,7 +136,7 @@ export class Router {
     return shape
   }
 
-  /** `method` in upper case; HEAD is answered by GET's route. */
+  /** `method` in upper case. HEAD uses GET's route. */
   match(method: string, url: string): Match {
     const fixed = this.#fixed.get(url)
     if (fixed !== undefined) return choose(fixed, method, NO_PARAMS)

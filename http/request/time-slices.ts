@@ -1,13 +1,13 @@
-// Work on rows that may be quick or slow (kept or still on disk), without holding the loop: for so
-// many milliseconds a turn, at once when they all fit in one.
+// Processes rows in time slices without blocking the event loop. Rows may be fast (cached) or slow (on disk). If one
+// slice is enough, the work runs synchronously.
 
 import type { Clock } from '../../engine/clock.ts'
 import { sliceEndMs, yieldToEventLoop } from './handler-times.ts'
 
-/** A quarter of what a handler may take in one piece; one row more may begin within it. */
+/** One quarter of a handler's limit without yielding; the last row may exceed it. */
 const TIME_SLICE_MS = 2.5
 
-/** Maps rows, for a slice of time in one turn of the loop. */
+/** Maps rows, one time slice per event-loop tick. */
 export function mapInSlices<Row, Result>(
   clock: Clock,
   rows: readonly Row[],
@@ -21,8 +21,8 @@ export function mapInSlices<Row, Result>(
 }
 
 /**
- * The same after rows were read: what was read last, and what is written first, have a turn of the
- * loop each, unless there are so few rows that both fit in one.
+ * Like `mapInSlices`, after rows were read. The last read and the first write run in separate ticks, unless there are
+ * few rows.
  */
 export async function writeInSlices<Row, Text>(
   clock: Clock,
@@ -33,7 +33,7 @@ export async function writeInSlices<Row, Text>(
   return mapInSlices(clock, rows, parts.write)
 }
 
-/** Does the work for each row; null when a single slice of time was enough. */
+/** Runs the work for each row; null if a single time slice was enough. */
 export function forEachInSlices<Row>(
   clock: Clock,
   rows: readonly Row[],
@@ -43,7 +43,7 @@ export function forEachInSlices<Row>(
   return doneCount === rows.length ? null : rest(clock, rows, doneCount, work)
 }
 
-/** Does what a turn has time for, from `start` on; returns where it ended. */
+/** Processes rows from `start` until the slice ends. Returns the index where it stopped. */
 function runSlice<Row>(
   clock: Clock,
   rows: readonly Row[],
@@ -52,7 +52,7 @@ function runSlice<Row>(
 ): number {
   const endsAtMs = sliceEndMs(clock, TIME_SLICE_MS)
   let count = start
-  // By its index: a copy of the rest for each slice would be garbage.
+  // By index: slicing the rest per tick would create garbage.
   for (let row = rows[count]; row !== undefined; row = rows[count]) {
     work(row)
     count += 1

@@ -1,31 +1,30 @@
-// Answers that their sockets did not take whole: the rest is held here and written as the client reads.
-// uWebSockets.js closes a connection on which a request arrives before the answer to the one before it
-// has left (HttpContext.h: HTTP_RESPONSE_PENDING), and `tryEnd` keeps an answer pending until its last
-// byte is with the kernel. So a connection has one unsent answer at most, however many requests are
-// pipelined on it; `end` would copy every one of them into memory.
-// Of answers without a body the library reports nothing: they count against their address (handle.ts).
-// All connections together have a bound of bytes: beyond it the account or address that holds most loses its largest answer.
-// Each answer has a deadline, so that a client that reads a byte now and then holds nothing for long.
+// Holds the rest of answers that their sockets did not accept completely and writes it as the client reads.
+// uWebSockets.js closes a connection on which a request arrives while an answer is pending (HttpContext.h:
+// HTTP_RESPONSE_PENDING). `tryEnd` keeps an answer pending until the kernel has its last byte. So a connection has at
+// most one unsent answer, however many requests are pipelined; `end` would copy all of them into memory. The library
+// reports nothing about answers without a body: they count against their address (handle.ts). Unsent bytes are bounded
+// over all connections: beyond the bound the account or address with the most bytes loses its largest answer. Each
+// answer has a deadline, so that slow readers do not hold memory for long.
 
 import type { Clock, StopTimer } from '../../engine/clock.ts'
 import { unsentBytesMax, unsentBytesPerSecondMin, unsentMsMin } from '../../engine/limits.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 
-/** What is left of an answer. */
+/** The unsent part of an answer. */
 export interface Rest {
-  /** Unsent bytes, which stay as they are until the end. */
+  /** Unsent bytes; must not change until they are sent. */
   readonly bytes: Uint8Array
-  /** Bytes of the body that are with the kernel already. */
+  /** Body bytes that the kernel has accepted. */
   readonly sentCount: number
-  /** Bytes of the whole body. */
+  /** Bytes of the complete body. */
   readonly length: number
-  /** The bytes are those of a file, held once for all of its readers. */
+  /** The bytes are those of a file and are shared by its readers. */
   readonly isShared: boolean
   /** The account or address that the bytes count against. */
   readonly holder: string
 }
 
-/** Of the library's response. */
+/** The used part of the library's response. */
 interface UnsentResponse {
   onAborted(handler: () => void): unknown
   onWritable(handler: (offset: number) => boolean): unknown
@@ -44,7 +43,7 @@ export class UnsentAnswers {
   readonly #clock: Clock
   readonly #bytesMax: number
   readonly #held = new Set<Held>()
-  /** Bytes by holder. */
+  /** Unsent bytes by holder. */
   readonly #countOf = new Map<string, number>()
   readonly #cutCount: Count
   #heldCount = 0
@@ -63,12 +62,12 @@ export class UnsentAnswers {
     metrics.gauge('http_unsent_bytes', 'Bytes held for them.', () => this.#heldCount)
   }
 
-  /** Answers that are not read whole. */
+  /** Answers that are not sent completely. */
   get count(): number {
     return this.#held.size
   }
 
-  /** Takes over a response that was begun with `tryEnd` and that no other code may touch any more. */
+  /** Takes over a response that was started with `tryEnd`. No other code may access it afterwards. */
   hold(res: UnsentResponse, { bytes, sentCount, length, isShared, holder }: Rest): void {
     const readMs = ((length - sentCount) / unsentBytesPerSecondMin) * 1_000
     const heldCount = isShared ? 0 : bytes.buffer.byteLength
@@ -86,7 +85,7 @@ export class UnsentAnswers {
       if (isOver) this.#release(held)
       return isTaken
     })
-    // In a turn of its own: the response that came last may be the largest, and is still being written.
+    // In a later tick: the newest response may be the largest, and is still being written.
     if (this.#heldCount > this.#bytesMax) setImmediate(() => this.#cutLargest())
   }
 

@@ -1,5 +1,5 @@
-// Sign-up, log-in, log-out, the password, deletion, and keys. The rules of accounts (throttling,
-// hashing, limits) are the owner's; here are only shapes.
+// Sign-up, log-in, log-out, password, deletion and API keys. The account actor enforces the rules (throttling, hashing,
+// limits).
 
 import { Type } from '@sinclair/typebox'
 import type { AccountsView, Caller, KeyView, Session } from '../../actors/views.ts'
@@ -33,7 +33,7 @@ import type { Problem } from '../validation/parameter.ts'
 import { lengthProblem } from '../validation/validate.ts'
 
 const EMAIL_CHARACTERS_MAX = 254
-/** Half a surrogate pair would not come back from the disk as it was, so it is refused as well. */
+/** Rejects lone surrogates too: they would not survive storage as UTF-8. */
 const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@[^@\s\p{Cc}\p{Cs}]+$/u
 const PASSWORD_BYTES_MIN = 8
 const PASSWORD_BYTES_MAX = 1_024
@@ -48,7 +48,8 @@ const Password = Type.Object({ password: Type.String() })
 const NoQuery = Type.Object({})
 
 /**
- * The routes under /v1/auth and /v1/keys. `opensLocalAccount`: to a page on this machine, without a password.
+ * The routes under /v1/auth and /v1/keys. `opensLocalAccount`: pages on this machine may open the local account without
+ * a password.
  */
 export function accountRoutes(
   accounts: AccountsView,
@@ -111,7 +112,7 @@ export function accountRoutes(
       NoQuery,
       async (request) => {
         const { accountId } = requireCaller(request.caller)
-        // Another account's key is as unknown as one that never was.
+        // Another account's key is answered like an unknown one.
         if (await accounts.revokeKey(accountId, keyId(request.path('key_id')))) return nothing()
         throw new EngineError('NOT_FOUND', 'no such key')
       },
@@ -119,7 +120,7 @@ export function accountRoutes(
   ]
 }
 
-/** What ends tokens: of one log-in, of all, of the whole account. */
+/** Routes that revoke tokens: of one log-in, of all, of the whole account. */
 function tokenRoutes(
   accounts: AccountsView,
   clock: Clock,
@@ -160,7 +161,7 @@ function tokenRoutes(
   ]
 }
 
-/** Who is logged in to the dashboard of this browser, and the way in without a password. */
+/** The dashboard's current session, and log-in without a password. */
 function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): readonly Route[] {
   const documents = accountDocuments
   const isOffered = ({ isLocal, dashboard }: RequestFacts) =>
@@ -193,7 +194,7 @@ function sessionRoutes(accounts: AccountsView, opensLocalAccount: boolean): read
   ]
 }
 
-/** 24 hourly backups, the last of which may be made before the data is overwritten. */
+/** Retention of 24 hourly backups; the last may be made just before the data is overwritten. */
 const BACKUP_SECONDS = 25 * 3_600
 
 const BUSY = 'too many passwords are being checked, or the disk is late'
@@ -280,12 +281,12 @@ const accountDocuments = {
   },
 } satisfies Record<string, RouteDocument>
 
-/** Without an @ it may be the password in the wrong field. */
+/** Text without an @ may be a password in the wrong field. */
 function repeatedEmail(email: string): unknown {
   return email.includes('@') ? echo(email.slice(0, EMAIL_CHARACTERS_MAX)) : '[redacted]'
 }
 
-/** What the schema cannot say: a password's bytes and what an e-mail must look like. */
+/** Checks beyond the schema: the byte length of a password and the form of an e-mail address. */
 function refineCredentials(value: { email: string; password: string }): readonly Problem[] {
   const problems: Problem[] = []
   const { email, password } = value
@@ -340,7 +341,7 @@ function meRecord(caller: Caller) {
   return { user: userRecord(caller), limits }
 }
 
-/** The answer to what has opened a session; the dashboard is given it as a cookie as well. */
+/** The answer that opens a session. The dashboard also gets the token as a cookie. */
 function opened(session: Session, dashboard: DashboardRequest | null, status = 200): Answer {
   const answer = json(sessionRecord(session), status)
   return dashboard === null ? answer : withSessionCookie(answer, session, dashboard)
@@ -351,7 +352,7 @@ function withSessionCookie(answer: Answer, session: Session, dashboard: Dashboar
   return withHeader(answer, 'Set-Cookie', cookie)
 }
 
-/** The answer to what has ended a session. */
+/** The answer that ends a session. */
 function closed(dashboard: DashboardRequest | null): Answer {
   return dashboard === null ? nothing() : nothing([['Set-Cookie', dashboard.clearCookie()]])
 }

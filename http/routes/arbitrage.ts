@@ -1,4 +1,4 @@
-// What a trade over both venues would earn now: open opportunities, ended ones, those of a market, and quotes.
+// Arbitrage between venues: open opportunities, ended ones, those of a market, and quotes.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { NoOpportunity, OpportunityFilter } from '../../actors/arbitrage/views.ts'
@@ -33,7 +33,7 @@ const REASONS: readonly NoOpportunity[] = [
   'no_profit',
   'below_minimum',
 ]
-/** The most legs of an event's basket. */
+/** Maximum legs of an event's basket. */
 const LEGS_MAX = 64
 const CONTRACTS_MAX = 1_000_000
 const ROWS_PER_TICK = 128
@@ -105,7 +105,7 @@ interface ArbitrageRouteParts extends RouteParts {
 
 /** `/v1/arbitrage`, its history, one of them, quotes, and `/v1/markets/{market_id}/arbitrage`. */
 export function arbitrageRoutes(parts: ArbitrageRouteParts): readonly Route[] {
-  // The fixed path before the one with a parameter.
+  // The fixed path must precede the parameterized one.
   return [listRoute(parts), historyRoute(parts), ...oneRoutes(parts), quoteRoute(parts)]
 }
 

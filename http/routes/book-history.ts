@@ -1,4 +1,4 @@
-// The kept order books of one market, newest first unless asked otherwise, paged without loss or repeat.
+// Order book snapshots of one market, in stable pages; newest first by default.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -18,7 +18,7 @@ import { type Route, type RouteParts, route } from '../request/route.ts'
 import { writeInSlices } from '../request/time-slices.ts'
 import { BookHistorySchema, parameters } from '../schemas.ts'
 
-/** A row holds up to forty levels: so many are read in about a millisecond. */
+/** A row holds up to 40 levels: reading this many takes about 1 ms. */
 const ROWS_PER_TICK = 48
 
 type Snapshot = ReturnType<MarketView['snapshots']>[number]
@@ -67,7 +67,7 @@ async function history(
   query: BookHistoryQuery,
 ): Promise<Answer> {
   const page: TimePage<Snapshot> = await readTimePage<Snapshot>({
-    // One snapshot a millisecond: their ordinals are all 0.
+    // There is one snapshot per millisecond, so all ordinals are 0.
     range: timeRangeOf(query, 0),
     limit: query.limit,
     read: (slice) => view.snapshots(slice),

@@ -1,5 +1,5 @@
-// Candles of one market at six intervals: the newest of a range, oldest first on a page, from the bars
-// that are kept as trades are stored.
+// Candles of one market at six intervals: the newest of a range, in ascending order within a page. They are made from
+// bars that are stored with the trades.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'
@@ -39,10 +39,10 @@ import { type Route, route } from '../request/route.ts'
 import { writeInSlices } from '../request/time-slices.ts'
 import { CandlesSchema, choice, parameters } from '../schemas.ts'
 
-/** Read and written well within one turn. */
+/** Read and written well within one event-loop tick. */
 const ROWS_AT_ONCE = 300
 
-/** What `interval` may say, with minutes for clients that count in them. */
+/** Values of `interval`; also accepts minutes. */
 const INTERVALS = {
   '1m': '1m',
   '5m': '5m',
@@ -117,8 +117,8 @@ export function candleRoutes(parts: CandleRouteParts): readonly Route[] {
 }
 
 /**
- * Kept until the market trades, its outcomes are called otherwise, or the present candle ends; what a venue remembers
- * has no version, and is asked for each time.
+ * Cached until the market trades, its outcomes are renamed or the current candle ends. Candles of the venue's history
+ * have no version and are fetched each time.
  */
 function candles(
   parts: CandleRouteParts,
@@ -178,7 +178,7 @@ async function writtenCandles(
   return withDataStart(jsonText(body), query.start_time, startMs)
 }
 
-/** Asks the venue for what it remembers of the page's time; rejects with UNAVAILABLE. */
+/** Fetches the venue's price history of the page's time. Rejects with UNAVAILABLE. */
 async function withHistory(
   { engine, clock }: CandleRouteParts,
   view: MarketView,

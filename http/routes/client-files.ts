@@ -1,5 +1,5 @@
-// The client of the stream for browsers: `import { connect } from '/client/connect.js'`. No key, counted
-// by their bytes. All texts are made once, when the routes are.
+// The browser client of the stream: `import { connect } from '/client/connect.js'`. No key; counted by bytes. All texts
+// are built once, with the routes.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'

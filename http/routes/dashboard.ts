@@ -1,5 +1,5 @@
-// The dashboard: the page, its files, and the way to it from the root. No key, counted by their bytes. All texts are
-// made once, when the routes are.
+// The dashboard page, its files, and the redirect from the root. No key; counted by bytes. All texts are built once,
+// with the routes.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
@@ -23,7 +23,7 @@ export function dashboardRoutes(): readonly Route[] {
   const { html, files } = readDashboard()
   const page = protectedPage(html)
   const start = { ...redirect('dashboard'), caching: REVALIDATED }
-  // The page's own addresses are relative: with a slash behind its name they would lead elsewhere.
+  // The page uses relative URLs, which a trailing slash would break.
   const unslashed = { ...redirect('../dashboard'), caching: REVALIDATED }
   const immutable = new Map(
     [...files].map(([name, { text, contentType }]) => [name, file(text, contentType, IMMUTABLE)]),

@@ -1,5 +1,5 @@
-// What describes the service: the specification documents of REST and of the stream, and the
-// page made of both. No key, counted by their bytes. All texts are made once, when the routes are.
+// The specification documents of REST and of the stream, and the page built from both. No key; counted by bytes. All
+// texts are built once, with the routes.
 
 import { Type } from '@sinclair/typebox'
 import { EngineError } from '../../engine/errors.ts'
@@ -28,7 +28,10 @@ const OPEN = { access: 'public', isCounted: false } as const
 const POLICY = { 'Content-Security-Policy': 'what the page may load: only our own files' }
 const NoQuery = Type.Object({})
 
-/** `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, the client's modules. `others`: every other route, to be described too. */
+/**
+ * `GET /openapi.json`, `/asyncapi.json`, `/docs` and its files, the client's modules. `others`: all other routes, for
+ * the specification.
+ */
 export function documentRoutes(
   others: readonly Route[],
   facts: SpecificationFacts & StreamFacts,
@@ -42,14 +45,13 @@ export function documentRoutes(
     documentRoute('/asyncapi.json', 'The stream as an AsyncAPI document', () => streamFile),
     ...pageRoutes(pageFiles, () => page),
   ]
-  // After `own`, which it describes too; no request comes before this function returns.
+  // After `own`, which it also describes. No request arrives before this function returns.
   const specification = openapiText([...others, ...own], facts)
   const specificationFile = file(specification, JSON_TYPE, REVALIDATED)
   const page = protectedPage(docsPage(specification, stream, pageFiles))
   return own
 }
 
-/** A document that describes this interface, as JSON. */
 function documentRoute(pattern: string, summary: string, answer: () => Answer): Route {
   return route(
     {
@@ -69,7 +71,6 @@ function documentRoute(pattern: string, summary: string, answer: () => Answer): 
   )
 }
 
-/** The page and its files. */
 function pageRoutes(pageFiles: PageFiles, page: () => Answer): readonly Route[] {
   const files = new Map(
     [...pageFiles.files].map(([name, { text, contentType }]) => [

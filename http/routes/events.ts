@@ -15,11 +15,10 @@ import type { Answer } from '../request/reply.ts'
 import { type Route, type RouteParts, route } from '../request/route.ts'
 import { choice, EventSchema, EventsSchema, parameters } from '../schemas.ts'
 
-/** Markets shown of each event in a list, and of one event. */
+/** Maximum markets shown per event: in a list, and for a single event. */
 const LISTED_MARKETS_MAX = 10
 const MARKETS_MAX = 500
 
-/** What the routes of events need. */
 interface EventRouteParts extends RouteParts {
   readonly records: MarketRecords
 }
@@ -132,7 +131,7 @@ function oneEvent(
   return answerEvents(parts, [event], isWithMarkets ? MARKETS_MAX : 0, ALONE)
 }
 
-/** What stands around the records. */
+/** Text before and after the records. */
 interface Around {
   readonly start: string
   readonly end: string
@@ -141,8 +140,8 @@ interface Around {
 const ALONE: Around = { start: '', end: '' }
 
 /**
- * Writes records of events. Their own figures are all of this turn; the markets, up to two thousand
- * whose descriptions may still be on disk, are written in slices.
+ * Writes event records. The events' own figures are taken in this tick. Their markets, up to 2,000 whose descriptions
+ * may be on disk, are written in time slices.
  */
 function answerEvents(
   { clock, records, catalog }: EventRouteParts,
@@ -160,7 +159,7 @@ function answerEvents(
   return partsAnswer(clock, texts, (view) => records.encoded(view, nowMs))
 }
 
-/** An event's record: its own text up to its markets, these, and the rest of the text. */
+/** An event's record: its text up to the markets, the markets, and the rest of the text. */
 function eventParts(
   event: EventView,
   marketsMax: number,

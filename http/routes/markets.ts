@@ -1,4 +1,4 @@
-// Markets as lists, found by text, and one by one.
+// Markets as lists, by text search, and by id.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketFilter, MarketOrder, MarketPage } from '../../actors/views.ts'
@@ -26,13 +26,12 @@ import {
   SEARCH_CHARACTERS_MAX,
 } from '../schemas.ts'
 
-/** What the routes of markets need. */
 interface MarketRouteParts {
   readonly engine: Pick<EngineView, 'catalog'>
   readonly clock: Clock
   readonly records: MarketRecords
   readonly answers: AnswerCache
-  /** The name of this process in its cluster; without it this process is alone. */
+  /** The name of this process in its cluster; absent if there is no cluster. */
   readonly issuer?: string | null
 }
 
@@ -152,7 +151,7 @@ interface ListQuery {
   readonly limit: number
 }
 
-/** What writes and continues lists. */
+/** Dependencies that write and continue lists. */
 interface Lists extends MarketRouteParts {
   readonly cursors: ListCursors
 }
@@ -175,7 +174,7 @@ function listMarkets(
       if (text !== '') {
         return catalog.search({ text, filter, sortBy, order, limit, ...position }, requester())
       }
-      // Blanks alone find everything, and nothing in it is more relevant than anything else.
+      // A search for blanks alone matches everything with equal relevance.
       const listedBy = sortBy === 'relevance' ? 'volume' : sortBy
       return catalog.list({ filter, sortBy: listedBy, order, limit, ...position })
     },
@@ -193,7 +192,7 @@ function listMarkets(
   })
 }
 
-/** A record may have to be read from disk, so that a page is written in slices of time. */
+/** Written in time slices, because records may be on disk. */
 function pageAnswer(
   { records, clock }: Lists,
   page: MarketPage,

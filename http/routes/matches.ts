@@ -1,4 +1,4 @@
-// The same question on both venues: all matches as a list, and those of a sport's games on a day.
+// Markets of the same question on both venues: all matches as a list, and those of a sport's games on a day.
 
 import { Type } from '@sinclair/typebox'
 import {
@@ -38,7 +38,7 @@ interface MatchRouteParts {
   readonly engine: Pick<EngineView, 'sports'> & { readonly matches: MatchListView }
   readonly records: Pick<MarketRecords, 'text'>
   readonly names: VenueTable
-  /** The name of this process in its cluster; without it this process is alone. */
+  /** The name of this process in its cluster; absent if there is no cluster. */
   readonly issuer?: string | null
 }
 
@@ -193,7 +193,7 @@ function sharedGames(games: GamesView): readonly Game[] {
   })
 }
 
-/** The matches of these games' markets, the surest first. */
+/** The matches of the games' markets, by descending confidence. */
 function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchView[] {
   const found = new Set<MatchView>()
   for (const [, markets] of games) {
@@ -208,7 +208,7 @@ function matchesIn(view: MatchListView, games: readonly Game[]): readonly MatchV
   )
 }
 
-/** Events of venues with tickers, then markets of venues with slugs. */
+/** Events of venues that use tickers, then markets of venues that use slugs. */
 function entriesOf(markets: readonly MarketView[], names: VenueTable): readonly object[] {
   const events = new Map<
     string,

@@ -1,4 +1,4 @@
-// Both venues' trades in their own words: of a market, of an event, or of the whole venue.
+// Native trades of both venues: of a market, an event or the whole venue.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
@@ -36,7 +36,7 @@ import { forEachInSlices, writeInSlices } from '../request/time-slices.ts'
 import { choice, nullable, parameters } from '../schemas.ts'
 
 const ROWS_PER_TICK = 256
-/** Records of one market and one turn: reading and writing so many fit in one piece. */
+/** Records of one market per tick: reading and writing this many fits in one slice. */
 const WRITTEN_ROWS = 128
 const refusals = {
   400: 'start after end, a foreign cursor, or filters that exclude each other',
@@ -143,7 +143,7 @@ function venueBTrades(parts: RouteParts): Route {
         const isOther = view !== null && markets !== null && !markets.includes(view)
         markets = isOther ? [] : listOf(view)
       }
-      // To whole millionths: as a float 4.03 million is a little more than what 4.03 contracts are.
+      // Rounded to whole micros: as a double, 4.03 million micros is slightly more than 4.03 contracts.
       const sizeMin = count === undefined ? null : Math.round(count * 1_000_000)
       const accepts = ({ trade }: MarketTrade): boolean =>
         (side === undefined || (trade.side === 'buy') === (side === 'yes')) &&
@@ -171,12 +171,12 @@ function basics(
   }
 }
 
-/** A venue's row: a trade, its market, and its place among the rows that are read. */
+/** A trade of a venue with its market and its position in the scan. */
 interface PositionedTrade extends MarketTrade {
   readonly position: RowPosition
 }
 
-/** What is asked of a venue's trades. */
+/** Parameters of a trades request. */
 interface TradesRequest {
   readonly signal: () => AbortSignal
   readonly requester: () => Requester
@@ -214,7 +214,7 @@ async function trades(
   return withDataStart(jsonText(body), query.start_time, startMs)
 }
 
-/** The markets are opened once for all slices. */
+/** Opens the markets once for all slices. */
 function ofMarkets(
   markets: readonly MarketView[],
   range: TimeRange,
@@ -232,7 +232,7 @@ function ofMarkets(
   }
 }
 
-/** A trade whose market was forgotten meanwhile is left out, and the slice filled behind it. */
+/** Skips a trade whose market was evicted meanwhile, and reads further to fill the slice. */
 function ofVenue(catalog: CatalogView, venue: VenueKey): ScanSpec<PositionedTrade>['read'] {
   return (slice) => {
     const rows: PositionedTrade[] = []
@@ -254,10 +254,10 @@ function isOf(wallet: string, party: string | null): boolean {
   return party !== null && party.toLowerCase() === wallet
 }
 
-/** A look at the disk for each market: in slices. */
+/** One disk access per market, so it runs in time slices. */
 async function oldestOf(markets: readonly MarketView[], clock: Clock): Promise<TimeMs | null> {
   let oldestMs = Number.POSITIVE_INFINITY
-  // What goes before has used up its turn.
+  // The preceding work has used up its tick.
   await yieldToEventLoop(clock)
   await forEachInSlices(clock, markets, (view) => {
     oldestMs = Math.min(oldestMs, view.oldestTradeMs() ?? oldestMs)

@@ -1,4 +1,4 @@
-// Both venues' markets in their own words: lists with the venues' own filters, and one by one.
+// Native markets of both venues: lists with the venues' own filters, and by id.
 
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { MarketFilter, MarketPage, MarketPhase, MarketView } from '../../actors/views.ts'
@@ -112,13 +112,12 @@ function venueBRoutes(parts: RouteParts): readonly Route[] {
   })
 }
 
-/** What a list is asked for. */
 interface ListQuery extends PageQuery {
   readonly filter: MarketFilter
   readonly search?: string
 }
 
-/** A venue's pair of routes: its list, and one market by the id that the venue calls `idName`. */
+/** A venue's two routes: its list, and one market by the id that the venue names `idName`. */
 function venueRoutes<Query extends TProperties>(
   parts: RouteParts,
   venue: {
@@ -217,9 +216,8 @@ type Lookup = readonly [
 ]
 
 /**
- * The markets that every given look-up names; null when none is given. All of them are caseless (token
- * ids are digits), and what is given twice, in whatever case, is looked up once: one series may have
- * tens of thousands of markets.
+ * The markets that match every given lookup; null if none is given. Lookups are case-insensitive (token ids are
+ * digits). Duplicates are looked up once, because one series may have tens of thousands of markets.
  */
 function among(lookups: readonly Lookup[]): MarketFilter['among'] {
   let left: ReadonlySet<number> | null = null
@@ -237,7 +235,7 @@ function among(lookups: readonly Lookup[]): MarketFilter['among'] {
   return { key: JSON.stringify(lookups.map(([given]) => given ?? [])), markets: [...left] }
 }
 
-/** A page as native rows, sorted by volume like every list. */
+/** A page of native rows, sorted by volume like every list. */
 function list(
   { catalog, clock }: RouteParts,
   cursors: ListCursors,

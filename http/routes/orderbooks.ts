@@ -1,4 +1,4 @@
-// Live order books: of one market, alone or together with its twin on the other venue, and of many.
+// Live order books: of one market, alone or consolidated with its match on the other venue, and of many markets.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../actors/views.ts'

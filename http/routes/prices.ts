@@ -1,4 +1,4 @@
-// Prices: of one market now or at a past second, and of many now.
+// Prices: of one market now or at a past second, and of many markets now.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, PricePoint } from '../../actors/views.ts'
@@ -87,7 +87,7 @@ function price(
     if (outcomeIndex === 0) return jsonText(marketAnswers.price(view, nowMs))
     return jsonText(fillPrice(priceTemplate(view, outcomeIndex), nowMs))
   }
-  // The present answer's own `at_time`, rounded up, is no future.
+  // The current answer's own `at_time`, rounded up, must not count as a future time.
   if (atSeconds > Math.ceil(nowMs / 1000)) {
     throw new EngineError('BAD_REQUEST', 'at_time is in the future')
   }

@@ -1,4 +1,4 @@
-// The games of a sport on a day, each with its markets at both venues.
+// The games of a sport on a day, each with its markets on both venues.
 
 import { Type } from '@sinclair/typebox'
 import type {
@@ -93,7 +93,7 @@ interface Group extends GameView {
 const startOf = (startMs: number | null): number | null =>
   startMs === null ? null : Math.floor(startMs / 1_000)
 
-/** Games left without markets by the platform filter are left out. */
+/** Drops games that have no markets left after the platform filter. */
 function filtered(
   catalog: CatalogView,
   all: GamesView,
@@ -111,7 +111,7 @@ function filtered(
   return groups
 }
 
-/** Titles of both venues: one has nicknames, the other places, so that either finds the game. */
+/** Titles of both venues: one uses nicknames, the other cities, so that a search finds the game by either. */
 function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketView[]): string {
   const titles = new Set([key])
   const seen = new Set<string>()
@@ -125,7 +125,7 @@ function titlesOf(catalog: CatalogView, key: string, markets: readonly MarketVie
   return foldName([...titles].join(' '))
 }
 
-/** Every word begins one of the text's words. */
+/** Every word is a prefix of one of the text's words. */
 function hasWords(text: string, words: readonly string[]): boolean {
   return words.every((word) => ` ${text}`.includes(` ${word}`))
 }

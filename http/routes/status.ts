@@ -1,5 +1,5 @@
-// How the service is: /health without a key, /metrics for callers on this machine (neither is counted),
-// and what its database holds.
+// Service status: /health without a key, /metrics for callers on this machine (both uncounted), and database
+// statistics.
 
 import { isIP } from 'node:net'
 import { Type } from '@sinclair/typebox'
@@ -18,7 +18,7 @@ import { byPlatform, HealthSchema, nullable } from '../schemas.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** The shape of /v1/stats; venues by their configured names. */
+/** The schema of /v1/stats; venues are keyed by their configured names. */
 export function statsSchema(names: EngineView['catalog']['names']) {
   const coverage = Type.Object({
     first_trade_ms: nullable(Type.Integer()),
@@ -61,7 +61,8 @@ export function statusRoutes(parts: {
   metricsHosts?: readonly string[]
 }): readonly Route[] {
   const { engine, clock, metrics, isMetricsPublic, metricsHosts = [] } = parts
-  // A web page can have its own name lead here (DNS rebinding), but it cannot ask by an address.
+  // Rejects other domain names: a web page can make its own domain resolve to this machine (DNS rebinding), but not an
+  // address.
   const isMetricsHost = (host: string): boolean => {
     const name = host.replace(/:\d*$/, '').toLowerCase()
     if (LOOPBACK_HOST.test(host) || metricsHosts.includes(name)) return true
@@ -119,7 +120,6 @@ export function statusRoutes(parts: {
   ]
 }
 
-/** The statistics record. */
 function statsRecord(engine: EngineView, nowMs: number) {
   const { catalog, matches } = engine
   const counts = Object.values(catalog.counts())
@@ -158,7 +158,7 @@ function statsRecord(engine: EngineView, nowMs: number) {
   }
 }
 
-/** The health record: degraded when any part is not as it should be. */
+/** The health record; degraded if any part is. */
 function healthRecord(engine: EngineView) {
   const exchanges: Record<string, boolean> = {}
   const feeds: Record<string, object> = {}
@@ -189,7 +189,7 @@ function healthRecord(engine: EngineView) {
   }
 }
 
-/** Of a process of a cluster: its role, and how far it is behind. */
+/** The role and replication delay of a process in a cluster. */
 function clusterRecord(view: ClusterView | undefined) {
   if (view === undefined) return {}
   const {
@@ -226,7 +226,7 @@ function memberRecord({ role, name, lagBatches, lagMs, lastSeenAgoMs: silentMs }
   return { role, name, lag_batches: lagBatches, lag_ms: lagMs, silent_ms: silentMs }
 }
 
-/** Where trades come from, of venues that have two sources. */
+/** The current trade sources of venues that have two. */
 function sourcesOf(engine: EngineView) {
   const sources: Record<string, TradesSource> = {}
   for (const { platform, tradesSource } of engine.venues()) {
@@ -235,7 +235,7 @@ function sourcesOf(engine: EngineView) {
   return sources
 }
 
-/** The findings of a venue. Their texts are the venue's: cut, and without control characters. */
+/** Schema drift of a venue. Its texts come from the venue: they are truncated and stripped of control characters. */
 function driftRecords({ drift }: VenueView) {
   return drift.map(({ kind, name, weight, firstMs, lastMs, count, sample }) => ({
     ...{ kind, name, weight, count, sample },

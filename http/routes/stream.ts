@@ -1,4 +1,4 @@
-// The stream's path for requests that are no handshake, and the ticket that opens it.
+// The stream's path for requests that are no WebSocket handshake, and the ticket that opens a stream.
 
 import { Type } from '@sinclair/typebox'
 import { ticketSeconds } from '../../engine/limits.ts'
@@ -29,7 +29,7 @@ export function streamRoutes(tickets: Tickets): readonly Route[] {
         access: 'upgrade',
       },
       NoQuery,
-      // A whole handshake comes here as HEAD only.
+      // A complete handshake arrives here only as HEAD.
       ({ header }) =>
         upgradeRequired(header) ?? failure('UPGRADE_REQUIRED', 'a WebSocket handshake is a GET'),
     ),

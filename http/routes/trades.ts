@@ -1,4 +1,4 @@
-// The trades of one market, newest first unless asked otherwise, paged without loss or repeat.
+// The trades of one market, in stable pages; newest first by default.
 
 import { Type } from '@sinclair/typebox'
 import type { CatalogView, MarketView } from '../../actors/views.ts'
@@ -83,13 +83,13 @@ export function tradeRoutes(parts: TradeRouteParts): readonly Route[] {
   ]
 }
 
-/** The path's market, or the slug's when the path's id is unknown. */
+/** The path's market, or the slug's market if the path's id is unknown. */
 function marketOf(catalog: CatalogView, id: string, slug: string | undefined): MarketView {
   if (slug === undefined || slug === '') return findMarket(catalog, id)
   const byId = catalog.find(id)
   const bySlug = catalog.findBySlug(slug)
   if (byId === null && bySlug === null) return findMarket(catalog, id)
-  // Both venues may have the slug: it contradicts the id only when the id's market has another.
+  // Both venues may use the slug. It contradicts the id only if the id's market has a different slug.
   if (byId !== null && bySlug !== null) {
     if (byId.summary.slug.toLowerCase() === slug.toLowerCase()) return byId
     throw new EngineError('BAD_REQUEST', 'the path and slug name different markets')
@@ -97,7 +97,7 @@ function marketOf(catalog: CatalogView, id: string, slug: string | undefined): M
   return byId ?? bySlug ?? findMarket(catalog, id)
 }
 
-/** Kept until the market trades, or its outcomes are called otherwise. */
+/** Cached until the market trades or its outcomes are renamed. */
 function trades(
   parts: TradeRouteParts,
   view: MarketView,
@@ -136,7 +136,7 @@ function writtenTrades(
     accepts: isFiltered ? accepts : null,
     rowsPerTick: ROWS_PER_TICK,
     clock,
-    // Only with a filter can a page take so long that the client leaves.
+    // Only a filtered page can take so long that the client disconnects.
     ...(isFiltered ? { signal: query.signal(), requester: query.requester() } : {}),
   })
   return page instanceof Promise ? page.then(answer) : answer(page)

@@ -1,4 +1,4 @@
-// Wallets of the venue that says who trades: which paths there are, what they take and what they say of themselves.
+// Wallet routes of the venue that reports wallets: paths, parameters and documents.
 
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'
@@ -180,7 +180,7 @@ export function walletRoutes(parts: WalletParts): readonly Route[] {
   ]
 }
 
-/** A route of one wallet. The schema cannot say what only the catalogue knows: ids of the other venues. */
+/** A route of one wallet. Checks beyond the schema that ids do not belong to another venue. */
 function ofWallet<Q extends TProperties>(
   { catalog }: WalletParts,
   path: string,
@@ -231,7 +231,7 @@ function ofWallet<Q extends TProperties>(
 
 const listed = (text: string | undefined): readonly string[] => (text === undefined ? [] : [text])
 
-/** With the venue's prefix, or a native id that the catalogue knows. */
+/** An id with the venue's prefix, or a native id in the catalogue. */
 function isIdOf(venue: VenueKey, catalog: CatalogView, text: string): boolean {
   const { names } = catalog
   if (names.split(text)?.venue === venue) return true

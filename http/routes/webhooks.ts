@@ -1,7 +1,6 @@
-// An account's webhooks: make, list, read, change, delete, test, re-key, and what came of their
-// deliveries. The owner (actors/webhooks) decides whose they are and how many there may be; here are only
-// shapes. Another account's webhook is answered as unknown. A key that only reads sees everything but
-// path and query of the URL.
+// Webhooks of an account: create, list, read, change, delete, test, rotate the secret, and read deliveries. The webhook
+// actor (actors/webhooks) enforces ownership and limits. Another account's webhook is answered as unknown. A read-only
+// key sees everything except path and query of the URL.
 
 import { Type } from '@sinclair/typebox'
 import type { Caller } from '../../actors/views.ts'
@@ -50,7 +49,7 @@ type Documents = ReturnType<typeof webhookDocuments>
 
 const WebhookPath = Type.Object({ webhook_id: Type.String({ pattern: '^wh_[0-9A-Za-z]{1,64}$' }) })
 
-/** Looking needs no more than `read`. */
+/** Reading requires only the scope `read`. */
 function basics(method: Method, pattern: string, document: RouteDocument) {
   const scope = method === 'GET' ? 'read' : 'webhooks'
   const rules = { scope, budget: 'management', isPrivate: true } as const
@@ -121,7 +120,7 @@ function deliveryRoutes({ webhooks }: WebhookParts, documents: Documents): reado
       },
     ),
     route(
-      // What a receiver answers is its owner's business: a key that only reads does not see it.
+      // A receiver's answer is confidential: a read-only key does not see it.
       { ...basics('GET', ONE_DELIVERY, documents.delivery), scope: 'webhooks' },
       NoQuery,
       ({ caller, path }) => {
@@ -163,7 +162,7 @@ function deliveriesPage(
   if (cursor !== undefined && before === null) {
     throw new EngineError('BAD_REQUEST', 'the cursor is none of this list')
   }
-  // One more than is shown, so that `has_more` is no guess.
+  // One extra delivery shows whether there are more.
   const wanted = { status: status ?? null, before, limit: limit + 1 }
   const rows = found(webhooks.deliveries(account, id, wanted))
   const shown = rows.slice(0, limit)
@@ -175,7 +174,7 @@ function deliveriesPage(
   })
 }
 
-/** The path and the query of an URL are often what lets a caller post there: keys that only read do not see them. */
+/** Path and query of a URL often authorize the caller, so read-only keys do not see them. */
 function shownTo(caller: Caller | null, webhook: WebhookView, catalog: MarketIds) {
   const record = webhookRecord(webhook, catalog)
   if (caller?.scopes.includes('webhooks') === true) return record

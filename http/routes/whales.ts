@@ -1,5 +1,5 @@
-// Large trades over both venues, newest first unless asked otherwise: the rows behind the stream's
-// channel, from 1,000 dollars on, kept for ever.
+// Large trades (whales) on both venues, newest first by default: the stored rows of the stream's channel, from 1,000
+// dollars, stored permanently.
 
 import { type Static, Type } from '@sinclair/typebox'
 import type { EngineView, MarketView, WhaleRowView } from '../../actors/views.ts'
@@ -25,9 +25,9 @@ import { writeInSlices } from '../request/time-slices.ts'
 import { choice, parameters } from '../schemas.ts'
 import { WhaleSchema } from '../ws/channels/whales.ts'
 
-/** Some two milliseconds' worth. */
+/** About 2 ms. */
 const ROWS_PER_TICK = 128
-/** A page of so many is written in one turn. */
+/** A page of this size is written in one event-loop tick. */
 const WRITTEN_ROWS = 100
 
 const WhalesSchema = Type.Object({
@@ -58,7 +58,7 @@ const refusals = {
   503: 'too few whales pass the filters to find a page in time',
 }
 
-/** Sent while a venue's stream that names wallets has ended. */
+/** Header sent while the stream of a venue that reports wallets has ended. */
 const DATA_COMPLETE = {
   'X-Data-Complete':
     '`false`: the answer lacks something, and `X-Data-Incomplete` says what; else absent',
@@ -94,7 +94,7 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
       const view = id === undefined ? null : catalog.find(id)
       const venue = platform === undefined ? null : names.venue(platform)
       const wanted = category?.toLowerCase()
-      // A market that the catalogue has forgotten is still known by its id.
+      // A market that was evicted from the catalogue is still found by its id.
       const market = view?.ref.id.toLowerCase() ?? id?.toLowerCase()
       return whales(parts, {
         ...{ query, signal, requester, view },
@@ -133,16 +133,16 @@ export function whaleRoutes(parts: WhaleParts): readonly Route[] {
   ]
 }
 
-/** What is asked of the whales. */
+/** Parameters of a whales request. */
 interface WhalesRequest {
   readonly query: Static<typeof OfMarketQuery>
   readonly signal: () => AbortSignal
   readonly requester: () => Requester
-  /** Null: those of any market. */
+  /** Null: any market. */
   readonly view: MarketView | null
-  /** Null: those of any venue. */
+  /** Null: any venue. */
   readonly venue: VenueKey | null
-  /** What else keeps a row out; null: nothing. */
+  /** An additional filter that excludes rows; null: none. */
   readonly isOther: ((row: WhaleRowView) => boolean) | null
 }
 
@@ -153,7 +153,7 @@ async function whales(
   const { limit, side, taker_side: byTaker, min_usd } = query
   const { whaleLog } = engine
   const wallet = query.wallet?.toLowerCase()
-  // No amount of money, since it may be larger than any.
+  // Not a money type, since the value may exceed its range.
   const usdMin = Math.round(min_usd * MICROS)
   const isFiltered =
     isOther !== null ||

@@ -1,7 +1,6 @@
-// What is wrong with a JSON body by its schema, as pydantic 2 would say it: every failure, in the order
-// of the fields, however deep, and unknown fields behind them. What is repeated of a body that takes
-// secrets is only what its known fields hold. At the end of the file: the fields of a refused body that
-// are sound, so that a rule beyond the schema can judge them in the same answer.
+// Validates a JSON body against its schema, with the errors of pydantic 2: all failures at any depth in field order,
+// then unknown fields. For a body that contains secrets, errors repeat only the values of known fields. `soundFields`
+// returns the valid fields of a rejected body, so that rules beyond the schema can check them for the same answer.
 
 import { KindGuard, type TSchema } from '@sinclair/typebox'
 import { isRecord } from '../../engine/json-record.ts'
@@ -18,19 +17,19 @@ import {
 
 type FieldPath = Problem['loc']
 
-/** More are not listed: a refusal would be twenty times as long as the body. */
+/** Further ones are not listed: the answer would be twenty times as long as the body. */
 const UNKNOWN_FIELDS_MAX = 100
 
-/** Finds the failures of bodies of one schema, which is that of an object. */
+/** Finds the failures of bodies of one object schema. */
 export class BodyProblems {
   readonly #schema: TSchema
   readonly #className: string
-  /** Of every field, at whatever depth. */
+  /** Names of all fields, at any depth. */
   readonly #names: readonly string[]
-  /** A field that is not known may be a secret whose name was mistyped. */
+  /** An unknown field may be a secret with a mistyped name. */
   readonly #takesSecrets: boolean
 
-  /** `className` is what an error calls the body. */
+  /** `className`: the name of the body in errors. */
   constructor(schema: TSchema, className: string) {
     this.#schema = schema
     this.#className = className
@@ -38,7 +37,7 @@ export class BodyProblems {
     this.#takesSecrets = this.#names.some(isSecretName)
   }
 
-  /** Empty: none. */
+  /** Returns all problems; empty if there are none. */
   of(body: unknown): readonly Problem[] {
     const problems: Problem[] = []
     if (isRecord(body)) this.#fields(this.#schema, body, ['body'], problems)
@@ -63,7 +62,7 @@ export class BodyProblems {
     if (additionalProperties !== false) return
     const unknownFields = Object.entries(value).filter(([name]) => !Object.hasOwn(properties, name))
     for (const [name, item] of unknownFields.slice(0, UNKNOWN_FIELDS_MAX)) {
-      // Its name is cut and checked like a text: it may be a secret itself.
+      // The name is truncated and redacted like a text: it may be a secret itself.
       const loc = [...at, String(echo(name))]
       const input = echoKnownFields(item, this.#names)
       problems.push({ type: 'extra_forbidden', loc, msg: 'Extra inputs are not permitted', input })
@@ -92,7 +91,7 @@ export class BodyProblems {
     return { type: 'model_type', loc: ['body'], msg, input, ctx: { class_name: className } }
   }
 
-  /** What may be said again of a field's value; the whole body has no name. */
+  /** The part of a field's value that an error may repeat; '' names the whole body. */
   #repeated(value: unknown, name: string): unknown {
     if (!this.#takesSecrets) return echo(value, name)
     return name === '' ? echoKnownFields(value, this.#names) : echoField(value, name, this.#names)
@@ -108,7 +107,7 @@ const TYPES: Readonly<Record<string, readonly [type: string, noun: string]>> = {
   object: ['dict_type', 'dictionary'],
 }
 
-/** Why the value itself is refused, whatever is in it; null: it is not. */
+/** Why the value itself is invalid, regardless of its contents; null: valid. */
 function refusalOf(schema: TSchema, value: unknown): Refusal | null {
   const choices = choicesOf(schema)
   if (choices !== null) {
@@ -124,7 +123,7 @@ function refusalOf(schema: TSchema, value: unknown): Refusal | null {
 }
 
 function numberRefusal(value: number, schema: TSchema): Refusal | null {
-  // `1e400` is JSON for a number that is none.
+  // JSON admits `1e400`, which parses to Infinity.
   const outside = boundRefusal(value, schema)
   if (outside !== null || Number.isFinite(value)) return outside
   return { type: 'finite_number', msg: 'Input should be a finite number' }
@@ -137,7 +136,7 @@ function isOfType(type: unknown, value: unknown): boolean {
   return typeof value === type
 }
 
-/** The schema that stands beside null, or the schema itself. */
+/** The non-null schema of a nullable one, or the schema itself. */
 function withoutNull(schema: TSchema): TSchema {
   const options: unknown = schema.anyOf
   if (!Array.isArray(options)) return schema
@@ -157,7 +156,7 @@ function namesOf(schema: TSchema): readonly string[] {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The known fields of a body in which nothing failed; of an object that has failures, the others. */
+/** The known fields of a body in which nothing failed. In an object with failures, its other fields are included. */
 export function soundFields(
   schema: TSchema,
   value: Fields,
@@ -178,7 +177,7 @@ export function soundFields(
   return sound
 }
 
-/** Failures in the order of the schema's fields, those of unknown fields behind their neighbours. */
+/** Sorts problems in the order of the schema's fields; unknown fields follow their siblings. */
 export function inFieldOrder(schema: TSchema, problems: readonly Problem[]): readonly Problem[] {
   const sortable = problems.map((problem) => ({
     problem,
@@ -188,7 +187,7 @@ export function inFieldOrder(schema: TSchema, problems: readonly Problem[]): rea
   return sortable.map(({ problem }) => problem)
 }
 
-/** A path as numbers: of each field its place in its object, of each item its index. */
+/** A path as numbers: the index of each field in its object, or of each item in its list. */
 function positions(schema: TSchema, [, ...path]: FieldPath): readonly number[] {
   let within: TSchema | undefined = schema
   return path.map((part) => {

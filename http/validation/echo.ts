@@ -1,36 +1,34 @@
-// What of a refused input an error may repeat: 256 characters of it, shallow, and without secrets,
-// because a body that lacks its e-mail would otherwise come back with its password. What looks like a
-// secret is redacted wherever it stands; of a body that takes secrets only known fields are repeated,
-// since a mistyped name hides one from any pattern.
+// Limits what an error repeats of a rejected input: 256 characters, shallow, and without secrets. Otherwise a body that
+// lacks its e-mail would be returned with its password. Texts that look like secrets are always redacted. For bodies
+// that contain secrets only known fields are repeated, since a mistyped name defeats any pattern.
 
 /**
- * Characters of one input, whether it is a text, a list or an object. Names and values count, what
- * JSON puts around them does not: the oracle repeats a list of 101 one-letter items whole.
+ * Maximum characters of one input: text, list or object. Names and values count, JSON punctuation does not: the
+ * reference implementation repeats a list of 101 one-letter items completely.
  */
 const CHARACTERS_MAX = 256
 const ITEMS_MAX = 128
 const DEPTH_MAX = 3
-/** Too short to be a secret. */
+/** Texts up to this length are too short to be secrets. */
 const HARMLESS_CHARACTERS = 4
 const SECRET = /pass|pas?w|psw|pwd|secret|token|key|auth|credential/i
-/** A text that carries such a field itself: JSON within JSON, or a form. */
+/** A text that itself contains such a field: JSON within JSON, or a form. */
 const SECRET_INSIDE =
   /(?:pass|pas?w|psw|pwd|secret|token|key|auth|credential)\w*(?:\\*["'])?\s*[:=]|bearer\s/i
-/** Our keys, secrets of webhooks, and what a JWT begins with. */
+/** Prefixes of API keys, webhook secrets and JWTs. */
 const SECRET_VALUE = /pmk_\w|whsec_\w|eyJ[\w-]{5}/
 const REDACTED = '[redacted]'
 
-/** Whether a field of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET.test(name)
 }
 
-/** What may still be repeated of one input. */
+/** The remaining allowance of one input. */
 interface Budget {
   characters: number
 }
 
-/** The value as it may be repeated; `name` is that of its field. */
+/** The value as an error may repeat it; `name` is the name of its field. */
 export function echo(value: unknown, name = ''): unknown {
   return repeat(value, name, 0, { characters: CHARACTERS_MAX })
 }
@@ -53,8 +51,8 @@ function repeat(value: unknown, name: string, depth: number, budget: Budget): un
 }
 
 /**
- * The same of a body that takes secrets, or of what stands in its place: no field but the `known`
- * ones, and no longer text outside of them.
+ * Like `echo`, for a body that contains secrets or a value in its place: only `known` fields, and no longer text
+ * outside them.
  */
 export function echoKnownFields(value: unknown, knownFields: readonly string[]): unknown {
   return repeatKnownFields(value, knownFields, 0, { characters: CHARACTERS_MAX })
@@ -106,7 +104,7 @@ function repeatField(
     : repeatKnownFields(value, knownFields, depth, budget)
 }
 
-/** The first items, for as long as there is room. */
+/** The first items that fit. */
 function repeatList(
   items: readonly unknown[],
   budget: Budget,
@@ -117,20 +115,20 @@ function repeatList(
     if (budget.characters <= 0 || copy.length === ITEMS_MAX) break
     copy.push(repeatItem(item))
   }
-  // An empty list or object takes room as well: nesting them is no way around the bound.
+  // An empty list or object also uses allowance, so that nesting cannot exceed the bound.
   if (copy.length === 0) budget.characters -= 1
   return copy
 }
 
 function repeatPlain(value: unknown, budget: Budget): unknown {
   const length = String(value).length
-  // Half a number would be another one.
+  // A truncated number would be a different number.
   if (length > budget.characters) return repeatText('…', budget)
   budget.characters -= length
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
 
-/** Only what is repeated is looked at, so that a long text costs no more than a short one. */
+/** Scans only the repeated part, so that a long text costs no more than a short one. */
 function repeatText(text: string, budget: Budget): string {
   const shown = cut(text, Math.max(budget.characters, 0))
   const isSecret = SECRET_INSIDE.test(shown) || SECRET_VALUE.test(shown)

@@ -1,6 +1,6 @@
-// One query parameter: its names, and a parser made from its TypeBox schema that accepts and refuses
-// what pydantic 2 does, in the same words. Text is checked by patterns, not by JavaScript's Number,
-// which takes `0x10`, `1e2` and blanks for integers.
+// A query parameter: its names, and a parser made from its TypeBox schema. It accepts and rejects what pydantic 2 does,
+// with the same messages. Text is checked by patterns instead of JavaScript's Number, which accepts `0x10`, `1e2` and
+// blanks as integers.
 
 import type { TSchema } from '@sinclair/typebox'
 import { echo } from './echo.ts'
@@ -13,7 +13,6 @@ import {
   textRefusal,
 } from './refusals.ts'
 
-/** One entry of a 422 body. */
 export interface Problem {
   readonly type: string
   readonly loc: readonly (string | number)[]
@@ -32,16 +31,16 @@ export interface Parameter {
   /** The canonical name first, then its aliases. */
   readonly names: readonly string[]
   readonly isRequired: boolean
-  /** One id: several under an alias, whose name may be a plural, are refused. */
+  /** Exactly one id: several are rejected, also under an alias, which may be a plural. */
   readonly isSingle: boolean
   readonly fallback: unknown
-  /** All values given under one name; a scalar takes the last. */
+  /** Parses all values given under one name; a scalar takes the last. */
   parse(texts: readonly string[]): Result
-  /** One text for values that mean the same, by which a name and its alias are compared. */
+  /** A canonical text, equal for equivalent values. It serves to compare a name with its alias. */
   meaning(value: unknown): string
 }
 
-/** Reads a property's schema. Throws for a kind of schema no parameter may have: our bug. */
+/** Reads a property's schema. Throws for unsupported kinds of schema, which is a bug. */
 export function parameterOf(name: string, schema: TSchema, isRequired: boolean): Parameter {
   const aliases: unknown = schema.aliases
   const names = [name, ...(Array.isArray(aliases) ? aliases.map(String) : [])]
@@ -60,10 +59,7 @@ export function parameterOf(name: string, schema: TSchema, isRequired: boolean):
   }
 }
 
-/**
- * A schema may say which values mean another (`synonyms`, value to value), or that case means nothing
- * (`isCaseless`).
- */
+/** A schema may declare equivalent values (`synonyms`, value to value) or case-insensitivity (`isCaseless`). */
 function meaningBy(schema: TSchema): (value: unknown) => string {
   const synonyms = new Map(Object.entries(schema.synonyms ?? {}))
   return (value) => {
@@ -134,7 +130,7 @@ function parseNumber(text: string, schema: TSchema): Result {
     )
   }
   const value = special === null ? Number(bare.replaceAll('_', '')) : specialNumber(special)
-  // Both bounds refuse what is not finite; without both, it needs a refusal of its own.
+  // Both bounds together reject non-finite numbers; otherwise a separate check is needed.
   const isBoundedTwice = schema.minimum !== undefined && schema.maximum !== undefined
   if (!isBoundedTwice && !Number.isFinite(value)) {
     return invalid(text, 'finite_number', 'Input should be a finite number')
@@ -167,7 +163,7 @@ function parseText(text: string, schema: TSchema): Result {
   return refusal === null ? valid(text) : refused(text, refusal)
 }
 
-/** Refuses several ids with commas between them where one is expected; null: there is one. */
+/** Rejects several comma-separated ids where one is expected; null: there is one. */
 function severalIds(schema: TSchema, texts: readonly string[]): Result | null {
   if (schema.isSingle !== true) return null
   const last = (texts[texts.length - 1] ?? '').split(',').map((item) => item.trim())
@@ -176,7 +172,7 @@ function severalIds(schema: TSchema, texts: readonly string[]): Result | null {
   return refusal === null ? null : refused(given, refusal)
 }
 
-/** Repeated names and comma-separated values make one list; empty items are left out. */
+/** Repeated names and comma-separated values form one list. Empty items are dropped. */
 function parseList(texts: readonly string[], schema: TSchema): Result {
   const items = texts.flatMap((text) => text.split(',')).map((item) => item.trim())
   const given = items.filter((item) => item !== '')

@@ -1,16 +1,15 @@
-// What is said of a value that its schema does not admit, in the words of pydantic 2: of a query's text
-// (parameter.ts) as of a body's value (body-problems.ts).
+// Validation messages in the style of pydantic 2, for query text (parameter.ts) and body values (body-problems.ts).
 
 import type { TSchema } from '@sinclair/typebox'
 
-/** A problem without its place and its input. */
+/** A problem without its location and input. */
 export interface Refusal {
   readonly type: string
   readonly msg: string
   readonly ctx?: Readonly<Record<string, unknown>>
 }
 
-/** The texts of a schema that admits only a few; null for any other. */
+/** The texts of an enumeration schema; null for any other. */
 export function choicesOf(schema: TSchema): readonly string[] | null {
   if (schema.const !== undefined) return [String(schema.const)]
   const options: unknown = schema.anyOf
@@ -18,7 +17,7 @@ export function choicesOf(schema: TSchema): readonly string[] | null {
   return options.map((option: TSchema) => String(option.const))
 }
 
-/** What is said of a value that is none of these. */
+/** The message for a value that is none of the choices. */
 export function choiceRefusal(choices: readonly string[]): Refusal {
   const quoted = choices.map((choice) => `'${choice}'`)
   const last = quoted[quoted.length - 1] ?? ''
@@ -27,8 +26,8 @@ export function choiceRefusal(choices: readonly string[]): Refusal {
 }
 
 /**
- * What is said of a number outside of its schema's bounds; null inside. Pydantic compares with the
- * upper bound first, and NaN fails the first comparison.
+ * The message for a number outside its schema's bounds; null inside. Pydantic compares with the upper bound first, and
+ * NaN fails the first comparison.
  */
 export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refusal | null {
   const most: unknown = maximum
@@ -44,7 +43,7 @@ export function boundRefusal(value: number, { maximum, minimum }: TSchema): Refu
   return null
 }
 
-/** What is said of a text that has not its schema's length or pattern; null when it has. */
+/** The message for a text whose length or pattern is invalid; null if valid. */
 export function textRefusal(text: string, schema: TSchema): Refusal | null {
   const least: unknown = schema.minLength
   const most: unknown = schema.maxLength
@@ -67,7 +66,7 @@ export function textRefusal(text: string, schema: TSchema): Refusal | null {
   return null
 }
 
-/** What is said of a list with so many items; null when its schema admits as many. */
+/** The message for a list with an invalid number of items; null if valid. */
 export function countRefusal(count: number, { maxItems, minItems }: TSchema): Refusal | null {
   const most: unknown = maxItems
   if (typeof most === 'number' && count > most) {

@@ -1,7 +1,5 @@
-// Query parameters and JSON bodies against their schemas, with the errors of pydantic 2,
-// because that is what clients of such APIs know.
-// Queries are parsed by the parsers of parameter.ts, never by ajv's coercion, which lets `Infinity`
-// skip `maximum`.
+// Validates query parameters and JSON bodies against their schemas, with the errors of pydantic 2. Queries are parsed
+// by parameter.ts and not by ajv's coercion, which lets `Infinity` bypass `maximum`.
 
 import {
   KindGuard,
@@ -21,12 +19,12 @@ import { type Parameter, type Problem, parameterOf } from './parameter.ts'
 type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T; readonly unknownNames: readonly string[] }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
-  /** Every part is valid, but an alias contradicts its canonical name. */
+  /** All parts are valid, but an alias contradicts its canonical name. */
   | { readonly kind: 'conflict'; readonly detail: string }
 
 /**
- * A parser of queries for an object schema; compiled once per route. Properties have the aliases of
- * the table, and may carry more in `aliases: string[]`. All failures are listed, in the order of the properties.
+ * Compiles a query parser for an object schema; once per route. Properties have the aliases of the table and may have
+ * more in `aliases: string[]`. All failures are listed, in property order.
  */
 export function compileQuery<P extends TProperties>(
   schema: TObject<P>,
@@ -45,12 +43,12 @@ export function compileQuery<P extends TProperties>(
     }
     if (problems.length > 0) return { kind: 'invalid', problems }
     if (conflict !== null) return { kind: 'conflict', detail: conflict }
-    // The parsers and the schema must agree; if not, a bound is not enforced, and that is our bug.
+    // Parsers and schema must agree. If they do not, a bound is not enforced, which is a bug.
     if (!check(value)) throw new Error('a query passed its parsers but not its schema')
     const unknownNames = [...raw.keys()].filter((name) => !names.has(name))
     return { kind: 'valid', value, unknownNames }
   }
-  // A query that is kept (KeptQueries) means the same each time.
+  // Caches the result per cached query (`QueryCache`).
   const cache = new WeakMap<RawQuery, Parsed<Static<TObject<P>>>>()
   return (raw) => {
     const cached = cache.get(raw)
@@ -64,7 +62,7 @@ export function compileQuery<P extends TProperties>(
   }
 }
 
-/** Checks the path's parameters; all failures are listed, in the order of the properties. */
+/** Validates path parameters. All failures are listed, in property order. */
 export function compilePath(
   schema: TObject,
 ): (read: (name: string) => string) => readonly Problem[] {
@@ -83,7 +81,7 @@ export function compilePath(
   }
 }
 
-/** Reads one parameter into `value`; returns the sentence of an alias conflict, or null. */
+/** Reads one parameter into `value`. Returns the message of an alias conflict, or null. */
 function readParameter(
   parameter: Parameter,
   raw: RawQuery,
@@ -94,7 +92,7 @@ function readParameter(
   let isGiven = false
   let seen: { name: string; result: unknown } | null = null
   for (const name of parameter.names) {
-    // An empty value means that the parameter is not given.
+    // An empty value counts as absent.
     const given = raw.get(name)?.filter((text) => text !== '') ?? []
     if (given.length === 0) continue
     isGiven = true
@@ -124,9 +122,8 @@ function readParameter(
   return conflict
 }
 
-// The loop stands still while a check is compiled: the first took 10.2 ms, the dearest after it 10.5, all 39 took 67; now
-// 2.9, 3.6 to 5.1 and 36. Left out are the schema of schemas (two thirds of the first: ours are made by TypeBox, and `strict`
-// still refuses what it does not know), words for errors that nobody reads, and the polishing of the code.
+// Compiling a check blocks the event loop. These options shorten it: no meta-schema (TypeBox makes the schemas, and
+// `strict` still rejects unknown keywords), no error messages (nobody reads them), and no code optimization.
 const ajv = new Ajv({
   strict: true,
   coerceTypes: false,
@@ -136,13 +133,13 @@ const ajv = new Ajv({
   code: { optimize: false },
   keywords: ['aliases', 'synonyms', 'isCaseless', 'isSingle'],
 })
-/** By the schema's JSON, which is all that ajv reads: most routes ask for what another route asks for. */
+/** Keyed by the schema's JSON, which is all that ajv reads: many routes share a schema. */
 const checks = new Map<string, ValidateFunction>()
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Whether a value fits the schema; compiled once for all schemas that say the same, when the first value comes, since few
- * routes are ever asked of most services.
+ * Whether a value fits the schema. Compiled on first use and shared by equal schemas, since most services use few
+ * routes.
  */
 function compiled<T>(schema: TSchema): (value: unknown) => value is T {
   let check: ValidateFunction | null = null
@@ -162,13 +159,13 @@ function checkOf(schema: TSchema): ValidateFunction {
 type ParsedBody<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
-  /** The bytes are not text. */
+  /** The bytes are not valid text. */
   | { readonly kind: 'undecodable' }
 
 /**
- * A parser of JSON bodies. `refine` finds what a schema cannot say; it runs only once every field
- * has its type, so that a missing or non-string field is reported alone. `refineParts` is given the
- * fields that have theirs when others have not, so that every failure is listed at once.
+ * Compiles a parser of JSON bodies. `refine` finds problems that a schema cannot express. It runs only if every field
+ * has its type. `refineParts` receives the correctly typed fields if others are not, so that every failure is listed at
+ * once.
  */
 export function compileBody<P extends TProperties>(
   schema: TObject<P>,
@@ -192,7 +189,7 @@ export function compileBody<P extends TProperties>(
       const more = checkParts(parts) ? refineParts(parts) : []
       return { kind: 'invalid', problems: inFieldOrder(schema, [...failures, ...more]) }
     }
-    // As for queries: both must agree.
+    // As for queries, both must agree.
     if (!check(value)) throw new Error('a body has no problem and fails its schema')
     const problems = refine(value)
     return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'valid', value }
@@ -218,7 +215,7 @@ function parseJson(
   try {
     return { kind: 'json', value: JSON.parse(text) }
   } catch (error) {
-    // Only the position is taken from the message: the rest of it quotes the body.
+    // Uses only the position in the message: the rest quotes the body.
     const found = error instanceof Error ? /position (\d+)/.exec(error.message) : null
     const problem: Problem = {
       type: 'json_invalid',

@@ -1,5 +1,5 @@
-// The ledger of a wallet → our JSON: its fills as trades, the rest as activities; and what its markets are
-// called: by the catalogue, else by what was kept of them for wallets.
+// Converts a wallet's ledger to JSON: fills as trades, other events as activities. Market names come from the
+// catalogue, else from the records stored for wallets.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../actors/views.ts'
@@ -25,7 +25,7 @@ export const walletActivitySchema = Type.Object({
   ...page,
 })
 
-/** Kinds of events by the names of activities. */
+/** Event kinds by activity name. */
 export const ACTIVITY_KINDS = {
   SPLIT: 'split',
   MERGE: 'merge',
@@ -42,18 +42,18 @@ export const ACTIVITY_TYPES: readonly ActivityType[] = [
   'MIGRATION',
 ]
 
-/** What the wallet did in the first outcome; in the token itself where the market is not known. */
+/** The wallet's side in the first outcome; in the token itself if the market is unknown. */
 export function firstOutcomeSide(row: WalletEventView): 'buy' | 'sell' {
   return sideOf(row.event, outcomeIndex(row, row.event.token))
 }
 
-/** What the taker did with the outcome that the wallet traded; null: it is not known who the taker is. */
+/** The taker's side in the outcome that the wallet traded; null if the taker is unknown. */
 export function walletTakerSide({ event: { kind, role } }: WalletEventView): TradeSide | null {
   if (role === null) return null
   return (kind === 'buy') === (role === 'taker') ? 'buy' : 'sell'
 }
 
-/** A fill as its wallet made it. */
+/** A fill from its wallet's view. */
 export function walletTradeRecord(
   row: WalletEventView,
   { names, proxy }: { readonly names: VenueTable; readonly proxy: WalletAddress },
@@ -77,7 +77,7 @@ export function walletTradeRecord(
     maker: role === 'maker' ? proxy : null,
     taker: role === 'taker' ? proxy : null,
     tx_hash: event.txHash === '' ? null : event.txHash,
-    // Wallets are of a venue whose trades all happen on the book.
+    // The venue that reports wallets has no block trades.
     is_block_trade: false,
     token_id: token ?? '',
     condition_id: event.market,
@@ -88,7 +88,7 @@ export function walletTradeRecord(
   }
 }
 
-/** Whatever else a wallet did with contracts. */
+/** Events other than fills. */
 export function walletActivityRecord(row: WalletEventView, names: VenueTable) {
   const { event, id, timeMs } = row
   const { question, slug } = namesOf(row)
@@ -105,7 +105,7 @@ export function walletActivityRecord(row: WalletEventView, names: VenueTable) {
   }
 }
 
-/** Where the market is not known, the token is as good as its first. */
+/** If the market is unknown, the token is treated as the first outcome. */
 function isOfFirst(index: number): boolean {
   return index <= 0
 }
@@ -114,13 +114,13 @@ function sideOf({ kind }: WalletEvent, index: number): 'buy' | 'sell' {
   return (kind === 'buy') === isOfFirst(index) ? 'buy' : 'sell'
 }
 
-/** A market as the owner of wallets shows it; both null: it is no longer known. */
+/** A market in a wallet view. Both fields are null if the market is no longer known. */
 interface ShownMarket {
   readonly view: MarketView | null
   readonly facts: WalletMarket | null
 }
 
-/** Null: not known. */
+/** Null: unknown. */
 export function namesOf(market: ShownMarket): {
   readonly question: string | null
   readonly slug: string | null
@@ -131,14 +131,14 @@ export function namesOf(market: ShownMarket): {
 
 const UNNAMED = { question: null, slug: null, eventSlug: null }
 
-/** The place of a token among the market's outcomes; −1: not known. */
+/** Index of a token among the market's outcomes; −1: unknown. */
 function outcomeIndex(market: ShownMarket, token: OutcomeId | null): number {
   if (token === null) return -1
   if (market.view === null) return market.facts?.tokens.indexOf(token) ?? -1
   return market.view.summary.outcomes.findIndex(({ id }) => id === token)
 }
 
-/** What the outcome in that place is called; null: not known. */
+/** Label of the outcome at an index; null: unknown. */
 export function outcomeLabel(market: ShownMarket, index: number): string | null {
   if (market.view === null) return market.facts?.labels[index] ?? null
   return market.view.summary.outcomes[index]?.label ?? null

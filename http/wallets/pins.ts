@@ -1,12 +1,12 @@
-// Orders of positions, cut at one moment and kept while a client pages through them, so that it sees every
-// position of that moment once, however figures move meanwhile. Kept 5 minutes; all together so many rows,
-// beyond which the oldest end.
+// Pins the order of positions at one moment while a client pages, so that it gets every position of that moment exactly
+// once although figures change. Pins expire after 5 minutes. The total rows are bounded; beyond the bound the oldest
+// pins expire.
 
 import type { Clock } from '../../engine/clock.ts'
 import type { OutcomeId } from '../../engine/ids.ts'
 
 const PIN_TTL_MS = 300_000
-/** Some 32 MiB: a token is a text of 78 digits. */
+/** About 32 MiB: a token id is a text of up to 78 digits. */
 const ROWS_MAX = 262_144
 const PINS_MAX = 4_096
 
@@ -16,7 +16,7 @@ interface Pin {
   readonly usedAtMs: number
 }
 
-/** Orders by pin; a pin is an integer that is never used twice in a run. */
+/** Orders by pin. A pin is an integer that is unique within a run. */
 export class WalletPins {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #rowsMax: number
@@ -31,7 +31,7 @@ export class WalletPins {
     this.#rowsMax = rowsMax
   }
 
-  /** The pin of an order that was cut just now; an old one where nothing has moved since. */
+  /** Pins an order and returns its pin; an existing one if the order is unchanged. */
   add(binding: string, tokens: readonly OutcomeId[]): number {
     const usedAtMs = this.#clock.monotonicMs()
     const newest = this.#newest.get(binding)
@@ -49,7 +49,7 @@ export class WalletPins {
     return this.#lastPin
   }
 
-  /** The order that a cursor names; null when it is no longer kept. */
+  /** The order of a pin; null if it has expired. */
   resume(pin: number): readonly OutcomeId[] | null {
     this.#expire(this.#clock.monotonicMs())
     return this.#pins.get(pin)?.tokens ?? null
@@ -58,7 +58,7 @@ export class WalletPins {
   #expire(nowMs: number): void {
     for (const [pin, { binding, tokens, usedAtMs }] of this.#pins) {
       const isFull = this.#rowCount > this.#rowsMax || this.#pins.size > PINS_MAX
-      // The last one stays however long it is: its client could page no further.
+      // The newest pin is retained however long it is: otherwise its client could not page on.
       if (nowMs - usedAtMs < PIN_TTL_MS && !(isFull && this.#pins.size > 1)) return
       this.#pins.delete(pin)
       this.#rowCount -= tokens.length

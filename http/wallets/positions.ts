@@ -1,6 +1,6 @@
-// The positions of a wallet as a list: which a query admits, in what order, a page of them as of now in the
-// order of the first page, and our JSON. A position is open while some of it has a value that is not
-// realised yet; what a resolved market made worthless is closed, though the wallet still holds it.
+// Lists a wallet's positions: filters, order, pages with current figures in the order of the first page, and JSON
+// records. A position is open while some of it has unrealized value. A position that a resolved market made worthless
+// is closed, although the wallet still holds it.
 
 import { Type } from '@sinclair/typebox'
 import { sortedPositions } from '../../actors/rows/sort.ts'
@@ -51,17 +51,17 @@ export type PositionOrder = (typeof POSITION_ORDERS)[number]
 
 export const POSITION_STATUSES = ['open', 'closed', 'all'] as const
 
-/** Which positions, and in what order. */
+/** Filter and order of positions. */
 export interface PositionFilter {
   readonly status: (typeof POSITION_STATUSES)[number]
   readonly market: NativeMarketId | null | 'none'
-  /** In contracts; of open positions alone, since closed ones hold nothing that counts. */
+  /** In contracts. Applies to open positions only, since closed ones have no balance that counts. */
   readonly balanceMin: number
   readonly sortBy: PositionOrder
   readonly order: 'asc' | 'desc'
 }
 
-/** A position, and whether the wallet holds the market's other outcome too. */
+/** A position, and whether the wallet also holds the market's other outcome. */
 interface PositionRow {
   readonly position: PositionView
   readonly isMergeable: boolean
@@ -70,12 +70,12 @@ interface PositionRow {
 export interface PositionPage {
   readonly rows: readonly PositionRow[]
   readonly summary: ReturnType<typeof summaryRecord>
-  /** Positions that pass the filters, at the pin. */
+  /** Positions that matched the filter when the list was pinned. */
   readonly total: number
   readonly next: ListPosition | null
 }
 
-/** Sums over every position, whatever a query admits. */
+/** Sums over all positions, regardless of filters. */
 interface Sums {
   openCount: number
   value: number
@@ -84,7 +84,7 @@ interface Sums {
 
 const NOTHING: Sums = { openCount: 0, value: 0, initial: 0 }
 
-/** What is known of no wallet. */
+/** The page of an unknown wallet. */
 export const NO_POSITIONS: PositionPage = {
   rows: [],
   summary: summaryRecord(NOTHING, { realized: 0, unrealized: 0 }),
@@ -92,7 +92,7 @@ export const NO_POSITIONS: PositionPage = {
   next: null,
 }
 
-/** One page, in slices; `binding` names the list, as its cursor does. */
+/** Reads one page in time slices. `binding` identifies the list, as in its cursor. */
 export async function readPositions(
   parts: { readonly clock: Clock; readonly pins: WalletPins },
   view: WalletView,
@@ -135,7 +135,7 @@ export async function readPositions(
   return { rows, summary, total: count, next: end < count ? next() : null }
 }
 
-/** The positions of these tokens, in their order. */
+/** The positions of the given tokens, in their order. */
 function inTokenOrder(
   positions: readonly PositionView[],
   tokens: readonly OutcomeId[],
@@ -168,13 +168,13 @@ function admits({ status, market, balanceMin }: PositionFilter, position: Positi
   return status !== 'closed' && position.balance >= Math.round(balanceMin * MICROS)
 }
 
-/** In the order asked for, unknown figures last, equal ones as the wallet has them. */
+/** Sorts as requested: unknown figures last, equal ones in the wallet's order. */
 async function inOrder(
   clock: Clock,
   positions: readonly PositionView[],
   { sortBy, order }: PositionFilter,
 ): Promise<readonly PositionView[]> {
-  // What was read before, and what is written after, have turns of their own beside a long list.
+  // For a long list, the reads before and the writes after run in separate event-loop ticks.
   const isLong = positions.length > SHORT_LIST
   if (isLong) await yieldToEventLoop(clock)
   const keys =
@@ -194,7 +194,7 @@ async function inOrder(
   return listed
 }
 
-/** `Float64Array.from` takes three times as long. */
+/** A loop, because `Float64Array.from` takes three times as long. */
 function numbersOf(
   positions: readonly PositionView[],
   figure: (position: PositionView) => number,
@@ -209,10 +209,10 @@ function numbersOf(
 }
 
 const SHORT_LIST = 1_000
-/** A percentage beyond it is as good as it: keys must be whole numbers of 53 bits in all. */
+/** Larger percentages are clamped: sort keys must be integers of at most 53 bits. */
 const PERCENT_KEY_MAX = 2 ** 51
 
-/** What is sorted by, in whole numbers; not a number where it is not known. */
+/** Sort keys as integers; NaN if unknown. */
 const KEYS: Readonly<Record<Exclude<PositionOrder, 'question'>, (row: PositionView) => number>> = {
   current_value: currentValue,
   balance: ({ balance }) => balance,
@@ -243,7 +243,6 @@ function summaryRecord(
   }
 }
 
-/** One position as our JSON has it. */
 export function positionRecord({ position, isMergeable }: PositionRow, names: VenueTable) {
   const { view, facts, market, token, price, balance, amount, cost } = position
   const { realized, unrealized, bought, boughtUsd } = position

@@ -1,5 +1,5 @@
-// What is known of a wallet as a whole → our JSON: profile, profits, its place in the ranking. Money is a
-// number exactly its integer of millionths; what is divided is rounded to six decimals.
+// Converts wallet data to JSON: profile, profits, rank. Money is a number that equals its integer micros exactly.
+// Quotients are rounded to six decimals.
 
 import { Type } from '@sinclair/typebox'
 import {
@@ -18,14 +18,14 @@ import {
 } from '../../engine/wallets/wallet-figures.ts'
 import { choice, nullable } from '../schemas.ts'
 
-/** Of a series with a point for each moment at which something was realised. */
+/** Maximum points of a series, which has one point per time of realized profit. */
 export const PNL_POINTS_MAX = 1_000
 
 const Count = Type.Integer({ minimum: 0 })
 const Share = nullable(Type.Number({ minimum: 0, maximum: 1 }))
 const Text = nullable(Type.String())
 const Moment = nullable(Type.Integer())
-/** Beside profits before fees. */
+/** Fields next to profits before fees. */
 const Beside = {
   fees_paid: Type.Number({
     description: 'Fees of its fills, US dollars; no part of `realized_pnl`.',
@@ -142,7 +142,7 @@ export const rankingSchema = Type.Object({
   has_more: Type.Boolean(),
 })
 
-/** `address` is the one that was asked for. */
+/** `address`: as requested. */
 export function profileRecord(address: string, view: WalletView) {
   const { profile, totals, unrealized } = view
   return {
@@ -180,7 +180,7 @@ export function profileRecord(address: string, view: WalletView) {
   }
 }
 
-/** What the record of profits is made from. */
+/** Inputs of the profit record. */
 interface PnlFigures {
   readonly figures: RangeFigures
   readonly series: readonly PnlPoint[]
@@ -189,7 +189,7 @@ interface PnlFigures {
   readonly asOfMs: TimeMs
 }
 
-/** Realised figures and the series are those of the range, unrealised ones and wins are of now. */
+/** Realized figures and the series cover the range; unrealized figures and wins are current. */
 export function pnlRecord(
   address: string,
   granularity: PnlGranularity,
@@ -216,7 +216,10 @@ export function pnlRecord(
   }
 }
 
-/** At most PNL_POINTS_MAX points, evenly chosen, the last among them; each has what was left out before it. */
+/**
+ * At most PNL_POINTS_MAX evenly selected points, including the last. Each point includes the amounts of the points
+ * skipped before it.
+ */
 function thinned(series: readonly PnlPoint[]): readonly PnlPoint[] {
   const count = Math.min(series.length, PNL_POINTS_MAX)
   const points: PnlPoint[] = []
@@ -232,7 +235,7 @@ function thinned(series: readonly PnlPoint[]): readonly PnlPoint[] {
   return points
 }
 
-/** A row of the ranking: its figures are those of the window, wins and losses of all time, all as of its last reading. */
+/** A row of the ranking. Figures cover the window, wins and losses all time, both as of the wallet's last sync. */
 export function rankedRecord(row: RankedWallet) {
   const { rank, profile, figures, totals, isComplete, asOfMs } = row
   return {
@@ -276,13 +279,13 @@ function secondsOf(time: TimeMs | null): number | null {
   return time === null ? null : toSeconds(time)
 }
 
-/** A quotient of integers to six decimals, halves up, exactly; null where nothing is divided by. */
+/** The exact quotient of integers, rounded half up to six decimals; null if the divisor is 0. */
 export function ratio(dividend: number, divisor: number, factor = 1): number | null {
   if (divisor <= 0) return null
   const twice = 2n * BigInt(divisor)
   const scaled = 2n * BigInt(MICROS) * BigInt(factor) * BigInt(dividend) + BigInt(divisor)
   const rest = scaled % twice
-  // Down, where BigInt rounds towards 0.
+  // Floor division; BigInt rounds towards 0.
   const quotient = scaled / twice - (rest < 0n ? 1n : 0n)
   return Number(quotient) / MICROS
 }

@@ -1,5 +1,5 @@
-// What is answered of one wallet: the owner is asked for it, events and positions are read in slices, and
-// each answer says whether the wallet is known completely.
+// Answers about one wallet. They fetch from the wallet actor, read events and positions in time slices, and report
+// whether the wallet's data is complete.
 
 import type { CatalogView, EngineView } from '../../actors/views.ts'
 import type { WalletEventView, WalletIssue, WalletView } from '../../actors/wallets/views.ts'
@@ -37,9 +37,9 @@ import {
 } from './positions.ts'
 import { pnlRecord, profileRecord } from './records.ts'
 
-/** Events read in one turn of the loop at most, however few of them are wanted: some two milliseconds' worth. */
+/** Maximum events read per event-loop tick, whatever the page size: about 2 ms. */
 const ROWS_PER_TICK = 128
-/** A page of so many is written in one turn. */
+/** A page of this size is written in one event-loop tick. */
 const WRITTEN_ROWS = 100
 const TRADE_KINDS: ReadonlySet<WalletEventKind> = new Set(['buy', 'sell'])
 
@@ -47,7 +47,6 @@ export interface WalletParts extends RouteParts {
   readonly engine: Pick<EngineView, 'wallets'>
 }
 
-/** A validated request for a wallet. */
 export interface WalletRequest<Query> {
   readonly address: WalletAddress
   readonly query: Query
@@ -55,7 +54,7 @@ export interface WalletRequest<Query> {
   readonly requester: Requester
 }
 
-/** What the pages of positions have in common. */
+/** Shared state of position pages. */
 interface PositionLists {
   readonly cursors: ListCursors
   readonly pins: WalletPins
@@ -82,7 +81,7 @@ interface PnlQuery {
   readonly end_time?: number
 }
 
-/** The profile; throws NOT_FOUND for a wallet without trades at the venue and in our log. */
+/** The profile. Throws NOT_FOUND if the wallet has no trades, at the venue or locally. */
 export async function profileAnswer(
   { engine, catalog }: WalletParts,
   { address, signal, requester }: WalletRequest<object>,
@@ -95,7 +94,6 @@ export async function profileAnswer(
   return withCompleteness(json(profileRecord(address, view)), view)
 }
 
-/** A page of its fills. */
 export async function tradesAnswer(
   parts: WalletParts,
   request: WalletRequest<
@@ -113,7 +111,7 @@ export async function tradesAnswer(
   })
 }
 
-/** A page of its splits, merges, redemptions and conversions. */
+/** A page of splits, merges, redemptions and conversions. */
 export async function activityAnswer(
   parts: WalletParts,
   request: WalletRequest<EventsQuery & { readonly type?: readonly ActivityType[] }>,
@@ -129,8 +127,8 @@ export async function activityAnswer(
 }
 
 /**
- * A page of the ledger. It is read as it is and filtered here: the owner, asked for what is rare, would look through all
- * of it in one piece.
+ * A page of the ledger. Rows are filtered here: with a filter for rare rows, the actor would scan the complete ledger
+ * in one tick.
  */
 async function events(
   { engine, catalog, clock }: WalletParts,
@@ -177,7 +175,6 @@ function isIn(market: NativeMarketId | null, { event }: WalletEventView): boolea
   return market === null || event.market === market || event.converted.includes(market)
 }
 
-/** A page of its positions. */
 export async function positionsAnswer(
   { engine, catalog, clock, cursors, pins }: WalletParts & PositionLists,
   { address, query, signal, requester }: WalletRequest<PositionsQuery>,
@@ -211,7 +208,6 @@ export async function positionsAnswer(
   })
 }
 
-/** Its profits over a range. */
 export async function pnlAnswer(
   { engine, clock }: WalletParts,
   { address, query, signal, requester }: WalletRequest<PnlQuery>,
@@ -236,16 +232,16 @@ const NO_PROFITS = {
   totals: { wins: 0, losses: 0, comboRealized: USD_ZERO },
 }
 
-/** What `market_id` means; null: any market, 'none': one in which no wallet can have been. */
+/** The market of `market_id`. Null: any market; 'none': a market in which no wallet can have traded. */
 function marketOf(catalog: CatalogView, id: string | undefined): NativeMarketId | null | 'none' {
   if (id === undefined) return null
   const parts = catalog.names.split(id)
   if (parts === null || !catalog.names.of(parts.venue).hasWallets) return 'none'
-  // The catalogue may have forgotten the market; its venue writes ids in lower case.
+  // The market may have been evicted from the catalogue; its venue writes ids in lower case.
   return catalog.find(id)?.ref.nativeId ?? nativeMarketId(parts.native.toLowerCase())
 }
 
-/** Of a wallet without trades at the venue and in our log (null) everything is known. */
+/** `null`: the wallet has no trades, at the venue or locally. Its data is complete. */
 function withCompleteness(answer: Answer, view: WalletView | null): Answer {
   const marked = withHeader(answer, 'X-Data-Complete', String(view?.isComplete ?? true))
   if (view === null) return marked
@@ -255,13 +251,13 @@ function withCompleteness(answer: Answer, view: WalletView | null): Answer {
     : withHeader(dated, 'X-Data-Incomplete', incompleteReasonsText(view))
 }
 
-/** `code: sentence`, one after the other. */
+/** `code: sentence` for each reason. */
 function incompleteReasonsText({ issues: reasons, lacking }: WalletView): string {
   const texts = reasons.map((reason) => `${reason}: ${INCOMPLETE_REASONS[reason]}`)
   return `${texts.join('; ')}${lacking === 0 ? '' : ` (events: ${lacking})`}`
 }
 
-/** The words for each doubt, for users; plain ASCII, as a header must be. */
+/** User-facing text of each issue; plain ASCII, because it goes into a header. */
 export const INCOMPLETE_REASONS: Readonly<Record<WalletIssue, string>> = {
   venue_lacks_kept: 'the venue no longer tells events that are kept here',
   venue_unsure: "the venue's last answers did not fit together",

@@ -1,5 +1,5 @@
-// Bodies of events, as bytes: the records of REST and stream, so that all three say the same. At most
-// 20 KB, whatever a venue wrote: a market's description goes first, then long texts are cut.
+// Writes event bodies as bytes, from the same records as REST and the stream. At most 20 KB: a market's description is
+// dropped first, then long texts are truncated.
 
 import type { CatalogView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -14,16 +14,15 @@ import { EVENTS } from './types/event-types.ts'
 
 /** Standard Webhooks recommends less than 20 KB. */
 const BODY_BYTES_MAX = 20_000
-/** Of one text when a body is too long; half as much each time it still is. */
+/** First length limit of a text in an oversized body; halved until the body fits. */
 const TEXT_CHARACTERS_FIRST = 1_024
 
-/** Writes the bodies. */
 export class EventBodies implements WebhookBodies {
   readonly types: readonly EventDescriptor[]
   readonly #byName: ReadonlyMap<WebhookEventType, EventDescriptor>
   readonly #parts: PayloadParts
 
-  /** `types`: those of the table unless given. */
+  /** `types`: default those of the table. */
   constructor(parts: {
     catalog: CatalogView
     matches: Pick<MatchesView, 'matchedMarketOf'>
@@ -54,12 +53,12 @@ export class EventBodies implements WebhookBodies {
   }
 }
 
-/** Of a market that the catalogue has just forgotten. */
+/** Texts for a market that has just been evicted from the catalogue. */
 function textsWithout({ id, platform }: Pick<MarketView['ref'], 'id' | 'platform'>): MarketTexts {
   return { id: JSON.stringify(id), platform: JSON.stringify(platform), labels: [] }
 }
 
-/** Of every time there is, also of those that a date cannot hold. */
+/** Supports all times, including those outside the range of Date. */
 function isoTime(time: TimeMs): string {
   return formatTime(timeMs(Math.max(-DATE_MS_MAX, Math.min(DATE_MS_MAX, time))))
 }
@@ -79,11 +78,11 @@ function bytesOf(type: WebhookEventType, time: TimeMs, data: string): Uint8Array
   }
 }
 
-/** What names something would name something else, or nothing, when it is cut. */
+/** Identifiers must not be truncated: they would refer to something else. */
 const NEVER_CUT = /^(?:id|\w+_id|platform|maker|taker|wallet|tx_hash|slug|event_slug)$/
-/** Useless in parts. */
+/** Set to null instead of truncated: parts of them are useless. */
 const NEVER_CUT_OR_NULL = /^(?:url|image)$/
-/** Lists are cut as well, but a market has two outcomes at least. */
+/** Lists are truncated too, but a market needs at least two outcomes. */
 const OUTCOMES_MIN = 2
 
 function shortened(name: string, part: unknown, most: number): unknown {
@@ -91,6 +90,6 @@ function shortened(name: string, part: unknown, most: number): unknown {
   if (Array.isArray(part)) return part.slice(0, most)
   if (typeof part !== 'string' || part.length <= most || NEVER_CUT.test(name)) return part
   if (NEVER_CUT_OR_NULL.test(name)) return null
-  // Whole characters only.
+  // Does not split surrogate pairs.
   return `${part.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`
 }

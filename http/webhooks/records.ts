@@ -1,4 +1,4 @@
-// Webhooks and their deliveries as our JSON records, and the ids by which a request names a delivery.
+// Webhook and delivery records as JSON, and delivery ids in requests.
 
 import type { Static } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'
@@ -21,7 +21,7 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
     url: webhook.url,
     event_types: [...webhook.eventTypes],
     filters: {
-      // Webhooks of earlier versions have them in lower case.
+      // Webhooks of earlier versions store ids in lower case.
       market_ids: filters.marketIds?.map((id) => canonicalId(id, catalog)) ?? null,
       platform: filters.venue === null ? null : names.platform(filters.venue),
       wallets: listOrNull(filters.wallets),
@@ -48,10 +48,10 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
   }
 }
 
-/** What says how market ids are written. */
+/** Determines how market ids are written. */
 export type MarketIds = Pick<CatalogView, 'find' | 'names'>
 
-/** A unified id as the API has it; of a market that is not known, the venue's form of what was given. */
+/** A unified id in the API's form. For an unknown market, the venue's form of the given text. */
 export function canonicalId(id: string, catalog: MarketIds): string {
   const market = catalog.find(id)
   if (market !== null) return market.ref.id
@@ -82,7 +82,7 @@ export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
   }
 }
 
-/** A delivery with what was posted, but for its signature, and what came back. */
+/** A delivery with the posted content, except its signature, and the response. */
 export function deliveryDetail(delivery: StoredDelivery): DeliveryDetailRecord {
   const { createdAtMs, eventId, last, body } = delivery
   const atMs = last?.atMs ?? null
@@ -105,20 +105,19 @@ const answerRecord = ({ headers, body, isCut }: ReceiverAnswer) => ({
   is_cut: isCut,
 })
 
-/** Deliveries are counted in 32 bits; a larger number was never given. */
+/** Delivery numbers have 32 bits; no larger one was ever issued. */
 const NUMBER_MAX = 0xffff_ffff
 
-/** A delivery as users name it. */
 function deliveryId(number: number): string {
   return `dlv_${number}`
 }
 
-/** The number of a delivery by its id; null for text that is none. */
+/** The number of a delivery id; null if the text is no such id. */
 export function deliveryNumber(id: string): number | null {
   return id.startsWith('dlv_') ? numberOf(id.slice('dlv_'.length)) : null
 }
 
-/** Behind which delivery a page begins: the number of a page's last; null for text that is none. */
+/** The number of the last delivery of the previous page; null if the text is no such cursor. */
 export function deliveryCursor(cursor: string): number | null {
   return numberOf(cursor)
 }

@@ -1,5 +1,5 @@
-// Bodies that make, change or re-key a webhook: the rules that a schema cannot say, and what the owner
-// gets of a valid one: canonical event types and ids, lower-case addresses, integers for money.
+// Validates bodies that create, change or rotate a webhook beyond their schema. Normalizes valid ones for the actor:
+// canonical event types and ids, lower-case addresses, integers for money.
 
 import type { Static } from '@sinclair/typebox'
 import type { WebhookChange, WebhookRequest } from '../../actors/webhooks/views.ts'
@@ -20,13 +20,13 @@ type CreateBody = Static<ReturnType<typeof createBody>>
 type ChangeBody = Static<ReturnType<typeof changeBody>>
 type FiltersBody = NonNullable<CreateBody['filters']>
 
-/** Of a body that creates, every field that some body has. */
+/** The creation body, with every field that any of the bodies has. */
 type AnyBody = Partial<CreateBody>
 
-/** What the rules depend on. */
+/** Dependencies of the rules. */
 interface RequestFactors {
   readonly catalog: MarketIds
-  /** Where events may be posted. */
+  /** Restricts the addresses that events may be posted to. */
   readonly policy: CallPolicy
   readonly types: readonly EventDescriptor[]
 }
@@ -54,7 +54,7 @@ export function webhookBodies(factors: RequestFactors) {
   }
 }
 
-/** What the owner makes a webhook of; the body has passed its rules. */
+/** Requires a body that has passed its rules. */
 export function requestOf(body: CreateBody, factors: RequestFactors): WebhookRequest {
   return {
     url: targetOf(body.url, factors),
@@ -65,7 +65,7 @@ export function requestOf(body: CreateBody, factors: RequestFactors): WebhookReq
   }
 }
 
-/** What the owner changes; the body has passed its rules. */
+/** Requires a body that has passed its rules. */
 export function changeOf(body: ChangeBody, factors: RequestFactors): WebhookChange {
   const { url, event_types: types, filters, description, active } = body
   return {
@@ -83,7 +83,7 @@ function targetOf(text: string, { policy }: RequestFactors): string {
   return target.url
 }
 
-/** The whole name of a type; the schema has let only known names through. */
+/** The full name of an event type. The schema admits only known names. */
 function canonical(given: string, { types }: Pick<RequestFactors, 'types'>): WebhookEventType {
   const found = types.find(({ name, shortNames }) => name === given || shortNames.includes(given))
   return found?.name ?? given
@@ -110,7 +110,7 @@ function filtersOf(body: FiltersBody, catalog: MarketIds): WebhookFilters {
   }
 }
 
-/** Each once; what was named twice in different cases is one. */
+/** Removes duplicates, case-insensitively. */
 function setOf(
   texts: readonly string[] | null | undefined,
   form: (text: string) => string,
@@ -118,7 +118,7 @@ function setOf(
   return texts === undefined || texts === null ? null : [...new Set(texts.map(form))]
 }
 
-/** In the order of the fields. */
+/** Problems in field order. */
 function problemsOf(body: AnyBody, { catalog, policy, types }: RequestFactors): readonly Problem[] {
   const { names } = catalog
   const problems: Problem[] = []
@@ -152,7 +152,7 @@ function isMarketId(id: string, names: VenueTable): boolean {
   return parts !== null && parts.native !== ''
 }
 
-/** A type named twice, under whatever names. */
+/** Types that are named twice, including by short names. */
 function repeatedTypes(
   given: readonly string[],
   factors: Pick<RequestFactors, 'types'>,
@@ -168,7 +168,7 @@ function brokenTexts(at: Problem['loc'], texts: readonly string[]): readonly Pro
   return texts.flatMap((text, index) => (isBroken(text) ? [brokenText([...at, index], text)] : []))
 }
 
-/** Half a surrogate pair would not come back from the disk as it was. */
+/** A lone surrogate would not survive storage as UTF-8. */
 function isBroken(text: string): boolean {
   return /\p{Cs}/u.test(text)
 }
@@ -178,7 +178,7 @@ function brokenText(at: Problem['loc'], text: string): Problem {
   return { type: 'string_unicode', loc: ['body', ...at], msg, input: echo(text) }
 }
 
-/** What stands before an @ may be a password. */
+/** Text before an @ may be a password. */
 function repeatedUrl(url: string): unknown {
   return url.includes('@') ? '[redacted]' : echo(url)
 }

@@ -1,5 +1,4 @@
-// What the specification document says of the routes of webhooks, with bodies to copy. The venues'
-// names stand in them.
+// Specification texts and example bodies of the webhook routes, with the configured venue names.
 
 import type { VenueTable } from '../../engine/venue-table.ts'
 import type { RouteDocument } from '../request/route.ts'
@@ -24,7 +23,7 @@ const NEEDS_FILTER = 'the tier has `trade.created` with a filter alone'
 const UNKNOWN = 'the account has no such webhook'
 const UNKNOWN_DELIVERY = 'the account has no such webhook, or the webhook no such delivery'
 
-/** By what a route does. */
+/** Keyed by what a route does. */
 export function webhookDocuments(names: VenueTable, types: readonly EventDescriptor[]) {
   const shapes = webhookShapes(types.map(({ name }) => name))
   return {

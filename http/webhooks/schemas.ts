@@ -1,5 +1,4 @@
-// Shapes of webhooks: our records, the bodies that make and change one, and what we post. The bodies
-// depend on the venues' names.
+// Schemas of webhooks: records, request bodies and posted events. Bodies depend on the venues' names.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { opportunityAgeMsMax } from '../../engine/limits.ts'
@@ -11,9 +10,9 @@ import { EVENT_TYPES, EVENTS } from './types/event-types.ts'
 
 const LIST_ENTRIES_MAX = 100
 const TEXT_CHARACTERS_MAX = 256
-/** Far beyond any trade, and exact in micro-dollars. */
+/** Far above any trade, and exact in micro-dollars. */
 const USD_MAX = 1_000_000_000
-/** The smallest step a price can take. */
+/** The smallest price step. */
 const CHANGE_MIN = 0.000001
 
 const text = () => Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX })
@@ -101,7 +100,6 @@ const secretField = () =>
     }),
   )
 
-/** What creates a webhook. */
 export const createBody = (names: VenueTable, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
@@ -114,7 +112,7 @@ export const createBody = (names: VenueTable, types: readonly EventDescriptor[] 
     { additionalProperties: false },
   )
 
-/** What changes one; what is left out stays, `filters` are replaced as a whole. */
+/** Absent fields are unchanged; `filters` are replaced as a whole. */
 export const changeBody = (names: VenueTable, types: readonly EventDescriptor[] = EVENTS) =>
   Type.Object(
     {
@@ -129,13 +127,12 @@ export const changeBody = (names: VenueTable, types: readonly EventDescriptor[] 
     { additionalProperties: false },
   )
 
-/** What replaces a secret. */
 export const rotateBody = () =>
   Type.Object({ secret: secretField() }, { additionalProperties: false })
 
 const texts = () => nullable(Type.Array(Type.String()))
 
-/** Null: anything fits. */
+/** Null: no restriction. */
 export const WebhookFiltersSchema = Type.Object({
   market_ids: texts(),
   platform: nullable(Type.String()),
@@ -166,7 +163,7 @@ export const DeliveryCountsSchema = Type.Object({
   pending: count(),
 })
 
-/** `status` is the receiver's, null when none came; `error` is null after a 2xx. */
+/** `status` is the receiver's HTTP status, null without a response. `error` is null after a 2xx. */
 export const AttemptSchema = Type.Object({
   at: seconds('When it began.'),
   duration_ms: Type.Integer({ minimum: 0 }),
@@ -217,7 +214,7 @@ const stateFields = () => ({
   throttled: throttled(),
 })
 
-/** Webhooks and deliveries whose event types are these. */
+/** Schemas of webhooks and deliveries with these event types. */
 export function webhookShapes(types: readonly string[]) {
   const WebhookSchema = Type.Object({
     id: Type.String(),
@@ -230,7 +227,7 @@ export function webhookShapes(types: readonly string[]) {
 
   const WebhooksSchema = Type.Object({ webhooks: Type.Array(WebhookSchema), total: count() })
 
-  // With its secret, which is shown at its making and at its rotation alone.
+  // Includes the secret, which is shown only at creation and rotation.
   const WebhookWithSecretSchema = Type.Intersect([
     WebhookSchema,
     Type.Object({ secret: Type.String() }),
@@ -278,7 +275,7 @@ export function webhookShapes(types: readonly string[]) {
   }
 }
 
-/** Those of the table's event types. */
+/** Schemas for the event types of the table. */
 export const {
   WebhookSchema,
   WebhooksSchema,
@@ -288,7 +285,7 @@ export const {
   DeliveriesSchema,
 } = webhookShapes(EVENT_TYPES)
 
-/** What is posted of a type. */
+/** The schema of a posted event of a type. */
 export function eventSchema(type: EventDescriptor, names: VenueTable) {
   return Type.Object({
     type: Type.Literal(type.name),

@@ -1,11 +1,10 @@
-// Why a connection ends, and whether the client should come back: the table of close codes.
-// 1006 is not in it: that is what a client sees when the transport cuts without a frame.
+// Table of close codes: why a connection ends, and whether the client should reconnect. 1006 is not included: clients
+// see it if the transport closes without a close frame.
 
-/** One way to close. */
 export interface Close {
   readonly code: number
   readonly reason: string
-  /** Whether coming back can succeed. */
+  /** Whether reconnecting can succeed. */
   readonly mayReturn: boolean
 }
 
@@ -16,7 +15,7 @@ export const closeCodes = {
   slowReader: { code: 4008, reason: 'slow reader', mayReturn: true },
   limitLowered: { code: 4009, reason: 'connection limit', mayReturn: true },
   keyRevoked: { code: 4010, reason: 'key revoked', mayReturn: false },
-  /** What this server knew had a hole, or another engine leads: it is whole again now, and the position is good. */
+  /** This server's data had a gap, or another engine leads. The data is complete now, and positions stay valid. */
   renewed: { code: 4012, reason: 'begun anew', mayReturn: true },
   internal: { code: 4011, reason: 'internal error', mayReturn: true },
 } as const satisfies Record<string, Close>

@@ -1,11 +1,11 @@
-// What a command of a client says once it is read, and why one is refused.
+// Parsed client commands and refusals.
 
 import type { ChannelName, ChannelVariant } from './fan-out/channel-variants.ts'
 
-/** Characters of a command's id, at most. */
+/** Maximum characters of a command id. */
 export const ID_CHARACTERS_MAX = 64
 
-/** Why a command is refused. */
+/** Why a command is rejected. */
 export type StreamErrorCode =
   | 'PARSE_ERROR'
   | 'UNKNOWN_ACTION'
@@ -16,11 +16,13 @@ export type StreamErrorCode =
   | 'RATE_LIMITED'
   | 'MESSAGE_TOO_LARGE'
 
-/** What a client calls its command: at most {@link ID_CHARACTERS_MAX} characters or a finite number; null when it
- * did not, or called it anything else. */
+/**
+ * The client's id of a command: a text of at most {@link ID_CHARACTERS_MAX} characters or a finite number. Null if
+ * absent or invalid.
+ */
 export type CommandId = string | number | null
 
-/** Which markets a command means. */
+/** The markets that a command targets. */
 export type Target =
   | { readonly kind: 'all' }
   | { readonly kind: 'venue'; readonly platform: string }
@@ -36,12 +38,11 @@ export interface Since {
   readonly offset: number
 }
 
-/** What a client asks for. */
 export type Command =
   | {
       readonly kind: 'subscribe'
       readonly id: CommandId
-      /** One a channel, with the options that the command chose. */
+      /** One variant per channel, with the options of the command. */
       readonly variants: readonly ChannelVariant[]
       readonly target: Target
       readonly since: Since | null
@@ -56,7 +57,6 @@ export type Command =
   | { readonly kind: 'list'; readonly id: CommandId }
   | { readonly kind: 'ping'; readonly id: CommandId }
 
-/** A command that is not carried out. */
 export interface Refusal {
   readonly kind: 'refused'
   readonly id: CommandId

@@ -1,5 +1,5 @@
-// Watches the publisher and gives each update to the channels whose `hears` has its kind. Sends heartbeats, sweeps the
-// sockets' buffers, and gives sessions their turns.
+// Watches the publisher and passes each update to the channels whose `updateKinds` include it. Sends heartbeats, checks
+// the sockets' buffers and schedules sessions.
 
 import type { AccountWatcher } from '../../actors/accounts/directory.ts'
 import type { Caller, EngineView, MarketView } from '../../actors/views.ts'
@@ -44,11 +44,13 @@ import type { HubAccess, Resume, Watched, Work } from './session/hub-access.ts'
 import type { Session } from './session/session.ts'
 import type { WildcardSubscription } from './session/wildcard-subscription.ts'
 
-/** So much is published at least, to one connection or to all, between two looks at every buffer: a look at 10,000
- * costs as much as 20,000 deliveries. */
+/**
+ * Minimum bytes published, to one connection or all, between two checks of all buffers: checking 10,000 costs as much
+ * as 20,000 deliveries.
+ */
 const GROWTH_BYTES_MIN = socketBufferBytesSoft / 8
 const TOTAL_GROWTH_BYTES_MIN = socketBuffersTotalBytesMax / 16
-/** In so many sweeps whether each connection is subscribed to something is looked at once. */
+/** Number of sweeps between two checks of all connections for missing subscriptions. */
 const SUBSCRIBED_SWEEPS = 40
 
 export class Hub implements Watcher, HubAccess {
@@ -59,26 +61,28 @@ export class Hub implements Watcher, HubAccess {
   readonly log: Log
   readonly variants: VariantTable
   readonly sessions = new Set<Session>()
-  /** The topics of the library, and the connections that get a turn's messages in one frame. */
+  /** The library's topics, and the connections that receive batches. */
   readonly batches: Batches
-  /** Ends sessions of revoked keys, ended log-ins and accounts; the caller registers it, and the hub itself. */
+  /**
+   * Closes sessions of revoked keys, ended log-ins and deleted accounts. The caller registers it and the hub itself.
+   */
   readonly accountWatcher: AccountWatcher
   readonly #metrics: Metrics
   readonly #encoders: Readonly<Record<Form, Encoder>>
   readonly #fanOut: FanOut
   readonly #scheduler: ConflationScheduler
   readonly #channels: ReadonlyMap<ChannelName, OpenChannel>
-  /** The channels that hear each kind of update, in the order of the table. */
+  /** The channels subscribed to each kind of update, in table order. */
   readonly #subscribers: ReadonlyMap<Update['kind'], readonly Subscriber[]>
   readonly #failures = new LogSampler()
-  /** By account: sessions that wait for a slice. The account and the session whose turn is next stand first. */
+  /** Sessions that wait for a slice, by account. The next account and its next session come first. */
   readonly #ready = new Map<AccountId, Set<Work>>()
   #isTickPlanned = false
-  /** Milliseconds of slices in this turn of the loop that ran at once. */
+  /** Milliseconds of slices that ran synchronously in this event-loop tick. */
   #spentMs = 0
-  /** Sessions that are not quiet: bounded by the sessions. */
+  /** Sessions that are not quiet; bounded by the sessions. */
   readonly #watched = new Set<Watched>()
-  /** The largest buffer of a quiet session, and the sum of all buffers, when they were last looked at. */
+  /** The largest buffer of a quiet session, and the sum of all buffers, at the last check. */
   #largest = 0
   #total = 0
   #stopBeat: StopTimer
@@ -94,7 +98,7 @@ export class Hub implements Watcher, HubAccess {
     log: Log
     metrics: Metrics
     topics: Topics
-    /** Those of the table unless given. */
+    /** Default: those of the table. */
     channels?: readonly Channel[]
   }) {
     const { engine, publisher, clock, metrics, topics, channels = CHANNELS } = parts
@@ -144,13 +148,13 @@ export class Hub implements Watcher, HubAccess {
         for (const session of this.sessions) session.sendGap(update)
         break
       case 'lifecycle':
-        // The texts of the market may have changed.
+        // The market's texts may have changed.
         this.#forms((encoder) => encoder.removeMarket(update.market.number))
     }
     const subscribers = this.#subscribers.get(update.kind)
     if (subscribers === undefined) return
     for (const { name, channel } of subscribers) {
-      // A channel that throws harms itself alone: its listeners see a hole in `seq`.
+      // An exception in one channel does not affect others: its subscribers see a gap in `seq`.
       try {
         channel.onUpdate(update)
       } catch (error) {
@@ -166,7 +170,7 @@ export class Hub implements Watcher, HubAccess {
     if (isWritten) this.log.error({ err: error, channel, kind, count }, 'a channel failed')
   }
 
-  /** The catalogue forgot a market: what is kept under its number goes too. */
+  /** The market was evicted from the catalogue: drop the data stored under its number. */
   onMarketRemoved(market: MarketNumber): void {
     this.#forms((encoder) => encoder.removeMarket(market))
     for (const channel of this.#channels.values()) channel.removeMarket?.(market)
@@ -216,8 +220,8 @@ export class Hub implements Watcher, HubAccess {
   }
 
   /**
-   * When the next heartbeat is due, and a while before it with a message that most connections get, in one write to each
-   * socket. Behind that message in its turn, not within: it goes to one topic after another.
+   * Schedules the next heartbeat. Shortly before it is due, it joins a message that most connections receive, in one
+   * write per socket. It is sent after that message and not within, since the message is published topic by topic.
    */
   #planBeat(): StopTimer {
     return this.clock.after(heartbeatMs - heartbeatEarlyMs, () => {
@@ -226,7 +230,7 @@ export class Hub implements Watcher, HubAccess {
     })
   }
 
-  /** Sends a heartbeat: with offsets to connections that are live, without to the others. */
+  /** Sends a heartbeat: with offsets to live connections, without to the others. */
   beat(): void {
     this.#stopBeat()
     this.#fanOut.onBroadcast = null
@@ -250,8 +254,9 @@ export class Hub implements Watcher, HubAccess {
   }
 
   /**
-   * Looks at the buffers of connections that lag or were sent something alone, and at every buffer once one may be full
-   * by what was published since it was looked at, or all together half of what they may; beyond that the account with most loses its largest.
+   * Checks the buffers of connections that lag or were sent something individually. Checks all buffers if the bytes
+   * published since may have filled one, or all together half of their limit. Beyond that limit, the account with the
+   * most bytes loses its largest connection.
    */
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
@@ -335,7 +340,9 @@ export class Hub implements Watcher, HubAccess {
     this.#planTick()
   }
 
-  /** Runs about a slice of queued work in each turn of the loop, so that many connections at once do not add up to a stall. */
+  /**
+   * Runs about one slice of queued work per event-loop tick, so that many connections together do not block the loop.
+   */
   #planTick(): void {
     if (this.#isTickPlanned) return
     this.#isTickPlanned = true
@@ -390,7 +397,7 @@ export class Hub implements Watcher, HubAccess {
     }
   }
 
-  /** Ends the newest connections beyond what the account may now have. */
+  /** Closes the newest connections beyond the account's reduced limit. */
   endBeyond(account: AccountId, socketsMax: number): void {
     let open = 0
     for (const session of this.sessions) {
@@ -400,7 +407,7 @@ export class Hub implements Watcher, HubAccess {
     }
   }
 
-  /** Ends up to `count` connections; returns how many are left. */
+  /** Closes up to `count` connections. Returns how many remain. */
   endSome(count: number, close: Close): number {
     let left = count
     for (const session of this.sessions) {
@@ -411,7 +418,7 @@ export class Hub implements Watcher, HubAccess {
     return this.sessions.size
   }
 
-  /** Stops the timers; connections are the server's to end. */
+  /** Stops the timers; the server closes the connections. */
   stop(): void {
     this.#stopBeat()
     this.#fanOut.onBroadcast = null
@@ -426,7 +433,6 @@ interface Subscriber {
   readonly channel: OpenChannel
 }
 
-/** The channels that hear each kind of update. */
 function subscribersOf(
   channels: readonly Channel[],
   open: ReadonlyMap<ChannelName, OpenChannel>,

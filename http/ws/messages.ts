@@ -1,6 +1,5 @@
-// The shape of every message of the stream, in both directions: what the AsyncAPI document says, and
-// what the tests compare every captured message with. Messages of channels are described in channels/;
-// here are the others.
+// Schemas of all stream messages in both directions, for the AsyncAPI document and the tests, which validate every
+// captured message. Channel messages are described in channels/, all others here.
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type FeedState, STALE_REASONS, TRADES_SOURCES } from '../../engine/events.ts'
@@ -26,11 +25,11 @@ const ERROR_CODES: readonly StreamErrorCode[] = [
 
 const text = () => Type.String()
 const nonNegativeInteger = () => Type.Integer({ minimum: 0 })
-/** What a client called its command; null when it did not. */
+/** The client's id of its command; null without one. */
 const commandId = () => nullable(Type.Union([Type.String({ maxLength: 64 }), Type.Number()]))
 const position = { epoch: text(), offset: nonNegativeInteger() }
 
-/** Every message says when it was written. */
+/** Every message contains its time of writing. */
 const written = {
   published_ms: Type.Integer({
     minimum: 0,
@@ -38,8 +37,7 @@ const written = {
   }),
 }
 
-/** A counted message of a channel: its head, and the fields behind it. Times are null before a first
- * book. */
+/** The schema of a counted message: its head and the given fields. Times are null before the first book. */
 export function counted<P extends TProperties>(type: string, channel: string, rest: P) {
   return Type.Object({
     type: Type.Literal(type),
@@ -58,7 +56,7 @@ const EXAMPLE_WRITTEN = { published_ms: 1_763_700_000_013 }
 const EXAMPLE_POSITION = { epoch: 'k3f9c2', offset: 41 }
 const EXAMPLE_MARKET = `venue_a_${EXAMPLE_IDS.condition}`
 
-/** An example of an answer to the command 1. */
+/** An example of a reply to command 1. */
 const exampleReply = (type: string, rest: Readonly<Record<string, unknown>>) => ({
   type,
   id: 1,
@@ -66,7 +64,7 @@ const exampleReply = (type: string, rest: Readonly<Record<string, unknown>>) => 
   ...EXAMPLE_WRITTEN,
 })
 
-/** An example of a counted message: its head, and the fields behind it. */
+/** An example of a counted message: its head and the given fields. */
 export function exampleOf(type: string, channel: string, rest: Readonly<Record<string, unknown>>) {
   return {
     type,
@@ -84,7 +82,7 @@ export function exampleOf(type: string, channel: string, rest: Readonly<Record<s
 const reply = <P extends TProperties>(type: string, rest: P) =>
   Type.Object({ type: Type.Literal(type), id: commandId(), ...rest, ...written })
 
-/** A target of a command that means nothing here. */
+/** A target that is unknown or unsupported. */
 const RejectedSchema = Type.Object({
   market_id: Type.Optional(text()),
   event_slug: Type.Optional(text()),
@@ -92,19 +90,19 @@ const RejectedSchema = Type.Object({
   message: Type.Optional(text()),
 })
 
-/** Up to where a client has everything in a channel. */
+/** The position up to which a client has everything in a channel. */
 const PositionSchema = Type.Object({
   epoch: Type.String({ maxLength: 64 }),
   offset: nonNegativeInteger(),
 })
 
-/** The named shapes of messages that belong to no channel. */
+/** Named schemas of messages that belong to no channel. */
 export const connectionShapes = { RejectedSchema, PositionSchema }
 
-/** A message or command as the documents have it. */
+/** A message or command in the documents. */
 export type Described = MessageDocument
 
-/** Options as commands and answers name them. */
+/** Options as named in commands and replies. */
 function optionsOf(channels: readonly Channel[]): Record<string, TSchema> {
   const table = new VariantTable(channels)
   const schemas = table.optionNames.map((name) => {
@@ -121,7 +119,7 @@ function schemaOf(values: readonly OptionValue[]): TSchema {
     : Type.Number({ enum: [...values] })
 }
 
-/** What the server sends, by the message's `type`. */
+/** Messages of the server, by `type`. */
 export function serverMessages(channels: readonly Channel[]): Readonly<Record<string, Described>> {
   return {
     connected,
@@ -155,7 +153,7 @@ const connected: Described = {
   },
 }
 
-/** What the server sends of its own accord besides the messages of channels. */
+/** Unsolicited messages of the server, except those of channels. */
 function ownMessages(channels: readonly Channel[]) {
   const counters = channels.filter(({ delivery }) => delivery === 'every')
   const states = channels.filter(({ hasState }) => hasState)
@@ -224,7 +222,7 @@ function ownMessages(channels: readonly Channel[]) {
   }
 }
 
-/** What is said of books that may be wrong, in the channels that show them. */
+/** Messages about stale and fresh books, in the channels that show books. */
 function freshnessMessages(ofBooks: readonly Channel[]) {
   return {
     stale: {
@@ -309,7 +307,7 @@ function oneOf(channels: readonly Channel[]): TSchema {
   return choice(channels.map(({ name }) => name))
 }
 
-/** The answers to commands. */
+/** The replies to commands. */
 function replies(channels: readonly Channel[]) {
   const channel = oneOf(channels)
   const options = optionsOf(channels)
@@ -387,12 +385,12 @@ const command = <P extends TProperties>(action: string, rest: P) =>
   })
 const ids = () => Type.Array(Type.String({ maxLength: 256 }), { maxItems: marketIdsPerCommandMax })
 
-/** A command as the documents have it, with what may answer it, in the order in which it does. */
+/** A command in the documents, with its possible replies in the order in which they are sent. */
 export interface DescribedCommand extends Described {
   readonly answers: readonly string[]
 }
 
-/** What a client sends, by the command's `action`, under the names that the protocol prefers. */
+/** Commands of a client, by `action`, under their preferred names. */
 export function clientCommands(
   channels: readonly Channel[],
 ): Readonly<Record<string, DescribedCommand>> {

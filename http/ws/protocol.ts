@@ -1,5 +1,4 @@
-// Reads commands of a client: their shape, their aliases, and the refusals. Bytes in, a command or a
-// refusal out; nothing here throws for what a client sends.
+// Parses client commands: shape, aliases and refusals. Never throws for client input.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
@@ -28,7 +27,7 @@ const Shape = Type.Object({
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
 })
-// Without the schema of schemas, as in http/validation/validate.ts.
+// Without the meta-schema, as in http/validation/validate.ts.
 const checkShape = new Ajv({ strict: true, meta: false, validateSchema: false }).compile<
   Static<typeof Shape>
 >(Shape)
@@ -39,13 +38,15 @@ const NO_COMMAND = `a command is a JSON object or a plain MessagePack map, in Un
 const ID_RULE = `id is a text of at most ${ID_CHARACTERS_MAX} characters or a finite number`
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_START = 0x7b
-/** What JSON can write and UTF-8 cannot: half of a pair. Whole pairs match too. */
+/** Escapes of surrogates. JSON can express a lone one, UTF-8 cannot. Complete pairs match too. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/
 
 const VARIANTS = new VariantTable(CHANNELS)
 
-/** A frame's bytes to a command about one of these lanes. Either form may come at any time, JSON in
- * binary frames too. */
+/**
+ * Parses a frame into a command about one of these variants. Either encoding may come at any time, including JSON in
+ * binary frames.
+ */
 export function parseCommand(
   bytes: Uint8Array,
   isBinary: boolean,
@@ -56,7 +57,7 @@ export function parseCommand(
   }
   let value: unknown
   try {
-    // `{` alone would be the number 123 in MessagePack, which no command is.
+    // In MessagePack a leading `{` is the number 123, which is no command.
     const isJson = !isBinary || bytes[0] === JSON_START
     value = isJson ? readJson(utf8.decode(bytes)) : decodeMessagePack(bytes)
   } catch {
@@ -66,7 +67,7 @@ export function parseCommand(
   return readCommand(value, variants)
 }
 
-/** Takes exactly what MessagePack can carry as well, so that both forms of a command have one answer. */
+/** Accepts only what MessagePack can carry too, so that both forms of a command get the same answer. */
 function readJson(text: string): unknown {
   const value: unknown = JSON.parse(text, SURROGATE_ESCAPE.test(text) ? wellFormed : undefined)
   if (isDeeper(value, 0)) throw new RangeError('nested too deeply')
@@ -78,7 +79,7 @@ function wellFormed(_key: string, value: unknown): unknown {
   return value
 }
 
-/** Whether it has an equal in UTF-8. */
+/** Whether the value can be expressed in UTF-8. */
 function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }
@@ -129,7 +130,7 @@ function snapshotCommand(id: CommandId, shaped: Static<typeof Shape>): Command |
   return { kind: 'snapshot', id, marketIds }
 }
 
-/** `given` holds the options, by their names. */
+/** `given` holds the options by name. */
 function channelCommand(
   request: {
     kind: 'subscribe' | 'unsubscribe'
@@ -175,14 +176,14 @@ function refused(id: CommandId, code: StreamErrorCode, message: string): Refusal
   return { kind: 'refused', id, code, message }
 }
 
-/** Null, which is how a command without an id is answered, is no id; undefined: it cannot be one. */
+/** Null is not an id: it marks commands without one. Undefined: the value is invalid as an id. */
 function idOf(value: unknown): CommandId | undefined {
   if (value === undefined || value === null) return null
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   return typeof value === 'string' && isAtMost(value, ID_CHARACTERS_MAX) ? value : undefined
 }
 
-/** Characters beyond the first plane count once, as in the schema of the document. */
+/** Counts code points, as the schema in the document does. */
 function isAtMost(text: string, characters: number): boolean {
   return text.length <= 2 * characters && Array.from(text).length <= characters
 }

@@ -1,12 +1,13 @@
-// How a finding is noted: all that those need who find something.
-
 /**
- * What a finding means. 'loss': a user of the service lacks something, or may get something wrong, until the
- * code learns of it. 'notice': nothing is lost yet.
+ * Severity of drift. 'loss': users of the service lack data or may get wrong data until the code is adapted.
+ * 'notice': nothing is lost yet.
  */
 export type DriftWeight = 'loss' | 'notice'
 
 export interface DriftNotes {
-  /** `kind` is a fixed word of the code, `name` may be any text of the venue's. A loss unless it says otherwise. */
+  /**
+   * Records drift. `kind` is a constant of the code, `name` may be any text from the venue. The default weight is
+   * 'loss'.
+   */
   note(kind: string, name: unknown, sample?: unknown, weight?: DriftWeight): void
 }

@@ -1,20 +1,21 @@
-// One look at a venue for what the code does not know: its questions asked, its catalogue read once, and the table with
-// what follows from it, as lines.
+// Checks a venue once for drift: runs its probes, reads its catalogue, and formats the table as lines.
 
 import { SuspectAnswerError } from '../answer-checks.ts'
 import type { Venue } from '../venue.ts'
 import { driftLine } from './drift.ts'
 
-/** What a look at a venue found. */
 export interface DriftReport {
   readonly lines: readonly string[]
-  /** A finding by which users of the service lack something. */
+  /** Whether users of the service lack data because of an entry. */
   readonly hasLoss: boolean
-  /** Every question was answered and the catalogue was read to its end: without findings there are none. */
+  /** Whether all probes succeeded and the catalogue was read to its end. If false, further drift may exist. */
   readonly isComplete: boolean
 }
 
-/** Asks the venue and reads its catalogue; never rejects. `onMarkets` hears how many markets were read so far. */
+/**
+ * Runs the probes and reads the catalogue. Never rejects. `onMarkets` is called with the number of markets read so
+ * far.
+ */
 export async function readDrift(
   { catalog, drift }: Pick<Venue, 'catalog' | 'drift'>,
   name: string,
@@ -56,10 +57,10 @@ export async function readDrift(
   }
 }
 
-/** The venue's id and name of a market, as a row's text begins. */
+/** Rows are cut to this length, which includes the venue's id and name of the market. */
 const ROW_CHARACTERS_MAX = 100
 
-/** The rows that could not be read, each by its beginning with the reason, and how many there were of each reason. */
+/** The unreadable rows, each cut and with its reason, and the number of rows per reason. */
 function unreadLines({ shares }: Venue['drift'], name: string): readonly string[] {
   const counts = [...shares.unreadCounts]
   if (counts.length === 0) return []

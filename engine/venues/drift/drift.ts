@@ -1,7 +1,6 @@
-// What a venue sends or answers that the code does not know, or no longer gets: one bounded table a venue, so that a change
-// which no release foresaw has a name on its first day. Each finding is logged at first sight, the whole table every
-// hour, and with a line of its own when it is empty: silence is not health. /health, the metric
-// `venue_drift_total` and `npm run drift` read it.
+// Drift of a venue: data that the code does not know, or expected data that is missing. There is one bounded table
+// per venue. Each entry is logged when it is first recorded, and the whole table every hour, also when it is empty.
+// The table is used by /health, the metric `venue_drift_total` and `npm run drift`.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import type { AnswerWatch } from '../../fetch.ts'
@@ -15,21 +14,21 @@ import { Shares } from './row-checks.ts'
 
 export type { DriftNotes, DriftWeight }
 
-/** One kind of finding under one name. */
+/** One entry of the table, by kind and name. */
 export interface DriftEntry {
-  /** What was looked at, as `gamma.version`: dotted words of the code. */
+  /** What was checked, such as `gamma.version`. A constant of the code. */
   readonly kind: string
-  /** What was found there: a word of the venue's, cut; 'other' once the table is full. */
+  /** The venue's value, cut; 'other' once the table is full. */
   readonly name: string
   readonly weight: DriftWeight
   readonly firstMs: TimeMs
   readonly lastMs: TimeMs
   readonly count: number
-  /** The first finding's text, cut. */
+  /** Text of the first occurrence, cut. */
   readonly sample: string
 }
 
-/** Beyond so many names further ones count as 'other' of their kind. */
+/** Maximum names. Further ones count as 'other' of their kind. */
 const NAMES_MAX = 64
 const NAME_CHARACTERS_MAX = 60
 const SAMPLE_CHARACTERS_MAX = 200
@@ -37,28 +36,31 @@ const CONSECUTIVE_REFUSALS_MAX = 50
 const PRINT_EVERY_MS = 3_600_000
 const CHECK_SHARES_EVERY_MS = 30_000
 /**
- * A segment of a path that names one market, event or wallet: it has a capital letter (a ticker), three digits in a row
- * (an id), two hyphens (a slug) or 25 characters. The venues' own words have none of these.
+ * A path segment that identifies one market, event or wallet. It has a capital letter (ticker), three digits in a
+ * row (id), two hyphens (slug) or 25 characters. The venues' fixed segments have none of these.
  */
 const ID_SEGMENT = /[A-Z]|\d{3}|-.*-|^.{25,}$/
 
-/** What a venue's counters need of the table (tally.ts): findings, and the shares of what is read and refused. */
+/**
+ * The part of the table that a venue's counters need (venue-counters.ts): notes, and shares of accepted and
+ * rejected rows.
+ */
 export type DriftRecorder = Pick<Drift, 'note' | 'shares'>
 
 type TableEntry = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] } & {
-  /** Null before the first finding, which decides the weight. */
+  /** null before the first occurrence, which sets the weight. */
   counter: Count | null
 }
 
-/** The findings of one venue. */
+/** The drift table of one venue. */
 export class Drift implements AnswerWatch, DriftNotes {
   readonly #parts: DriftParts
   readonly #entries = new Map<string, TableEntry>()
-  /** What the venue is asked only for this table. */
+  /** Requests that are sent only for this table. */
   readonly probes: DriftProbes
-  /** What is read and refused; judged every half minute. */
+  /** Counts of accepted and rejected rows, evaluated every half minute. */
   readonly shares = new Shares()
-  /** Expected refusals since the last other answer, by form of path. */
+  /** Consecutive expected refusals, by path form. */
   readonly #consecutiveRefusals = new Map<string, number>()
   #stopTimers: StopTimer[] = []
 
@@ -67,7 +69,7 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.probes = new DriftProbes(parts)
   }
 
-  /** Asks the venue its questions (probes.ts), judges shares and prints the table every hour, until `stop`. */
+  /** Until `stop`: runs the probes (probes.ts) and logs the table every hour, and evaluates the shares. */
   start(): void {
     if (this.#stopTimers.length > 0) return
     const { clock } = this.#parts
@@ -84,12 +86,12 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.probes.stop()
   }
 
-  /** Judges what was read and refused since the last time. */
+  /** Evaluates the rows since the last call. */
   checkShares(): void {
     this.shares.report(this)
   }
 
-  /** Notes a finding. `kind` is a fixed word of the code, `name` may be any text of the venue's. */
+  /** Records drift. `kind` is a constant of the code, `name` may be any text from the venue. */
   note(kind: string, name: unknown, sample: unknown = '', weight: DriftWeight = 'loss'): void {
     const entry = this.#entryOf(kind, printable(name, NAME_CHARACTERS_MAX))
     entry.count += 1
@@ -103,13 +105,19 @@ export class Drift implements AnswerWatch, DriftNotes {
     entry.counter?.inc()
   }
 
-  /** An answer that no caller expects: an unknown status, a page in place of JSON, an announced end. */
+  /**
+   * Records an unexpected response: an unknown status, markup in place of JSON, or an announced end of the
+   * endpoint.
+   */
   odd(path: string, what: string, sample: string): void {
     const weight = what === 'sunset' || what === 'deprecation' ? 'notice' : 'loss'
     this.note('http', `${pathForm(path)} ${what}`, sample, weight)
   }
 
-  /** Things that are not found are expected; nothing but refusals, so many in a row, is a path that may have gone. */
+  /**
+   * Counts expected refusals, such as not found. A path that only returns refusals, this many in a row, may have
+   * been removed.
+   */
   expected(path: string, isRefused: boolean): void {
     const form = pathForm(path)
     const refusals = this.#consecutiveRefusals.get(form)
@@ -120,12 +128,12 @@ export class Drift implements AnswerWatch, DriftNotes {
     this.note('http', `${form} refuses everything`, `${count} times in a row`, 'notice')
   }
 
-  /** The findings in order of first sight. */
+  /** The entries in order of their first occurrence. */
   entries(): readonly DriftEntry[] {
     return [...this.#entries.values()].map(({ counter: _counter, ...entry }) => entry)
   }
 
-  /** Logs every finding, or that there is none. */
+  /** Logs every entry, or that the table is empty. */
   print(): void {
     for (const entry of this.#entries.values()) this.#logEntry(entry)
     if (this.#entries.size === 0) this.#parts.log.info(`drift ${this.#parts.venue.name}: none`)
@@ -135,7 +143,7 @@ export class Drift implements AnswerWatch, DriftNotes {
     const key = `${kind}=${name}`
     const existing = this.#entries.get(key)
     if (existing !== undefined) return existing
-    // The kinds are a fixed set, so that one further name for each keeps the table bounded.
+    // Kinds are a fixed set, so one 'other' entry per kind keeps the table bounded.
     if (this.#entries.size >= NAMES_MAX && name !== OTHER) return this.#entryOf(kind, OTHER)
     const nowMs = this.#parts.clock.nowMs()
     const times = { firstMs: nowMs, lastMs: nowMs }
@@ -174,7 +182,7 @@ export interface DriftParts {
 
 const OTHER = 'other'
 
-/** One finding as a line: `drift venue_a gamma.version=v3 first=12:03:11 count=2 sample="…"`. */
+/** Formats one entry: `drift venue_a gamma.version=v3 first=12:03:11 count=2 sample="…"`. */
 export function driftLine(venue: string, entry: DriftEntry): string {
   const { kind, name, weight, firstMs, count, sample } = entry
   const first = new Date(firstMs).toISOString().slice(11, 19)
@@ -182,14 +190,14 @@ export function driftLine(venue: string, entry: DriftEntry): string {
   return `drift ${venue} ${kind}=${name}${weightText} first=${first} count=${count} sample=${JSON.stringify(sample)}`
 }
 
-/** Text of at most so many characters, none of which is invisible; what is no text is written as JSON. */
+/** Returns text of at most `charactersMax` visible characters. Other values are written as JSON. */
 function printable(value: unknown, charactersMax: number): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   const cut = text.slice(0, charactersMax)
   return cut.replace(/\p{C}+/gu, ' ')
 }
 
-/** A path with `:id` in the place of each segment that names one market, event or wallet. */
+/** Replaces each segment that identifies a market, event or wallet by `:id`. */
 function pathForm(path: string): string {
   return path
     .split('/')

@@ -1,20 +1,19 @@
-// What a venue is asked only to see whether it changed: at the start and every hour, a question at a time, each within a
-// time limit and through the venue's own client, so that its limits hold. A question that fails is no finding of its own:
-// what is odd about an answer is named by the client's watch.
+// Runs requests that only check a venue for changes, at the start and every hour. Probes run one after the other,
+// each with a time limit and through the venue's own client, so that its rate limit applies. A failed probe is not
+// drift by itself; the client's watch records unexpected responses.
 
 import type { Clock, StopTimer } from '../../clock.ts'
 import { onAbort } from '../../on-abort.ts'
 import type { Log } from '../../process/log.ts'
 
-/** One question; it notes what it finds. Rejects when the venue does not answer. */
+/** One probe. It records drift itself, and rejects if the venue does not respond. */
 export type Probe = (signal: AbortSignal) => Promise<void>
 
-/** The start's own requests go first. */
+/** Lets the requests of the start go first. */
 const FIRST_AFTER_MS = 10_000
 const EVERY_MS = 3_600_000
 const PROBE_MS_MAX = 30_000
 
-/** Asks a venue's questions until stopped. */
 export class DriftProbes {
   readonly #parts: { readonly clock: Clock; readonly log: Log }
   readonly #probes = new Map<string, Probe>()
@@ -45,8 +44,8 @@ export class DriftProbes {
   }
 
   /**
-   * Asks every question once; never rejects. Resolves to the names of those without an answer. While a round is under
-   * way another is left out.
+   * Runs every probe once. Never rejects. Resolves to the names of the probes without a response. Returns at once
+   * while another round runs.
    */
   async runAll(signal: AbortSignal): Promise<readonly string[]> {
     if (this.#isRunning) return []
@@ -63,7 +62,7 @@ export class DriftProbes {
     return unanswered
   }
 
-  /** Whether the question was answered. */
+  /** Whether the probe got a response. */
   async #runOne(name: string, probe: Probe, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#parts
     const ending = new AbortController()
@@ -71,7 +70,7 @@ export class DriftProbes {
     const ignore = onAbort(signal, end)
     const stopTimer = clock.after(PROBE_MS_MAX, end)
     try {
-      // A probe that ignores its signal must not hold the others.
+      // A probe that ignores its signal must not delay the others.
       const late = new Promise<boolean>((resolve) => {
         ending.signal.addEventListener('abort', () => resolve(false), { once: true })
       })

@@ -1,22 +1,22 @@
-// Rows and messages judged by their shares: a single odd one is no finding, more than a hundredth of its kind is, and so is
-// a field that a whole page lacks, or has in another type.
+// Detects drift by shares of rows and messages. A single invalid row is not drift; more than 1% of its kind is. A
+// field that a whole page lacks, or has in another type, is drift too.
 
 import { isRecord } from '../../json-record.ts'
 import type { DriftNotes } from './drift-notes.ts'
 
 export type FieldType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'any'
 
-/** What rows of a list have. */
+/** The expected fields of a list's rows. */
 export interface RowShape {
-  /** The list, in the words of findings, as `data.trades`. */
+  /** The list's name in the drift table, such as `data.trades`. */
   readonly kind: string
   /** Fields that every row has and the code reads. */
   readonly needed: Readonly<Record<string, FieldType>>
-  /** All further fields of such rows; null: they are too many to be listed, and new ones are no finding. */
+  /** All other known fields. null: there are too many to list, and new fields are not drift. */
   readonly further: ReadonlySet<string> | null
 }
 
-/** Names needed fields that no row of the page has, or that all have in another type, and fields that are new. */
+/** Records needed fields that all rows of the page lack or have in another type, and unknown fields. */
 export function checkRows(shape: RowShape, rows: readonly unknown[], drift: DriftNotes): void {
   const records = rows.filter(isRecord)
   const [first] = records
@@ -36,7 +36,7 @@ export function checkRows(shape: RowShape, rows: readonly unknown[], drift: Drif
   for (const field of fresh) drift.note(`${shape.kind}.field`, `${field} new`, first, 'notice')
 }
 
-/** Names fields that none of the rows has, or that all have in another type. */
+/** Records fields that all rows lack or have in another type. */
 export function checkFields(
   { kind, needed }: Pick<RowShape, 'kind' | 'needed'>,
   records: readonly Readonly<Record<string, unknown>>[],
@@ -50,7 +50,7 @@ export function checkFields(
   }
 }
 
-/** What is odd about a field of all these rows: nothing as soon as one has it as it should be, which the first mostly has. */
+/** Describes the mismatch of a field in all these rows. Returns early at the first valid row, usually the first. */
 function fieldMismatch(
   records: readonly Readonly<Record<string, unknown>>[],
   field: string,
@@ -83,7 +83,7 @@ function typeOf(value: unknown): FieldType {
   }
 }
 
-/** The kind under which rows of the catalogue are counted. */
+/** The kind under which catalogue rows are counted. */
 export const ROW = 'row'
 const SHARE_MAX = 0.01
 const COUNT_MIN = 3
@@ -96,17 +96,17 @@ interface Refused {
   count: number
 }
 
-/** How often a field was said and left unsaid. */
+/** How often a field was present and absent. */
 interface FieldCounts {
   readonly kind: string
   readonly name: string
   present: number
   absent: number
-  /** Of the first that left it unsaid. */
+  /** Sample of the first row without the field. */
   sample: string
 }
 
-/** What was read and what was refused since the last judgement, by kind. Kinds and reasons are fixed sets. */
+/** Counts of accepted and rejected rows since the last report, by kind. Kinds and reasons are fixed sets. */
 export class Shares {
   readonly #read = new Map<string, number>()
   readonly #refused = new Map<string, Refused>()
@@ -114,12 +114,12 @@ export class Shares {
   readonly #unread = new Map<string, string>()
   readonly #unreadCounts = new Map<string, number>()
 
-  /** Rows of the catalogue that could not be read, each with its reason: the first few hundred. */
+  /** The first few hundred unreadable catalogue rows, with their reasons. */
   get unread(): ReadonlyMap<string, string> {
     return this.#unread
   }
 
-  /** How many rows of the catalogue could not be read, by reason; a row that is read twice counts twice. */
+  /** Number of unreadable catalogue rows by reason. A row that is read twice counts twice. */
   get unreadCounts(): ReadonlyMap<string, number> {
     return this.#unreadCounts
   }
@@ -128,7 +128,7 @@ export class Shares {
     this.#read.set(kind, (this.#read.get(kind) ?? 0) + 1)
   }
 
-  /** `kind` null: what it was cannot be said, so that it is held against all messages. */
+  /** `kind` null: unknown. The rejection is then compared with the number of all messages. */
   refused(reason: string, sample: string, kind: string | null): void {
     const existing = this.#refused.get(reason)
     if (existing === undefined) {
@@ -139,7 +139,7 @@ export class Shares {
     if (this.#unread.size < UNREAD_MAX) this.#unread.set(sample.slice(0, 200), reason)
   }
 
-  /** Something was read, and said a field or left it unsaid: what goes unsaid too often is found under `kind` and `name`. */
+  /** Records whether a field was present. A field that is absent too often is reported under `kind` and `name`. */
   noteField(
     finding: { readonly kind: string; readonly name: string },
     isPresent: boolean,
@@ -158,7 +158,7 @@ export class Shares {
     }
   }
 
-  /** Names each reason that cost, and each field that went unsaid in, more than a hundredth of its kind, and begins anew. */
+  /** Reports each reason and each absent field that affects more than 1% of its kind, and resets the counts. */
   report(drift: DriftNotes): void {
     for (const { kind, name, present, absent, sample } of this.#fieldCounts.values()) {
       if (absent < COUNT_MIN || absent / (present + absent) <= SHARE_MAX) continue

@@ -1,26 +1,25 @@
-// Which tickers are combinations of other markets: those that begin with KXMVE, and since September 2026 also some under
-// the names of ordinary series, which only a market's row tells apart (`mve_collection_ticker`).
+// Detects combo tickers. Most start with KXMVE. Since September 2026 some are under names of ordinary series and are
+// only recognizable by their market row (`mve_collection_ticker`).
 
 import { isRecord } from '../../json-record.ts'
 import { idOf } from './parse.ts'
 
 const PREFIX = 'KXMVE'
-/** Tickers kept of those that no name gives away; when so many came, the older half is forgotten. */
+/** Maximum cached combo tickers without the prefix. When full, the older half is discarded. */
 const TICKERS_MAX = 50_000
 
-/** Whether the name alone says it. */
+/** Whether the ticker alone identifies a combo. */
 export function isNamedCombo(ticker: string): boolean {
   return ticker.startsWith(PREFIX)
 }
 
-/** Whether a market's row is of a combination. */
 export function isComboRow(row: Readonly<Record<string, unknown>>): boolean {
   const names = [row.ticker, row.event_ticker].map(idOf)
   if (names.some((name) => name !== null && isNamedCombo(name))) return true
   return idOf(row.mve_collection_ticker) !== null
 }
 
-/** The combinations that rows have shown. */
+/** Combos that were found in rows. */
 export class Combos {
   #newer = new Set<string>()
   #older = new Set<string>()
@@ -29,7 +28,7 @@ export class Combos {
     return isNamedCombo(ticker) || this.#newer.has(ticker) || this.#older.has(ticker)
   }
 
-  /** Learns the ticker of a refused row; its name is kept only where it does not say so itself. */
+  /** Records the ticker of a rejected row. Tickers with the prefix are not stored. */
   note(row: unknown): string | null {
     const ticker = isRecord(row) && isComboRow(row) ? idOf(row.ticker) : null
     if (ticker === null || this.has(ticker)) return ticker

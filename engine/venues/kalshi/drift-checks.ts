@@ -1,6 +1,6 @@
-// What Kalshi is asked only to see whether it changed: announced fees that have no formula here; and what each trade, each
-// series and each page of markets says or lacks, wherever it is read. Announced changes of known types are no finding:
-// they hold from their moment on (catalog/fees.ts).
+// Drift checks for Kalshi: a probe for announced fee types without a formula, and checks of the fields in trades,
+// series and market pages. Announced changes of known fee types are not drift, because they are applied on time
+// (catalog/fees.ts).
 
 import type { HttpClient } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
@@ -24,7 +24,7 @@ const FEE_TYPES: ReadonlySet<unknown> = new Set([
   'flat',
 ])
 
-/** A type of fees that has no formula here, or a multiplier that can be none: its markets' fees are unknown. */
+/** Records a fee type without a formula or an invalid multiplier. Fees of the affected markets are unknown. */
 export function noteFeeTerms(
   { type, multiplier }: FeeTerms,
   ticker: unknown,
@@ -39,7 +39,7 @@ export function noteFeeTerms(
 const FEES_UNREADABLE = { kind: 'series.field', name: 'fees unreadable' }
 const BLOCK_MISSING = { kind: 'trade.field', name: 'is_block_trade missing' }
 
-/** A row of a series, each of which states its fees. */
+/** Checks a series row, which always has fees. */
 export function noteSeriesRow(row: Readonly<Record<string, unknown>>, drift: DriftRecorder): void {
   const terms = termsOf(row)
   noteFeeTerms(terms, row.ticker, drift)
@@ -47,7 +47,7 @@ export function noteSeriesRow(row: Readonly<Record<string, unknown>>, drift: Dri
   drift.shares.noteField(FEES_UNREADABLE, isRead && FEE_TYPES.has(terms.type), JSON.stringify(row))
 }
 
-/** Whether a trade was matched off the book, which each says. */
+/** Checks that a trade has the block flag. */
 export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftRecorder): void {
   const isPresent = block !== undefined && block !== null
   drift.shares.noteField(BLOCK_MISSING, isPresent, tradeId)
@@ -57,7 +57,7 @@ export function noteBlock({ block, tradeId }: TradeMessage, drift: DriftRecorder
 const VOLUME_MISSING = { kind: 'ticker.field', name: 'volume_fp missing' }
 const INTEREST_MISSING = { kind: 'ticker.field', name: 'open_interest_fp missing' }
 
-/** Whether a ticker has the figures that no other message of the socket has. */
+/** Checks that a ticker message has the figures that no other message has. */
 export function noteTicker(
   { volume, openInterest, ticker }: TickerMessage,
   drift: DriftRecorder,
@@ -66,7 +66,7 @@ export function noteTicker(
   drift.shares.noteField(INTEREST_MISSING, openInterest !== null, ticker)
 }
 
-/** What every row of an ordinary market has, of those fields that are read. */
+/** Fields that every row of an ordinary market has, as far as they are used. */
 const MARKET: Pick<RowShape, 'kind' | 'needed'> = {
   kind: 'market',
   needed: {
@@ -77,13 +77,13 @@ const MARKET: Pick<RowShape, 'kind' | 'needed'> = {
     open_interest_fp: 'text',
   },
 }
-/** Fewer rows, as of markets asked for by name, may all be odd. */
+/** Minimum rows for a check. Fewer rows, such as markets requested by name, may all be unusual. */
 const ROWS_MIN = 3
-/** center_deci_edge_centi_cent and the like. */
+/** For example center_deci_edge_centi_cent. */
 const STRUCTURES =
   /^(linear_cent|deci_cent|tapered_deci_cent|center_(whole|half|quint|deci|centi)_edge_(whole|half|quint|deci|centi)_cent)$/
 
-/** Names what is missing or unknown in the rows of ordinary markets. */
+/** Records missing fields and unknown values in rows of ordinary markets. */
 export function noteMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
   const ordinary = rows.filter(isRecord).filter((row) => !isComboRow(row))
   if (ordinary.length >= ROWS_MIN) checkFields(MARKET, ordinary, drift)
@@ -98,7 +98,6 @@ export function noteMarketRows(rows: readonly unknown[], drift: DriftNotes): voi
   }
 }
 
-/** The questions. */
 export function kalshiProbes({ http, drift }: ProbeParts): Readonly<Record<string, Probe>> {
   const fees: Probe = async (signal) => {
     const answer = await http.getJson('/series/fee_changes', {}, { signal, retries: 0 })

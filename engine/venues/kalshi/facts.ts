@@ -1,11 +1,11 @@
-// What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
+// Venue facts for code outside this folder (engine/venue-table.ts describes the fields).
 
 import { nativeMarketId } from '../../ids.ts'
 import type { VenueFacts } from '../../venue-table.ts'
 import { tradingFigures } from './catalog/listing.ts'
 import { KALSHI_SUBJECTS } from './subjects.ts'
 
-/** The key is the letter in every stored record of this venue. */
+/** Stored records identify the venue by this letter. */
 export const KALSHI: VenueFacts = {
   key: 'b',
   protocol: 'kalshi',

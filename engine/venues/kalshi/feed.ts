@@ -1,6 +1,5 @@
-// Kalshi's live stream with a key: one connection for trades and lifecycle, one for tickers, further ones for books,
-// timers for what the venue does in silence, REST for what was missed.
-// Without a key: polling.ts.
+// Kalshi's live feed with an API key: one connection for trades and lifecycle, one for tickers, several for books,
+// timers for unannounced changes, and REST back-fills. polling.ts is the feed without a key.
 
 import type { TradeEvent, VenueEvent } from '../../events.ts'
 import type { HttpClient } from '../../fetch.ts'
@@ -29,9 +28,9 @@ import { parsePriceGrid } from './price-grid.ts'
 import type { TradeReader } from './trades/trade-reader.ts'
 import { TradeSocket } from './trades/trade-socket.ts'
 
-/** Markets on one connection; the venue allows half a million, but one loss should not cost all. */
+/** Maximum markets per connection. The venue allows 500,000; the lower value limits the effect of one disconnect. */
 const SOCKET_MARKETS_MAX = 5_000
-/** Tickers of one request for books. */
+/** Maximum tickers per request for books. */
 const BOOKS_PER_CALL = 100
 
 interface FeedParts extends VenueParts {
@@ -41,7 +40,7 @@ interface FeedParts extends VenueParts {
   readonly timers: StatusTimers
   readonly fees: KalshiFees
   readonly tradingEndOf: (market: WatchedMarket) => TimeMs | null
-  /** For tests: fewer markets a connection. */
+  /** For tests: fewer markets per connection. */
   readonly socketMarketsMax?: number
 }
 
@@ -57,7 +56,7 @@ export class KalshiFeed implements VenueFeed {
   readonly #full = new Set<BookSocket>()
   readonly #stopping = new AbortController()
   #isStarted = false
-  /** The books' sockets, also those that are made meanwhile. */
+  /** Applies to all book sockets, including those that are created later. */
   #arePaused = false
 
   constructor(parts: FeedParts) {
@@ -103,7 +102,7 @@ export class KalshiFeed implements VenueFeed {
   #noteTrade({ ticker, block }: TradeMessage, receivedAtMs: TimeMs): void {
     const books = this.#socketOf.get(ticker)
     if (books === undefined) return
-    // Matched off the book, it changes none.
+    // A block trade is matched off the book and does not change it.
     if (!isBlockTrade(block)) books.noteTrade(receivedAtMs)
     this.#tickers.noteTrade(receivedAtMs)
     this.#figures.noteTrade(ticker)
@@ -203,7 +202,7 @@ export class KalshiFeed implements VenueFeed {
     }
   }
 
-  /** The tickers with a connection, by it. */
+  /** Groups tickers by their connection. Tickers without one are omitted. */
   #bySocket(tickers: readonly string[]): ReadonlyMap<BookSocket, readonly string[]> {
     const bySocket = new Map<BookSocket, string[]>()
     for (const ticker of tickers) {
@@ -216,7 +215,7 @@ export class KalshiFeed implements VenueFeed {
     return bySocket
   }
 
-  /** Puts a market on the last connection with room, or on a new one. */
+  /** Assigns a market to the last connection with free capacity, or to a new one. */
   #assignSocket(ticker: string): void {
     const countMax = this.#parts.socketMarketsMax ?? SOCKET_MARKETS_MAX
     let socket = this.#bookSockets.find(
@@ -238,7 +237,7 @@ export class KalshiFeed implements VenueFeed {
         this.#full.add(socket)
         for (const ticker of tickers) this.#assignSocket(ticker)
       },
-      // Watched again (when it opens, say), it is tried again.
+      // The market is tried again when it is watched again, for example when it opens.
       onOffGrid: (ticker) => this.#parts.timers.confirmSoon(ticker),
       onGivenUp: (tickers) => {
         for (const ticker of tickers) this.#socketOf.delete(ticker)
@@ -249,7 +248,7 @@ export class KalshiFeed implements VenueFeed {
     return socket
   }
 
-  /** REST may still answer 404 just after a change: what was seen is asked for a little later. */
+  /** Schedules a later read of the listing, because REST may still return 404 right after a change. */
   #fromStream(event: VenueEvent): void {
     if (event.kind === 'marketSeen') this.#parts.timers.confirmSoon(event.market)
     else {

@@ -1,5 +1,4 @@
-// A socket of Kalshi, for books or for trades: its address and signature, when it counts as dead, and its frames' way
-// into a stream.
+// Creates Kalshi's sockets for books and trades: URL and signature, timeouts, and routing of frames to a stream.
 
 import { type FrameTap, SocketFeed, type SocketOptions } from '../socket-feed.ts'
 import type { VenueParts } from '../venue.ts'
@@ -9,7 +8,7 @@ import type { MarketTerms } from './market-terms.ts'
 import type { OrderbookSnapshot } from './messages.ts'
 import type { KalshiStream } from './stream.ts'
 
-/** What a socket of this venue needs besides its parts. */
+/** What a socket of this venue needs in addition to VenueParts. */
 export interface SocketAccess {
   readonly url: () => string
   readonly headers: () => Record<string, string>
@@ -17,11 +16,11 @@ export interface SocketAccess {
   readonly counters: VenueCounters
   readonly combos: Combos
   readonly terms: MarketTerms
-  /** A book over REST; null when the venue does not answer. */
+  /** Fetches a book over REST; null if there is no response. */
   readonly fetchBook: (ticker: string) => Promise<OrderbookSnapshot | null>
 }
 
-/** The venue pings every 10 s: two and a half periods without any sign is death. */
+/** The venue pings every 10 s. The connection counts as dead after two and a half periods without data or pings. */
 const DEAD_AFTER_MS = 25_000
 
 type Purpose = Pick<
@@ -29,7 +28,6 @@ type Purpose = Pick<
   'stream' | 'connection' | 'noDataAfterMs' | 'onOpen' | 'onDown' | 'onSilence'
 >
 
-/** A socket whose frames go through `stream`. */
 export function kalshiSocket(
   { clock, random, log, metrics }: VenueParts,
   { url, headers, tap, counters }: SocketAccess,

@@ -1,4 +1,4 @@
-// Opens the venue that speaks Kalshi's protocol: with a key its socket, without one its public REST.
+// Opens Kalshi: with a key over its socket, without one over its public REST API.
 
 import { HttpClient } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
@@ -35,17 +35,20 @@ interface KalshiOptions {
   readonly tap?: FrameTap
 }
 
-/** Two thirds of what a key of the basic tier may ask (README.md, Limits): the rest is its owner's. */
+/** Two thirds of the basic tier's limit (README.md, Limits). The rest is left for the key's owner. */
 const KEYED_RATE = { tokensPerSecond: 16, burst: 24 }
-/** Without a key no limit is documented: as much as went through without a refusal. */
+/** No limit is documented without a key. This rate had no refusals. */
 const KEYLESS_RATE = { tokensPerSecond: 8, burst: 24 }
-/** A 429 has no Retry-After: every request waits so long at first, then twice as long each time. */
+/**
+ * A 429 response has no Retry-After. All requests wait this long at first, and twice as long after each further
+ * 429.
+ */
 const BUSY_WAIT_MS = 500
 const TIMEOUT_MS = 15_000
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const RETRIES = 4
 
-/** Throws an Error only when the key cannot be read: a wrong configuration, which stops the start. */
+/** Throws an Error only if the key cannot be read. This configuration error stops the start. */
 export function openKalshi(parts: VenueParts, options: KalshiOptions): Venue {
   const { clock, random, metrics } = parts
   const log = parts.log.child({ part: 'kalshi' })
@@ -116,7 +119,7 @@ function accessOf(signer: KalshiSigner, options: KalshiOptions, counters: VenueC
   }
 }
 
-/** The book of a market now; null when it is not to be had. */
+/** The current book of a market; null if unavailable. */
 async function fetchBook(http: HttpClient, ticker: string): Promise<OrderbookSnapshot | null> {
   try {
     const answer = await http.getJson('/markets/orderbooks', { tickers: [ticker] })

@@ -1,7 +1,6 @@
-// Kalshi's messages to VenueEvents: the last file of the stream in which the venue's words exist.
-// A market has two outcomes, `<ticker>` (Yes) and `<ticker>:no`. Kalshi keeps bids for both and no
-// asks: a bid for No at p is an offer of Yes at 1 − p, so one book, quoted for Yes, holds both.
-// Pure; a refusal is a value.
+// Converts Kalshi's stream messages to VenueEvents. No other stream file depends on the venue's field names. A market
+// has two outcomes, `<ticker>` (Yes) and `<ticker>:no`. Kalshi sends bids for both and no asks. A bid for No at p is
+// an ask for Yes at 1 − p, so one book in prices of Yes contains both. Pure functions; a refusal is a return value.
 
 import type { BookSide, Level, MarketStatusEvent, TradeEvent, VenueEvent } from '../../events.ts'
 import { nativeMarketId, type OutcomeId, outcomeId } from '../../ids.ts'
@@ -31,7 +30,7 @@ import type {
 } from './messages.ts'
 import { parsePriceGrid } from './price-grid.ts'
 
-/** Why a message became no event: 'ignored' is expected, 'rejected' is not. */
+/** Why a message became no event. 'ignored' is expected, 'rejected' is not. */
 export interface Refusal {
   readonly kind: 'ignored' | 'rejected'
   readonly reason: string
@@ -40,10 +39,10 @@ export interface Refusal {
 type Emit = (event: VenueEvent) => void
 
 const VENUE = 'b'
-/** A thousand million contracts; above it a number is nonsense, and sums would leave the integers. */
+/** A billion contracts. Larger numbers are invalid, and their sums would exceed safe integers. */
 const SIZE_MAX = 1_000_000_000 * MICROS
 
-/** The venue's clock may be so far ahead of ours. */
+/** Maximum time by which the venue's clock may be ahead of the local one. */
 const CLOCK_AHEAD_MS_MAX = 10_000
 
 const COMBO: Refusal = { kind: 'ignored', reason: 'combo' }
@@ -51,7 +50,7 @@ const BOOK_NUMBERS: Refusal = { kind: 'rejected', reason: 'book_numbers' }
 const DELTA_NUMBERS: Refusal = { kind: 'rejected', reason: 'delta_numbers' }
 const TRADE_NUMBERS: Refusal = { kind: 'rejected', reason: 'trade_numbers' }
 const TICKER_NUMBERS: Refusal = { kind: 'rejected', reason: 'ticker_numbers' }
-/** No order rests at 0 or 1: such a level is none of the book, and the rest of a snapshot holds. */
+/** No order can rest at 0 or 1. Such levels are dropped, and the rest of the snapshot is used. */
 const LEVEL_AT_BOUND: Refusal = { kind: 'ignored', reason: 'level_at_bound' }
 export const DELTA_OFF_GRID: Refusal = { kind: 'rejected', reason: 'delta_off_grid' }
 const NO_CHANGE: Refusal = { kind: 'ignored', reason: 'no_change' }
@@ -62,18 +61,18 @@ export function noOutcomeOf(ticker: string): OutcomeId {
   return outcomeId(`${ticker}:no`)
 }
 
-/** The ticker of a market that either of its outcomes names. */
+/** The market ticker of either outcome. */
 export function tickerOf(outcome: string): string {
   return outcome.endsWith(':no') ? outcome.slice(0, -3) : outcome
 }
 
-/** Whether an order of a market may be placed at a price, quoted for Yes. */
+/** Whether a market accepts orders at a price of Yes. */
 type MayRest = (ticker: string, price: PriceMicros) => boolean
 
 /**
- * Emits what the message means; null when it did, a refusal to be counted otherwise. An order that is placed where
- * `mayRest` allows none is refused; those that rest there since earlier ranges come in snapshots, and may go.
- * `onBoundLevel` is called for a snapshot from which levels at 0 or 1 are left out.
+ * Emits the events of a message. Returns null if it did, or a refusal to be counted. A new order at a price that
+ * `mayRest` forbids is rejected. Orders from earlier price ranges still occur in snapshots and may be removed.
+ * `onBoundLevel` is called for a snapshot whose levels at 0 or 1 were dropped.
  */
 export function mapMessage(
   message: DataMessage,
@@ -104,12 +103,12 @@ export function mapMessage(
 
 const DENIALS: ReadonlySet<unknown> = new Set([undefined, null, false, 'false', 0])
 
-/** Whatever does not deny it keeps a trade's price out of the charts. */
+/** Any value except an explicit denial counts as a block trade. Prices of block trades are excluded from charts. */
 export function isBlockTrade(value: unknown): boolean {
   return !DENIALS.has(value)
 }
 
-/** A fill in the token traded: a taker of No buys `<ticker>:no` at the price of No. */
+/** Converts a fill to the traded outcome: a taker of No buys `<ticker>:no` at the price of No. */
 export function mapTrade(
   message: TradeMessage,
   receivedAtMs: TimeMs,
@@ -153,7 +152,7 @@ function mapSnapshot(
   emit({
     kind: 'bookSnapshot',
     venue: VENUE,
-    // Snapshots carry no time of their own; they are made when they are sent.
+    // Snapshots have no timestamp. The venue creates them when it sends them.
     venueTimeMs: receivedAtMs,
     receivedAtMs,
     outcome: outcomeId(message.ticker),
@@ -201,7 +200,7 @@ function mapDelta(
   return null
 }
 
-/** A number that is there and cannot be read refuses the message; prices 0 and 1 stand for "none". */
+/** Rejects a message with an unreadable number. Prices of 0 and 1 mean that there is none. */
 function mapTicker(message: TickerMessage, receivedAtMs: TimeMs, emit: Emit): Refusal | null {
   const price = message.price === null ? null : parsePrice(message.price)
   const volume = message.volume === null ? null : sizeOf(message.volume)
@@ -246,7 +245,8 @@ function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emi
     case 'deactivated':
       return emitStatus({ status: 'closed', settlementPrice: null })
     case 'determined':
-      // May still be disputed or amended: only `settled` is final, and that message often lacks the result.
+      // `determined` may still be disputed or amended. Only `settled` is final, and that message often lacks the
+      // result.
       emitStatus({ status: 'closed', resolutionStatus: 'proposed', settlementPrice })
       return emitSeen()
     case 'settled':
@@ -262,7 +262,7 @@ function mapLifecycle(message: LifecycleMessage, receivedAtMs: TimeMs, emit: Emi
   }
 }
 
-/** The finest step of other ranges. Orders rest where they are, so the book stays as it is. */
+/** Emits the finest step of the new ranges. Resting orders keep their price, so the book is unchanged. */
 function emitTickSize({ ticker, priceRanges }: LifecycleMessage, atMs: TimeMs, emit: Emit): void {
   const grid = parsePriceGrid({ price_ranges: priceRanges })
   if (grid === null) return
@@ -271,7 +271,7 @@ function emitTickSize({ ticker, priceRanges }: LifecycleMessage, atMs: TimeMs, e
   emit({ kind: 'tickSize', ...stamps, outcome, tickMicros: grid.finest, retainsBook: true })
 }
 
-/** What one Yes pays: the venue's figure, else 1 or 0 by its result; null when it says neither. */
+/** Payout of one Yes: the venue's value, else 1 or 0 by the result; null if both are absent. */
 export function settlementOf(value: string | null, result: string | null): PriceMicros | null {
   const stated = value === null ? null : parsePrice(value)
   if (stated !== null) return stated
@@ -279,7 +279,7 @@ export function settlementOf(value: string | null, result: string | null): Price
   return result === 'no' ? priceMicros(0) : null
 }
 
-/** A count of contracts, at most SIZE_MAX. */
+/** A number of contracts, at most SIZE_MAX. */
 export function sizeOf(text: string): SizeMicros | null {
   const size = parseSize(text)
   return size === null || size > SIZE_MAX ? null : size
@@ -287,13 +287,13 @@ export function sizeOf(text: string): SizeMicros | null {
 
 const isAtBound = (price: PriceMicros | null): boolean => price === 0 || price === PRICE_ONE
 
-/** The venue lists levels by price. */
+/** Levels are sorted by price, so only the first and the last can be at a bound. */
 function hasBoundLevel(levels: readonly LevelText[]): boolean {
   const ends = [levels[0], levels.at(-1)]
   return ends.some((level) => level !== undefined && isAtBound(parsePrice(level[0])))
 }
 
-/** A price quoted for Yes: No's becomes an ask for it. */
+/** Converts to a price of Yes. A bid for No becomes an ask. */
 function quotedPrice(text: string, side: BookSide): PriceMicros | null {
   const price = parsePrice(text)
   if (price === null) return null

@@ -1,25 +1,24 @@
-// What the connector itself must know of each listed market, beside its listing: when its trading really ends, at which
-// prices its orders may stand, and on which part of the exchange it trades.
-// Bounded by the catalogue: resolved markets are forgotten.
+// Terms of each listed market that are not in its listing: end of trading, price grid and exchange shard. Bounded by
+// the catalogue, because resolved markets are removed.
 
 import type { PriceMicros, TimeMs } from '../../units.ts'
 import type { WatchedMarket } from '../venue.ts'
 import type { PriceGrid } from './price-grid.ts'
 
-/** What a row says of a market. */
+/** Terms of a market from its row. */
 export interface RowTerms {
   /**
-   * A listing of a game says when the game ends, which is what users ask for, but a timer that closed the market then
-   * would be wrong in every overtime.
+   * End of trading. A game's listing contains the end of the game, which users expect. A timer at that time would
+   * close the market before overtime ends.
    */
   readonly tradingEndsAtMs: TimeMs | null
   readonly grid: PriceGrid | null
-  /** `exchange_index`; null when the row has none. */
+  /** `exchange_index`; null if absent. */
   readonly shard: number | null
 }
 
 interface StoredTerms extends RowTerms {
-  /** The grid before the present one: orders placed on it may still be told. */
+  /** The previous grid. Messages about orders on it may still arrive. */
   readonly before: PriceGrid | null
 }
 
@@ -27,7 +26,7 @@ interface StoredTerms extends RowTerms {
 export class MarketTerms {
   readonly #terms = new Map<string, StoredTerms>()
 
-  /** Null: the market is resolved. */
+  /** null: the market is resolved. */
   note(ticker: string, terms: RowTerms | null): void {
     if (terms === null) {
       this.#terms.delete(ticker)
@@ -40,25 +39,25 @@ export class MarketTerms {
     this.#terms.set(ticker, { ...terms, grid, before: before ?? null })
   }
 
-  /** Other ranges in mid-life; an unlisted market gets them with its listing. */
+  /** Stores a new grid during a market's life. An unlisted market gets its grid with its listing. */
   changeGrid(ticker: string, grid: PriceGrid): void {
     const existing = this.#terms.get(ticker)
     if (existing !== undefined) this.note(ticker, { ...existing, grid })
   }
 
-  /** Null when the catalogue was not read yet: no timer is better than a wrong one. */
+  /** null if the catalogue has not been read. A missing timer is better than a wrong one. */
   tradingEndOf({ nativeId }: Pick<WatchedMarket, 'nativeId'>): TimeMs | null {
     return this.#terms.get(nativeId)?.tradingEndsAtMs ?? null
   }
 
-  /** Whether an order may be placed at this price; true as well where the ranges are not known. */
+  /** Whether a market accepts orders at this price. Returns true if its ranges are unknown. */
   mayRest(ticker: string, price: PriceMicros): boolean {
     const terms = this.#terms.get(ticker)
     if (terms === undefined || terms.grid === null) return true
     return terms.grid.isOn(price) || terms.before?.isOn(price) === true
   }
 
-  /** The listed markets of one part of the exchange. */
+  /** The listed markets of one exchange shard. */
   tickersOf(shard: number): readonly string[] {
     return [...this.#terms].flatMap(([ticker, terms]) => (terms.shard === shard ? [ticker] : []))
   }

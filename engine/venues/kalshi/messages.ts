@@ -1,17 +1,17 @@
-// Kalshi's stream messages as they send them, after narrowing: prices and counts are still their decimal
-// strings. Field meanings: README.md, Messages.
+// Kalshi's stream messages after validation. Prices and counts are still decimal strings. Field meanings: README.md,
+// Messages.
 
 /** [price in dollars, count of contracts]. */
 export type LevelText = readonly [price: string, count: string]
 
 interface Sequenced {
-  /** Subscription id; new ones after each connection. */
+  /** Subscription id, new after each connect. */
   readonly sid: number
-  /** Counts every message of the sid, replies included, from 1. */
+  /** Numbers all messages of the sid, including replies, from 1. */
   readonly seq: number
 }
 
-/** The whole book of a market: bids for Yes and bids for No. An empty side is absent on the wire. */
+/** The complete book of a market: bids for Yes and bids for No. The wire message omits an empty side. */
 export interface OrderbookSnapshot extends Sequenced {
   readonly kind: 'orderbookSnapshot'
   readonly ticker: string
@@ -19,45 +19,45 @@ export interface OrderbookSnapshot extends Sequenced {
   readonly no: readonly LevelText[]
 }
 
-/** `delta` contracts were added to (or, negative, taken from) one price of one side. */
+/** Adds `delta` contracts to one price of one side, or removes them if negative. */
 export interface OrderbookDelta extends Sequenced {
   readonly kind: 'orderbookDelta'
   readonly ticker: string
   readonly price: string
   readonly delta: string
   readonly side: 'yes' | 'no'
-  /** Milliseconds; null when absent or unreadable. */
+  /** Milliseconds; null if absent or unreadable. */
   readonly timeMs: number | null
 }
 
-/** One fill; REST rows have the same shape, with sid and seq 0. */
+/** One fill. REST rows have the same shape, with sid and seq 0. */
 export interface TradeMessage extends Sequenced {
   readonly kind: 'trade'
   readonly tradeId: string
   readonly ticker: string
   readonly yesPrice: string
-  /** Null in some old rows: 1 − yesPrice. */
+  /** null in some old rows, where it is 1 − yesPrice. */
   readonly noPrice: string | null
   readonly count: string
   readonly taker: 'yes' | 'no'
   readonly timeMs: number
-  /** Whether it was matched off the book, as it came. */
+  /** Unparsed flag of block trades, which are matched off the book. */
   readonly block: unknown
 }
 
-/** Quotes and figures of a market, sent without seq at each trade and move of a quote. Null: not in the message. */
+/** Quotes and figures of a market, sent without seq after each trade and quote change. null: absent. */
 export interface TickerMessage {
   readonly kind: 'ticker'
   readonly sid: number
   readonly ticker: string
-  /** Last traded price. */
+  /** Last trade price. */
   readonly price: string | null
-  /** Contracts ever traded. */
+  /** Contracts traded in total. */
   readonly volume: string | null
   /** Contracts. */
   readonly openInterest: string | null
   readonly timeMs: number | null
-  /** Trades up to then are in its figures: the end of a second where only that is known. */
+  /** The figures include trades up to this time: the end of the second if only the second is known. */
   readonly tradesToMs: number | null
 }
 
@@ -73,29 +73,29 @@ export const LIFECYCLE_CHANGES = [
 ] as const
 type LifecycleChange = (typeof LIFECYCLE_CHANGES)[number]
 
-/** A market was created or changed state. */
+/** A market was created or changed its state. */
 export interface LifecycleMessage extends Sequenced {
   readonly kind: 'lifecycle'
   readonly change: LifecycleChange
   readonly ticker: string
   readonly openAtMs: number | null
   readonly closeAtMs: number | null
-  /** When it was determined or settled. */
+  /** Time at which the market was determined or settled. */
   readonly timeMs: number | null
   readonly result: string | null
   /** Payout of Yes in dollars. */
   readonly settlementValue: string | null
-  /** As they came; of a change of the price ranges. */
+  /** Unparsed price ranges, if the ranges changed. */
   readonly priceRanges: unknown
 }
 
-/** A type of fees and its multiplier as a row or message has them; null: it states none. */
+/** Fee type and multiplier, unparsed, from a row or a message; null if absent. */
 export interface FeeTerms {
   readonly type: unknown
   readonly multiplier: unknown
 }
 
-/** Other fees of an event, on the subscription of the lifecycle; null: its series' own hold. */
+/** A fee override of an event, on the lifecycle subscription. null: the series' terms apply. */
 export interface FeeMessage {
   readonly kind: 'fee'
   readonly sid: number | null
@@ -104,15 +104,15 @@ export interface FeeMessage {
   readonly terms: FeeTerms
 }
 
-/** Anything with a sequence number that we do not read: events, kinds yet unknown. */
+/** A message with a sequence number that is not used: events, and unknown kinds. */
 export interface UnreadMessage {
   readonly kind: 'unread'
   readonly name: string
-  /** A change of a market's state that has no name here; null: the kind of message has none. */
+  /** An unknown state change of a market; null if this kind of message has none. */
   readonly change: string | null
-  /** Of a change, its market; else the market whose book the message may be of. */
+  /** The market of the state change, or the market whose book the message may concern. */
   readonly ticker: string | null
-  /** Whether it has what messages of the books have. */
+  /** Whether it has the fields of a book message. */
   readonly isOfBook: boolean
   readonly sid: number | null
   readonly seq: number | null
@@ -125,7 +125,7 @@ interface SubscribedReply {
   readonly sid: number
 }
 
-/** Done. `sid`, `seq` are absent for commands that concern no one subscription. */
+/** Success. `sid` and `seq` are absent if the command is not about one subscription. */
 interface OkReply {
   readonly kind: 'ok'
   readonly commandId: number
@@ -142,7 +142,7 @@ interface UnsubscribedReply {
 
 export interface ErrorReply {
   readonly kind: 'error'
-  /** 0 when no command caused it. */
+  /** 0 if unsolicited. */
   readonly commandId: number
   readonly sid: number | null
   readonly seq: number | null

@@ -1,6 +1,5 @@
-// Bytes of Kalshi's stream to typed messages, or a rejection with a reason. Narrowing is written by
-// hand because every delta passes here; nothing throws, whatever arrives.
-// A row of REST has its own readers in rows.ts.
+// Parses frames of Kalshi's stream into typed messages or rejections. Validation is hand-written for speed, because
+// every delta passes through it. It does not throw. REST rows have their own readers in rest-rows.ts.
 
 import { isRecord, labelOf } from '../../json-record.ts'
 import {
@@ -17,17 +16,17 @@ import {
   type UnreadMessage,
 } from './messages.ts'
 
-/** Not a message we can trust; `reason` comes from a small fixed set. */
+/** An invalid message. `reason` is from a fixed set. */
 export interface Rejected {
   readonly kind: 'rejected'
   readonly reason: string
-  /** Where on the stream it stood; absent for a message that was of no book, and has no number. */
+  /** Its position on the stream; absent if the message is not about a book and has no number. */
   readonly position?: StreamPosition
 }
 
 /**
- * What a message that cannot be used was about: that market's book, or trades, missed something. Null is what could not be
- * read: without a ticker it may be any market of the subscription, without that any of the connection.
+ * What an unusable message was about. The book or the trades of that market have lost a message. null means
+ * unreadable: without a ticker it may be any market of the subscription, without a sid any of the connection.
  */
 export interface StreamPosition {
   readonly sid: number | null
@@ -37,19 +36,19 @@ export interface StreamPosition {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** The grid of 0.0001 has 9,999 prices; more levels than that are no book. */
+/** A grid of 0.0001 has 9,999 prices, so more levels are invalid. */
 const LEVELS_MAX = 10_000
-/** Of a word of the venue's that has no meaning here. */
+/** Maximum length of an unknown name from the venue. */
 const NAME_CHARACTERS_MAX = 60
 const TIME_MAX_MS = 4_102_444_800_000
 const NO_LEVELS: readonly LevelText[] = []
-/** The type of fees in the place of one that a message does not say: none that has a formula. */
+/** Placeholder for an absent fee type. It has no formula. */
 const FEES_UNSTATED = 'unsaid'
 const NO_FIELDS: Fields = {}
 
 /**
- * One frame of the socket. The `place` of one that is refused says which market alone has lost something; no hole in the
- * numbers can be relied upon to show it, since the numbers may be what has changed.
+ * Parses one socket frame. The `position` of a rejected frame identifies the affected market. Sequence gaps alone
+ * are not sufficient to detect the loss, because the numbers themselves may have changed.
  */
 export function parseFrame(text: string): KalshiMessage | Rejected {
   let value: unknown
@@ -73,7 +72,10 @@ const BOOK_TYPES: ReadonlySet<string> = new Set(['orderbook_delta', 'orderbook_s
 const SID_TEXT = /"sid"\s*:\s*(\d{1,15})[,}\s]/
 const TICKER_TEXT = /"market_ticker"\s*:\s*"([^"\\]{1,200})"/
 
-/** What broken text still names. Its number is left out: it may be cut, and the hole that follows costs a snapshot. */
+/**
+ * Extracts sid and ticker from malformed text. The sequence number is ignored because it may be truncated; the
+ * resulting gap costs one snapshot.
+ */
 function positionIn(text: string): StreamPosition {
   const sid = SID_TEXT.exec(text)?.[1]
   const ticker = TICKER_TEXT.exec(text)?.[1] ?? null
@@ -120,26 +122,26 @@ export function rejected(reason: string): Rejected {
   return { kind: 'rejected', reason }
 }
 
-/** A non-empty text of at most 200 characters, as ids and tickers are; else null. */
+/** Returns non-empty text of at most 200 characters, such as ids and tickers, else null. */
 export function idOf(value: unknown): string | null {
   return typeof value === 'string' && value.length > 0 && value.length <= 200 ? value : null
 }
 
-/** A decimal as text; numbers are what the venue sent until March 2026 and some rows still carry. */
+/** A decimal as text. The venue sent numbers until March 2026, and some rows still have them. */
 export function decimalOf(value: unknown): string | null {
   if (typeof value === 'string') return value.length > 0 && value.length <= 40 ? value : null
   return typeof value === 'number' ? String(value) : null
 }
 
-/** Whole cents of the old form, as dollar text: 6 → "0.06". */
+/** Converts whole cents of the old format to dollar text: 6 → "0.06". */
 export function dollarsOfCents(cents: unknown): string | null {
   if (typeof cents !== 'number' || !Number.isInteger(cents) || cents < 0 || cents > 100) return null
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }
 
 /**
- * What one Yes pays, as dollar text: a text states dollars, a whole number cents. Where the result is yes or no, that says
- * what is paid, and a number that may be either is not read.
+ * Payout of one Yes as dollar text. A text value is in dollars, a whole number in cents. A result of yes or no
+ * decides the payout, so an ambiguous number is not read then.
  */
 export function settlementValueIn(body: Fields): string | null {
   const { settlement_value_dollars: dollars, settlement_value: value, result } = body
@@ -149,7 +151,7 @@ export function settlementValueIn(body: Fields): string | null {
   return result === 'yes' || result === 'no' ? null : dollarsOfCents(value)
 }
 
-/** Price levels; absent and null are an empty side. Null when anything in them is unreadable. */
+/** Parses price levels. Absent and null mean an empty side. Returns null if any level is unreadable. */
 export function levelsOf(value: unknown): readonly LevelText[] | null {
   if (value === undefined || value === null) return NO_LEVELS
   if (!Array.isArray(value) || value.length > LEVELS_MAX) return null
@@ -176,7 +178,7 @@ function secondsOf(seconds: unknown): number | null {
   return typeof seconds === 'number' ? timeOf(seconds * 1_000) : null
 }
 
-/** Whether a message of an unknown type has what those of the books have. */
+/** Whether a message of an unknown type has the fields of a book message. */
 function isOfBook(body: Fields): boolean {
   const isDelta =
     body.delta_fp !== undefined || (body.side !== undefined && 'price_dollars' in body)
@@ -243,7 +245,7 @@ function parseTrade(frame: Fields, body: Fields): TradeMessage | Rejected {
   if (yesPrice === null || count === null || (taker !== 'yes' && taker !== 'no')) {
     return rejected('trade_fields')
   }
-  // A trade without a time has no place among the others; the hole it leaves is back-filled over REST.
+  // A trade without a time cannot be ordered. The gap that it leaves is back-filled over REST.
   const timeMs = timeOf(body.ts_ms) ?? secondsOf(body.ts)
   if (timeMs === null) return rejected('trade_time')
   return {
@@ -301,7 +303,7 @@ function parseFee(frame: Fields, body: Fields): FeeMessage | Rejected {
   if (event === null) return rejected('fee_event')
   const { fee_type_override: type = null, fee_multiplier_override: multiplier = null } = body
   const isStated = 'fee_type_override' in body || 'fee_multiplier_override' in body
-  // A message of other fees that names none is no word that the series' hold again.
+  // A fee message without terms does not mean that the series' terms apply again.
   const terms = { type: isStated ? type : FEES_UNSTATED, multiplier }
   return { kind: 'fee', sid: integerOf(frame.sid), seq: integerOf(frame.seq), event, terms }
 }

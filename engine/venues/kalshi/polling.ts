@@ -1,7 +1,7 @@
-// The feed without a key: Kalshi's socket wants a signature, its REST does not. Trades of all markets
-// are asked for every two seconds, books in batches of a hundred, the ones that trade first.
-// The polled books are the only source, so each is in order (`isInOrder`) although it came over REST.
-// Opening, closing and settling come from the timers and from the catalogue's refresh.
+// The feed without an API key, because Kalshi's socket requires a signature and its REST API does not. It polls the
+// trades of all markets every two seconds, and books in batches of 100, the recently traded ones first. The polled
+// books are the only source, so each snapshot counts as in order (`isInOrder`). Openings, closings and settlements
+// come from the timers and the catalogue's refresh.
 
 import { pause } from '../../clock.ts'
 import type { HttpClient } from '../../fetch.ts'
@@ -27,20 +27,20 @@ import { mapMessage, tickerOf } from './map.ts'
 import type { TradeReader } from './trades/trade-reader.ts'
 
 const TRADES_EVERY_MS = 2_000
-/** Five batches a second: the bucket without a key has eight, and the catalogue needs its share. */
+/** Five batches a second. The bucket without a key allows eight requests, and the catalogue needs the rest. */
 const BOOKS_EVERY_MS = 200
-/** Few markets need fewer requests: no round is shorter than this. */
+/** Minimum duration of a round, so that few markets cause fewer requests. */
 const ROUND_MS_MIN = 500
 const BATCH_TICKERS_MAX = 100
-/** Of a batch, at most this many are markets that just traded; the rest goes round. */
+/** Maximum recently traded markets per batch. The rest of the batch continues the round. */
 const HOT_TICKERS_MAX = 60
 const HOT_FOR_MS = 60_000
 const HOT_EVERY_MS = 2_000
-/** A trade can become visible late: each poll looks this far back again. */
+/** Each poll overlaps the previous one by this much, because trades may be listed late. */
 const OVERLAP_MS = 3_000
-/** After a longer pause than this the trades are a back-fill, not the stream. */
+/** After a longer pause the trades count as a back-fill. */
 const STREAM_AGE_MAX_MS = 10_000
-/** Ids remembered to recognise repeats; when full the older half is forgotten. */
+/** Maximum cached trade ids for the detection of repeats. When full, the older half is discarded. */
 const IDS_MAX = 20_000
 const FAILURES_UNTIL_DOWN = 3
 
@@ -56,7 +56,7 @@ interface PollingParts extends VenueParts {
 type PolledStream = 'books' | 'trades'
 
 interface PollState {
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number
   isUp: boolean
   succeededAtMs: TimeMs | null
@@ -67,16 +67,16 @@ export class PollingFeed implements VenueFeed {
   readonly #stopping = new AbortController()
   readonly #loops: Promise<void>[] = []
   readonly #figures: FiguresReader
-  /** The open markets, in the order in which their books are fetched; `#turn` goes round. */
+  /** The open markets in the order in which their books are fetched. `#turn` is the position of the round. */
   #ring: string[] = []
   readonly #polled = new Set<string>()
   readonly #watched = new Set<string>()
   #ringPosition = 0
-  /** Steps of the round under way, when it began, and how long the last one took. */
+  /** The current round's number of steps and start, and the duration of the last round. */
   #round = { stepCount: 0, beganAtMs: 0, lastMs: 0 }
-  /** Markets that must be fetched next: new ones and those whose owner asked. */
+  /** Markets that are fetched next: new ones, and those for which a resync was requested. */
   readonly #urgent = new Set<string>()
-  /** Recently traded → when its book was last fetched and when it last traded. */
+  /** Recently traded markets, with the times of the last fetch and of the last trade. */
   readonly #hot = new Map<string, { tradedAtMs: number; fetchedAtMs: number }>()
   readonly #states: Record<PolledStream, PollState> = {
     books: { failures: 0, isUp: false, succeededAtMs: null },
@@ -130,7 +130,7 @@ export class PollingFeed implements VenueFeed {
         this.#urgent.add(nativeId)
         this.#watched.add(nativeId)
       }
-      // A market that does not trade is fetched once; it is watched again when it opens.
+      // A market that is not open is fetched once. It is watched again when it opens.
       if (status !== 'open' || this.#polled.has(nativeId)) continue
       this.#polled.add(nativeId)
       this.#ring.push(nativeId)
@@ -156,13 +156,13 @@ export class PollingFeed implements VenueFeed {
     }
   }
 
-  /** No poll of the others begins meanwhile; trades go on from where they were. */
+  /** No book poll starts while books are not read. Trades later continue from the last position. */
   read(what: Readable): void {
     this.#read = what
     this.#figures.read(what)
   }
 
-  /** Nothing waits unread between two polls. */
+  /** No data is buffered between two polls. */
   reconnect(): void {}
 
   async fetchTrades(range: TradesRange): Promise<TradesRead> {
@@ -175,7 +175,7 @@ export class PollingFeed implements VenueFeed {
 
   health(): FeedHealth {
     const { books, trades } = this.#states
-    // Without a market that trades no book is polled, and the trades alone tell whether the venue answers.
+    // Without open markets no book is polled, and the trades alone show whether the venue responds.
     const hasBooks = this.#ring.length > 0
     return {
       connectionsOpen: Number(hasBooks && books.isUp) + Number(trades.isUp),
@@ -191,7 +191,7 @@ export class PollingFeed implements VenueFeed {
     this.resync(outcomes)
   }
 
-  /** Repeats an action with a pause; three failures in a row are a lost connection. */
+  /** Repeats an action with a pause. Three consecutive failures count as a lost connection. */
   async #loop(
     stream: PolledStream,
     everyMs: () => number,
@@ -203,7 +203,7 @@ export class PollingFeed implements VenueFeed {
       try {
         if (this.#read === 'all' || this.#read === stream) {
           const outcome = await poll()
-          // A poll that had nothing to ask says nothing about the venue.
+          // A poll that sent no request says nothing about the venue's health.
           if (!signal.aborted && outcome === 'answered') this.#noteSuccess(stream)
         }
       } catch (error) {
@@ -227,7 +227,7 @@ export class PollingFeed implements VenueFeed {
     const { clock, trades, emit } = this.#parts
     const nowMs = clock.nowMs()
     const isLate = nowMs - this.#tradesFromMs > STREAM_AGE_MAX_MS
-    // A little into the future: the venue's clock may be ahead of ours.
+    // Extends into the future, because the venue's clock may be ahead.
     const range = {
       ticker: null,
       fromMs: timeMs(this.#tradesFromMs - OVERLAP_MS),
@@ -268,7 +268,7 @@ export class PollingFeed implements VenueFeed {
       tap({ connection: 1, receivedAtMs, text: JSON.stringify(answer) }, 'b', 'rest_books')
     }
     const rows = listIn(answer, 'orderbooks', 'books')
-    // Every open market has a book, were it an empty one: without any the books are not up to date.
+    // Every open market has a book, if only an empty one. A response without books is suspect.
     if (rows.length === 0 && tickers.some((ticker) => this.#polled.has(ticker))) {
       throw new SuspectAnswerError('books', 'empty', `of ${tickers.length} markets`)
     }
@@ -287,7 +287,7 @@ export class PollingFeed implements VenueFeed {
     else counters.refused(refusal, JSON.stringify(row) ?? '')
   }
 
-  /** Urgent ones, then those that trade, then the next of the round; each once. */
+  /** Urgent markets, then recently traded ones, then the next of the round, without duplicates. */
   #nextBatch(): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
     const batch = new Set<string>()
@@ -325,7 +325,7 @@ export class PollingFeed implements VenueFeed {
     else this.#round = { stepCount: 0, beganAtMs: nowMs, lastMs: nowMs - this.#round.beganAtMs }
   }
 
-  /** How long a book may wait for its turn: as in the last round, or in this one if it is slower. */
+  /** Maximum delay of a book: the duration of the last round, or of the current one if it is longer. */
   #roundMs(): number {
     const underWayMs = this.#parts.clock.monotonicMs() - this.#round.beganAtMs
     return this.#ring.length === 0 ? 0 : Math.max(this.#round.lastMs, underWayMs)

@@ -1,5 +1,5 @@
-// The prices at which orders of a market may stand: `price_ranges`, the only source. `price_level_structure` is a label
-// of it, of which the venue invents new ones over time.
+// The prices at which a market accepts orders, from `price_ranges`, which is the only source. `price_level_structure`
+// is only a label, and the venue adds new ones over time.
 
 import { isRecord } from '../../json-record.ts'
 import { PRICE_ONE, type PriceMicros, parsePrice } from '../../units.ts'
@@ -13,13 +13,13 @@ interface Range {
 
 /** No structure has more than a handful of ranges. */
 const RANGES_MAX = 50
-/** Different grids that markets share; beyond so many a market gets one of its own. */
+/** Maximum grids that are shared between markets. Beyond it a market gets its own. */
 const SHARED_MAX = 256
 
-/** One set of ranges; markets with the same ranges share it. */
+/** One set of ranges, shared by the markets that have it. */
 export class PriceGrid {
   readonly #ranges: readonly Range[]
-  /** The finest step anywhere. */
+  /** The finest step of all ranges. */
   readonly finest: PriceMicros
 
   constructor(ranges: readonly Range[], finest: PriceMicros) {
@@ -27,7 +27,7 @@ export class PriceGrid {
     this.finest = finest
   }
 
-  /** Whether an order may stand at this price: a step of a range that holds it, its ends included. */
+  /** Whether an order may rest at this price: it is a step of a range, whose ends are inclusive. */
   isOn(price: PriceMicros): boolean {
     for (const { start, end, step } of this.#ranges) {
       if (price >= start && price <= end && (price - start) % step === 0) return true
@@ -38,7 +38,7 @@ export class PriceGrid {
 
 const shared = new Map<string, PriceGrid>()
 
-/** The grid of a row or message with `price_ranges`; null when there is none that can be read. */
+/** The grid in `price_ranges`; null if absent or unreadable. */
 export function parsePriceGrid(row: Readonly<Record<string, unknown>>): PriceGrid | null {
   const rows = Array.isArray(row.price_ranges) ? row.price_ranges : []
   if (rows.length === 0 || rows.length > RANGES_MAX) return null

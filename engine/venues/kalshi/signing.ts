@@ -1,25 +1,25 @@
-// Kalshi's request signature over timestamp + METHOD + path: Ed25519, or RSA-PSS with SHA-256 and a salt of
-// 32 bytes, by the kind of the key. The path includes /trade-api/…, without host and query.
+// Signs Kalshi's requests over timestamp + METHOD + path. The key type selects Ed25519, or RSA-PSS with SHA-256 and a
+// salt of 32 bytes. The path includes /trade-api/… without host and query.
 
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 
 const SALT_BYTES = 32
 
-/** Makes the three headers that a key holder sends; the key stays inside. */
+/** Creates the three authentication headers. The private key is not exposed. */
 export class KalshiSigner {
   readonly #keyId: string
   readonly #key: KeyObject
   readonly #clock: Clock
 
-  /** Throws an Error when `privateKeyPem` is no RSA or Ed25519 private key: that is a wrong configuration. */
+  /** Throws an Error if `privateKeyPem` is not an RSA or Ed25519 private key, which is a configuration error. */
   constructor(options: { keyId: string; privateKeyPem: string; clock: Clock }) {
     this.#keyId = options.keyId
     this.#clock = options.clock
     try {
       this.#key = createPrivateKey(options.privateKeyPem)
     } catch {
-      // The parser's own message may quote the file; a key must reach no log.
+      // The parser's own message may quote the file. A key must not appear in a log.
       throw new Error(
         'the Kalshi private key cannot be read: a PEM file of an RSA or Ed25519 key is needed',
       )
@@ -30,7 +30,7 @@ export class KalshiSigner {
     }
   }
 
-  /** Headers for one request now; a signature is good for a few seconds. */
+  /** Headers for one request. The signature is valid for a few seconds. */
   headers(method: string, path: string): Record<string, string> {
     const timestamp = String(this.#clock.nowMs())
     const signature = this.#sign(Buffer.from(timestamp + method + path))
@@ -42,7 +42,7 @@ export class KalshiSigner {
   }
 
   #sign(text: Buffer): Buffer {
-    // Ed25519 hashes by itself: a named hash would be refused.
+    // Ed25519 has a built-in hash. Node rejects an explicit one.
     if (this.#key.asymmetricKeyType === 'ed25519') return sign(null, text, this.#key)
     const padding = constants.RSA_PKCS1_PSS_PADDING
     return sign('sha256', text, { key: this.#key, padding, saltLength: SALT_BYTES })

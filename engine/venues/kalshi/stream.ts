@@ -1,6 +1,5 @@
-// The way of one connection's frames: parse, count, check the sequence, map, emit. The live sockets
-// and the replay use it alike; what is done about replies and holes comes in as callbacks.
-// Every frame ends in exactly one counter.
+// Processes the frames of one connection: parse, count, check the sequence, map, emit. Used by the live sockets and
+// by the replay. Replies and gaps are passed to callbacks. Each frame increments exactly one counter.
 
 import type { VenueEvent } from '../../events.ts'
 import { nativeMarketId } from '../../ids.ts'
@@ -24,56 +23,55 @@ import { parseFrame, type StreamPosition } from './parse.ts'
 
 interface StreamHooks {
   readonly emit: (event: VenueEvent) => void
-  /** A reply to a command; its sequence number has been noted. */
+  /** Called with a reply to a command, after its sequence number was recorded. */
   readonly onReply: (reply: Reply) => void
-  /** Messages of this sid are missing; the message that showed it follows through `emit`. */
+  /** Called when messages of this sid are missing. The message that revealed the gap is emitted after it. */
   readonly onGap: (sid: number, lastInOrderAtMs: TimeMs | null) => void
   /**
-   * A message of this sid could not be used; of this market, when that much was readable. Without a market it may be any
-   * of the sid, and without a sid any of the connection.
+   * Called when a message of this sid, and of this market if readable, was unusable. Without a market it may be any
+   * of the sid, without a sid any of the connection.
    */
   readonly onLost: (
     sid: number | null,
     ticker: string | null,
     lastInOrderAtMs: TimeMs | null,
   ) => void
-  /** Asked before a message is mapped; false drops it, counted. */
+  /** Called before a message is mapped. false drops and counts it. */
   readonly accepts?: (message: DataMessage) => boolean
-  /** Combinations that their names do not show. */
+  /** Combos whose ticker does not identify them. */
   readonly combos?: Combos
-  /** Which prices an order may be placed at; without it any. */
+  /** Prices at which orders are accepted; without it, all. */
   readonly terms?: Pick<MarketTerms, 'mayRest'>
-  /** The message as it is to be understood. */
+  /** Converts a message before it is mapped. */
   readonly transform?: (message: DataMessage) => DataMessage
-  /** An order stands at a price outside of its market's ranges. */
+  /** Called when an order is at a price outside its market's ranges. */
   readonly onOffGrid?: (ticker: string) => void
-  /** An event has other fees from now on. */
+  /** Called when an event's fees changed. */
   readonly onFee?: (message: FeeMessage) => void
-  /** After a message became events. */
+  /** Called after a message was mapped to events. */
   readonly onMapped?: (message: DataMessage) => void
 }
 
-/** Kinds of messages without use here. */
+/** Message kinds that are not used. */
 const EXPECTED_UNREAD: ReadonlySet<string> = new Set(['event_lifecycle'])
-/** The documented codes of refusals; 6, 16 and 17 were retired. */
+/** The documented error codes. 6, 16 and 17 were retired. */
 const ERROR_CODES: ReadonlySet<number> = new Set([
   ...[1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   ...[18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28],
 ])
 
-/** A code for a counter: those that are not documented count as one. */
+/** An error code as a metric label. Undocumented codes share one label. */
 export function codeName(code: number): string {
   return ERROR_CODES.has(code) ? String(code) : 'other'
 }
 
-/** The frames of one connection. */
 export class KalshiStream {
   readonly #hooks: StreamHooks
   readonly #counters: VenueCounters
   readonly #sequence = new SequenceCheck()
   readonly #lastInOrderAtMs = new Map<number, TimeMs>()
 
-  /** Made once: every delta passes it. */
+  /** Created once, because every delta uses it. */
   readonly #mayRest: MarketTerms['mayRest']
 
   constructor(hooks: StreamHooks, counters: VenueCounters) {
@@ -83,19 +81,18 @@ export class KalshiStream {
     this.#mayRest = (ticker, price) => terms === undefined || terms.mayRest(ticker, price)
   }
 
-  /** The connection was replaced: its subscriptions are numbered anew. */
+  /** Resets the sequence numbers after a reconnect. */
   restart(): void {
     this.#sequence.clear()
     this.#lastInOrderAtMs.clear()
   }
 
-  /** The sid was given up. */
   resetSid(sid: number): void {
     this.#sequence.remove(sid)
     this.#lastInOrderAtMs.delete(sid)
   }
 
-  /** Takes a frame to its end; returns whether it was data, and not an answer to a command. */
+  /** Processes a frame. Returns 'sign' for a reply to a command. */
   take(frame: RawFrame): 'data' | 'sign' {
     return this.#take(frame) ? 'data' : 'sign'
   }
@@ -111,7 +108,7 @@ export class KalshiStream {
       this.#counters.ignored('late')
       return true
     }
-    // A new subscription counts from 1, also in a recording that goes on over a reconnect.
+    // A new subscription counts from 1, also in a recording that spans a reconnect.
     if (message.kind === 'subscribed') this.resetSid(message.sid)
     switch (message.kind) {
       case 'subscribed':
@@ -138,8 +135,8 @@ export class KalshiStream {
   }
 
   /**
-   * What is said of a market in words that are not known here may concern its listing, which is read again, or its book,
-   * which has then missed it.
+   * An unknown message about a market may concern its listing, which is read again. It may also concern its book,
+   * which has then lost a message.
    */
   #noteUnread({ name, change, ticker, sid, isOfBook }: UnreadMessage, frame: RawFrame): void {
     const { drift } = this.#counters
@@ -190,14 +187,14 @@ export class KalshiStream {
     this.#hooks.onOffGrid?.(ticker)
   }
 
-  /** Notes the sequence number; false for a message that must not be applied any more. */
+  /** Records the sequence number. Returns false if the message is late and must not be applied. */
   #isTimely(message: KalshiMessage, receivedAtMs: TimeMs): boolean {
     if (message.kind === 'ticker' || message.kind === 'subscribed') return true
-    // After `unsubscribed` the sid is over, and its number with it.
+    // `unsubscribed` ends the sid and its numbering.
     if (message.kind === 'unsubscribed') return true
     const { sid, seq } = message
     if (sid === null || seq === null || sid === 0 || seq === 0) return true
-    // A late message harms a book alone: trades are known by their ids, and a late reply still holds.
+    // A late message is only harmful to a book. Trades are deduplicated by id, and a late reply is still valid.
     return this.#note(sid, seq, receivedAtMs) !== 'late' || !isOfBook(message)
   }
 
@@ -213,8 +210,8 @@ export class KalshiStream {
   }
 
   /**
-   * Unusable: the numbers go on where it had one, and only its market is suspect. The numbers of what cannot be read are
-   * no reason to leave a book live, a late one included.
+   * Handles an unusable message. Its sequence number, if any, is recorded, and only its market is suspect. The
+   * market is suspect even if the number is late, because the number is not reliable either.
    */
   #lost({ sid, seq, ticker }: StreamPosition, receivedAtMs: TimeMs): void {
     const lastInOrderAtMs = sid === null ? null : (this.#lastInOrderAtMs.get(sid) ?? null)

@@ -1,5 +1,5 @@
-// Rows of Kalshi, whole or reduced, as subjects of matching: events and markets as its REST and recorded dumps have
-// them.
+// Kalshi's rows, complete or reduced, as inputs of market matching. Reads events and markets from its REST API and
+// from recorded dumps.
 
 import {
   flagOf,
@@ -14,7 +14,7 @@ import {
 import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, Strike, SubjectReader } from '../../subject.ts'
 
-/** A market; its event adds title, sub-title and series. */
+/** Reads a market. Its event adds title, subtitle and series. */
 function marketOf(row: Row, event: Row | null): MatchMarket {
   const ticker = textOf(row, 'ticker', 'platform_id')
   const eventTicker =
@@ -76,12 +76,12 @@ function childrenOf(row: Row): readonly MatchMarket[] {
   )
 }
 
-/** What the event's metadata say: the bet ("Game", "Map 2 Winner"), or the competition ("Croatia HNL", "CS2"). */
+/** A field of the event's metadata: the bet ("Game", "Map 2 Winner") or the competition ("Croatia HNL", "CS2"). */
 function metadataText({ product_metadata: metadata }: Row, field: string): string {
   return isRecord(metadata) ? textOf(metadata, field) : ''
 }
 
-/** With the competition, which says the game or league where tags say "Esports". */
+/** Tags, including the competition. It names the game or league where the tags only contain "Esports". */
 function tagsOf(row: Row, event: Row | null): readonly string[] {
   return [...textsOf(row.tags), ...textsOf([metadataText(event ?? row, 'competition')])]
 }
@@ -99,7 +99,6 @@ function strikeOf(row: Row): Strike | null {
   return strike.floor === null && strike.cap === null ? null : strike
 }
 
-/** See SubjectReader. */
 export const KALSHI_SUBJECTS: SubjectReader = {
   market: marketOf,
   event: eventOf,

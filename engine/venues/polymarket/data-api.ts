@@ -1,5 +1,6 @@
-// The Data API, version 2: `{"data", "pagination"}`, pages by cursor. Cursors are bound to the filters of the first page, so
-// every page repeats them. An answer of another shape is an AnswerDoubt and is named in the drift table.
+// Version 2 of the Data API: `{"data", "pagination"}` with cursor pagination. A cursor is bound to the filters of the
+// first page, so every page repeats them. A response of another shape throws a SuspectAnswerError and is recorded in
+// the drift table.
 
 import type { CallOptions, HttpClient, Query } from '../../fetch.ts'
 import { isRecord } from '../../json-record.ts'
@@ -7,7 +8,7 @@ import { type AnswerKind, type CursorPage, pagesOf, SuspectAnswerError } from '.
 import type { DriftNotes } from '../drift/drift.ts'
 import { checkDataRows } from './drift-checks.ts'
 
-/** The most rows of a page; more is refused with 400. */
+/** Maximum rows per page. The API refuses more with 400. */
 export const DATA_ROWS_MAX = 1_000
 
 export interface DataApiParts {
@@ -15,15 +16,15 @@ export interface DataApiParts {
   readonly drift: DriftNotes
 }
 
-/** What is asked: a path below the host, and the same filters for every page. */
+/** A path on the host, and the filters, which are the same for every page. */
 export interface DataRequest {
   readonly path: string
-  /** With `limit` where it matters; never with a cursor. */
+  /** `limit` is set where it matters. The query never contains a cursor. */
   readonly query: Query
   readonly kind: AnswerKind
 }
 
-/** Reads the venue's trades, activity, positions and figures. Rejects with FetchError or AnswerDoubt. */
+/** Reads the venue's trades, activity, positions and market figures. Rejects with FetchError or SuspectAnswerError. */
 export class DataApi {
   readonly #parts: DataApiParts
 
@@ -31,12 +32,12 @@ export class DataApi {
     this.#parts = parts
   }
 
-  /** What stands under `data`; null where the venue knows nothing of what was asked. */
+  /** The value of `data`; null if the venue has none. */
   async value(request: DataRequest, options: CallOptions = {}): Promise<unknown> {
     return this.#dataOf(await this.#fetch(request, undefined, options), request)
   }
 
-  /** One page, and the cursor of the next one; null: it was the last. */
+  /** One page, and the cursor of the next; null after the last page. */
   async page(
     request: DataRequest,
     cursor?: string,
@@ -56,7 +57,7 @@ export class DataApi {
     throw this.#suspectAnswer(request, 'more without a cursor', pagination)
   }
 
-  /** The pages of a list to its end. A cursor that comes again ends them with an AnswerDoubt. */
+  /** Reads all pages of a list. Throws SuspectAnswerError if a cursor repeats. */
   async *pages(
     request: DataRequest,
     pagesMax: number,

@@ -1,5 +1,5 @@
-// What Polymarket is asked only to see whether it changed, and what its rows have. One question of each kind: how fresh
-// the Data API is, its trades, the paths of v1, and a page of Gamma's markets.
+// Probes for changes of Polymarket's APIs, and the expected shape of its rows. There is one probe each for the Data
+// API's freshness, its trades, its v1 paths, and a page of Gamma's markets.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { FetchError, type HttpClient } from '../../fetch.ts'
@@ -14,7 +14,7 @@ import type { Json } from './messages.ts'
 
 const setOfNames = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-/** Rows of the Data API say all their fields always (README.md, Data API). */
+/** Rows of the Data API always contain all fields (README.md, Data API). */
 const TRADE: RowShape = {
   kind: 'data.trades',
   needed: {
@@ -40,7 +40,7 @@ const DATA_SHAPES: ReadonlyMap<string, RowShape> = new Map([
   ['/v2/activity', ACTIVITY],
   ['/v2/positions', POSITION],
 ])
-/** Gamma's rows have some ninety fields, which come and go: those that a listing cannot do without are judged. */
+/** Gamma's rows have about 90 fields, some of them optional. Only the fields that a listing needs are checked. */
 const MARKET: RowShape = {
   kind: 'gamma.market',
   needed: {
@@ -49,7 +49,10 @@ const MARKET: RowShape = {
   },
   further: null,
 }
-/** What open markets have, but for a few: judged of pages of so many, that chance leaves it out of none. */
+/**
+ * Fields that nearly all open markets have. They are checked only on pages that are large enough to contain them
+ * with near certainty.
+ */
 const OPEN_MARKET: Pick<RowShape, 'kind' | 'needed'> = {
   kind: 'gamma.market',
   needed: {
@@ -63,13 +66,13 @@ const FEE_TYPES =
   /^(zero_fees|\w+_fees_v\d|\w+_fees|crypto_15_min|crypto|sports|politics|finance|tech|mentions|economics|culture|weather|general|geopolitics)$/
 const FEE_KEYS = setOfNames('rate exponent takerOnly rebateRate')
 
-/** Judges a page of the Data API, by its path. */
+/** Checks the rows of a Data API page, by its path. */
 export function checkDataRows(path: string, rows: readonly unknown[], drift: DriftNotes): void {
   const shape = DATA_SHAPES.get(path)
   if (shape !== undefined && rows.length > 0) checkRows(shape, rows, drift)
 }
 
-/** Judges market rows of Gamma: their fields, and the words in them that the code does not know. */
+/** Checks Gamma's market rows: required fields, and unknown enum values. */
 export function checkMarketRows(rows: readonly unknown[], drift: DriftNotes): void {
   if (rows.length === 0) return
   checkRows(MARKET, rows, drift)
@@ -100,14 +103,17 @@ export function checkMarketRows(rows: readonly unknown[], drift: DriftNotes): vo
   }
 }
 
-/** What some of the rows say: what they have before, what they then say, and how many must leave it unsaid to be found. */
+/**
+ * Fields that only some rows have: the condition on the row, the fields it should then have, and the number of rows
+ * without them that counts as drift.
+ */
 const CONDITIONAL_FIELDS: readonly {
   readonly name: string
   readonly isExpected: (row: Json) => boolean
   readonly fields: readonly string[]
   readonly rowsMin: number
 }[] = [
-  // Three quarters of open markets had a day's volume; those of one event may all be quiet.
+  // Most open markets have volume on a given day, but the markets of one event may all have none.
   {
     name: 'volume24hr',
     isExpected: ({ volumeNum }) => Number(volumeNum) > 0,
@@ -122,7 +128,7 @@ const CONDITIONAL_FIELDS: readonly {
   },
 ]
 
-/** Names what none of the open markets of a page says any more, of those that had reason to. */
+/** Records fields that are absent from all open markets of a page that should have them. */
 function checkConditionalFields(open: readonly Json[], drift: DriftNotes): void {
   for (const { name, isExpected, fields, rowsMin } of CONDITIONAL_FIELDS) {
     const expected = open.filter(isExpected)
@@ -139,16 +145,15 @@ interface ProbeParts {
   readonly log: Log
 }
 
-/** README.md, Data API: its lag was 4 seconds, its own figure up to 24. */
+/** README.md, Data API: the lag was 4 s, the figure that the API reports for it at most 24 s. */
 const AGE_MAX_S = 120
-/** The first page of trades may be kept so long by caches. */
+/** Caches may keep the first page of trades for this long. */
 const CACHE_MAX_S = 300
 const GAMMA_ROWS = 100
 const V1_PATH = '/trades'
-/** Answers by which a retired path may be known. */
+/** Statuses that a retired path may return. */
 const RETIRED: readonly number[] = [301, 302, 307, 308, 404, 410]
 
-/** The questions. */
 export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
   let v1: string | null = null
   const status: Probe = async (signal) => {
@@ -180,7 +185,7 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
     const before = v1
     v1 = await v1StatusOf(data, signal)
     if (v1 === before) return
-    // Both fates are documented; that one became the other is worth a line.
+    // Both states are documented. A change from one to the other is recorded.
     if (before !== null) drift.note('data.v1', v1, `before: ${before}`, 'notice')
     log.info({ path: V1_PATH }, `v1 of the Data API: ${v1}`)
   }
@@ -195,7 +200,7 @@ export function polymarketProbes({ gamma, data, drift, log }: ProbeParts) {
   return { status, trades, retired, markets }
 }
 
-/** What became of the first version's paths, in words. */
+/** Describes the state of the v1 paths. */
 async function v1StatusOf(data: Pick<HttpClient, 'getJson'>, signal: AbortSignal): Promise<string> {
   const options = { signal, retries: 0, isWatched: false }
   try {
@@ -210,7 +215,7 @@ async function v1StatusOf(data: Pick<HttpClient, 'getJson'>, signal: AbortSignal
   }
 }
 
-/** How many rows are of each version and of each width of ids: known to be mixed, so no finding. */
+/** Logs the number of rows per protocol version and id width. A mix is expected and is not drift. */
 function logCounts(rows: readonly unknown[], log: Log): void {
   const counts: Record<string, number> = {}
   const count = (what: string) => {

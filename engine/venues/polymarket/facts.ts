@@ -1,10 +1,10 @@
-// What this venue is to everything outside its folder (engine/venue-table.ts explains each fact).
+// Venue facts for code outside this folder (engine/venue-table.ts describes the fields).
 
 import type { VenueFacts } from '../../venue-table.ts'
 import { conditionId } from './condition-id.ts'
 import { GAMMA_SUBJECTS } from './subjects.ts'
 
-/** The key is the letter in every stored record of this venue. */
+/** Stored records identify the venue by this letter. */
 export const POLYMARKET: VenueFacts = {
   key: 'a',
   protocol: 'polymarket',

@@ -1,6 +1,6 @@
-// Polymarket's live stream, put together: books over several market-channel sockets, trades over the
-// activity stream and the Data API, and what to do when they disagree with REST.
-// How a socket lives is ../feed.ts; what a message means is map.ts and trades.ts.
+// Polymarket's live feed: books over several market-channel sockets, trades over the activity stream and the Data
+// API, and recovery when the stream and REST disagree. Socket handling is in ../socket-feed.ts, message conversion in
+// map.ts and trades/.
 
 import type { StopTimer } from '../../clock.ts'
 import type { VenueEvent } from '../../events.ts'
@@ -38,10 +38,10 @@ interface PolymarketFeedParts {
   readonly options: PolymarketFeedOptions
 }
 
-/** Settings with defaults that suit the real venue; tests shorten them. */
+/** Options; the defaults suit the real venue. Tests use shorter times. */
 export interface PolymarketFeedOptions {
   readonly tap?: FrameTap
-  /** Both tokens of a market count. */
+  /** Each market counts as two. */
   readonly assetsPerSocketMax?: number
   readonly bookNoDataAfterMs?: number
   readonly tradesNoDataAfterMs?: number
@@ -53,16 +53,15 @@ const BOOK_NO_DATA_AFTER_MS = 10_000
 const TRADES_NO_DATA_AFTER_MS = 15_000
 const AUDIT_EVERY_MS = 60_000
 const SWEEP_MS = 250
-/** After a tick change the venue's own book is waited for this long. */
+/** Time to wait for the venue's book after a tick size change. */
 const TICK_BOOK_WAIT_MS = 1_000
-/** So many snapshots in vain raise the question whether the socket is deaf. */
+/** Unanswered snapshot requests after which the socket is checked for being unresponsive. */
 const UNANSWERED_BEFORE_REPLACE = 2
-/** So many snapshots asked for in vain, and the book is read over REST. */
+/** Unanswered snapshot requests after which the book is read over REST. */
 const UNANSWERED_BEFORE_REST = 3
 const SILENCE_PROBES = 5
-/** The catalogue is asked again this long after a market's announced close. */
+/** Delay between a market's announced close and the next catalogue request. */
 const CLOSE_GRACE_MS = 2_000
-/** The feed of venue a. */
 export class PolymarketFeed implements VenueFeed {
   readonly #parts: PolymarketFeedParts
   readonly #counters: VenueCounters
@@ -211,7 +210,7 @@ export class PolymarketFeed implements VenueFeed {
       lastSignAtMs = latest(lastSignAtMs, socket.lastSignAtMs)
     }
     const { source, socket } = this.#trades
-    // The socket of an ended stream is no loss.
+    // A closed socket of an ended stream is not an outage.
     const isWanted = source === 'activity' || socket.isOpen
     return {
       connectionsOpen: this.#connections.deliveringCount + (socket.isOpen ? 1 : 0),
@@ -236,7 +235,7 @@ export class PolymarketFeed implements VenueFeed {
   }
 
   #gotBook(track: MarketTrack, isInOrder: boolean): void {
-    // What is lost after a snapshot makes the book suspect anew.
+    // A loss after a snapshot makes the book suspect again.
     track.gapAllowedAtMs = 0
     if (!isInOrder) return
     track.snapshotDueAtMs = null
@@ -244,7 +243,7 @@ export class PolymarketFeed implements VenueFeed {
     this.#resyncs.settle(track)
   }
 
-  /** Messages of these books were lost: a gap is emitted, and snapshots are asked for. */
+  /** Handles lost book messages: emits a gap and requests snapshots. */
   #lost(tracks: readonly MarketTrack[], reason: string): void {
     const { clock } = this.#parts.venue
     const monotonicMs = clock.monotonicMs()
@@ -271,7 +270,7 @@ export class PolymarketFeed implements VenueFeed {
     )
   }
 
-  /** The venue sends a snapshot for tokens subscribed anew; when it keeps silent, REST has one. */
+  /** Resubscribes, which makes the venue send snapshots. If none arrive, the books are read over REST. */
   #requestSnapshots(tracks: readonly MarketTrack[]): void {
     this.#connections.resubscribe(tracks)
     const unanswered = tracks.filter((track) => track.unansweredCount > UNANSWERED_BEFORE_REST)

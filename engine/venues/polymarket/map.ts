@@ -1,6 +1,5 @@
-// Market-channel messages to VenueEvents: the last file in which the market channel's words exist.
-// Both tokens of a market are folded into one book, quoted for its first token, so that actors
-// see one book per market. Trades are trades.ts.
+// Converts market-channel messages to VenueEvents. Both tokens of a market are merged into one book in the first
+// token's prices. No other file depends on the channel's field names.
 
 import type { LevelChange, TopOfBook, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../ids.ts'
@@ -31,28 +30,31 @@ import type {
 } from './messages.ts'
 import { type LastTrade, SIZE_MAX_MICROS } from './trades/trade-ledger.ts'
 
-/** Why a well-formed message could not become an event; a fixed set. */
+/** Why a well-formed message was rejected. The set is fixed. */
 type MapReason = 'price' | 'size' | 'timestamp' | 'tick_size'
 
 interface MapParts {
   readonly tracks: Tracks
   readonly emit: (event: VenueEvent) => void
-  /** A message was refused; with a track, that market's book has lost something. */
+  /** Called when a message was rejected. With a track, that market's book has lost a message. */
   readonly onRejected: (reason: MapReason, track: MarketTrack | null, atMs: TimeMs) => void
-  /** A usable snapshot is about to go out; `isInOrder` when it came on the stream. */
+  /** Called before a usable snapshot is emitted. `isInOrder`: it came from the stream. */
   readonly onBook: (track: MarketTrack, isInOrder: boolean) => void
-  /** The trade of a last price, but for the wallet; null: it does not tell it whole. */
+  /**
+   * Called with the trade of a last price, without its wallet; null if the message does not contain a complete
+   * trade.
+   */
   readonly onLastTrade: (trade: LastTrade | null, receivedAtMs: TimeMs) => void
-  /** The tick moved: a snapshot must follow. */
+  /** Called when the tick size changed. A snapshot must follow. */
   readonly onTick: (track: MarketTrack) => void
-  /** What a new market costs, before it is said to be seen. */
+  /** Called with the fees of a new market, before its `marketSeen`. */
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
 }
 
-/** What became of a message, for the counters; 'unwatched': it names a token that is not watched. */
+/** Result of a message, for the counters. 'unwatched': its token is not watched. */
 type Mapped = 'mapped' | 'mirrored' | 'unwatched' | 'ignored' | 'rejected'
 
-/** Folds and converts; keeps only what the tracks hold. */
+/** Converts messages. All state is in the tracks. */
 export class PolymarketMap {
   readonly #parts: MapParts
 
@@ -60,7 +62,7 @@ export class PolymarketMap {
     this.#parts = parts
   }
 
-  /** Emits what the message means; never throws for what it contains. */
+  /** Emits the events of a message. Does not throw on invalid content. */
   map(message: MarketMessage, receivedAtMs: TimeMs): Mapped {
     switch (message.kind) {
       case 'priceChange':
@@ -83,11 +85,10 @@ export class PolymarketMap {
   }
 
   /**
-   * A snapshot, from the stream (`isInOrder`) or over REST. Both tokens' books should tell the same:
-   * the n-th book of one moment is taken from whichever token brings it first, so that a lost twin
-   * costs nothing. The second token's may lack levels: the first token's own book is taken as well
-   * when it follows directly. Any other twin is left out, so that it cannot put back what changed
-   * since.
+   * Maps a snapshot, from the stream (`isInOrder`) or over REST. The books of both tokens should be equal. The n-th
+   * book with one timestamp is accepted from the token that sends it first. The loss of the other copy therefore
+   * has no effect. The second token's book may lack levels, so the first token's book is accepted too if it follows
+   * directly. Any other duplicate is dropped, because it could undo later changes.
    */
   mapBook(body: BookMessage, receivedAtMs: TimeMs, isInOrder: boolean): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
@@ -123,7 +124,8 @@ export class PolymarketMap {
     let result: Mapped = 'unwatched'
     const entries = body.price_changes
     let areAllWatched = true
-    // One message is one market's; should a venue ever batch several, each run of one is an event.
+    // A message is about one market. If the venue batches several, each run of entries of one market becomes one
+    // event.
     for (let from = 0; from < entries.length; ) {
       const head = entries[from]
       const track = head === undefined ? undefined : this.#parts.tracks.byToken(head.asset_id)
@@ -146,7 +148,7 @@ export class PolymarketMap {
     let isTopOfFirst = false
     let hash: string | null = null
     let last: LevelChange | null = null
-    // The first token's entries, then what only the second's say: nearly always nothing.
+    // The first token's entries, then those that only the second token has. The latter are nearly always absent.
     for (const isFirst of [true, false]) {
       for (const entry of entries) {
         if ((entry.asset_id === track.first) !== isFirst) continue
@@ -167,7 +169,7 @@ export class PolymarketMap {
     return this.#emitChange(track, { changes, top, hash, last }, times)
   }
 
-  /** The second token's message of the old shape repeats the first's: it is left out. */
+  /** Drops the second token's message of the old shape, which repeats the first's. */
   #mapOldPriceChange(body: OldPriceChangeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
@@ -205,7 +207,7 @@ export class PolymarketMap {
     return 'mapped'
   }
 
-  /** Moves the price, folded to the first token where the market is known; the trade goes to who judges it. */
+  /** Emits the price, for the first token if the market is known, and passes the trade to `onLastTrade`. */
   #mapLastTrade(body: LastTradeMessage, receivedAtMs: TimeMs): Mapped {
     const venueTimeMs = readTime(body.timestamp)
     if (venueTimeMs === null) return this.#reject('timestamp', null, receivedAtMs)
@@ -226,7 +228,7 @@ export class PolymarketMap {
     return 'mapped'
   }
 
-  /** Both tokens announce the same change; the second announcement must not void the new book. */
+  /** Drops the second token's announcement of a tick size change, so that it does not invalidate the new book. */
   #mapTickSize(body: TickSizeMessage, receivedAtMs: TimeMs): Mapped {
     const track = this.#parts.tracks.byToken(body.asset_id)
     if (track === undefined) return 'unwatched'
@@ -273,7 +275,7 @@ export class PolymarketMap {
     const settlementPrice = settlementOf(body, tracks.byToken(body.assets_ids[0] ?? ''))
     const state = { status: 'resolved', resolutionStatus: 'resolved', settlementPrice } as const
     emit({ kind: 'marketStatus', venue: 'a', ...times, market, ...state })
-    // Only the catalogue knows what a market without a winner pays.
+    // Only the catalogue has the payout of a market without a winner.
     if (settlementPrice === null) emit({ kind: 'marketSeen', venue: 'a', ...times, market })
     return 'mapped'
   }
@@ -284,10 +286,10 @@ export class PolymarketMap {
   }
 }
 
-/** Hashes have 66 characters and tokens up to 78; longer ones are none, and would be remembered. */
+/** Hashes have 66 characters and tokens up to 78. Longer ids are invalid and would fill the caches. */
 const ID_CHARACTERS_MAX = 128
 
-/** The trade of a last price, in the token of the message; null where it does not tell it whole. */
+/** The trade of a last price, for the message's token; null if the message is incomplete. */
 function lastTradeOf(
   { asset_id: asset, market, size, side, transaction_hash: hash }: LastTradeMessage,
   details: { price: PriceMicros; timeMs: TimeMs; track: MarketTrack | undefined },
@@ -302,12 +304,12 @@ function lastTradeOf(
   if (Math.max(hash.length, asset.length) > ID_CHARACTERS_MAX) return null
   const taken = side === 'BUY' ? 'buy' : 'sell'
   const txHash = hash.toLowerCase()
-  // The track's own text: thousands of such trades are remembered.
+  // Uses the track's string, because thousands of such trades are retained.
   const token = track === undefined ? asset : asset === track.second ? track.second : track.first
   return { market: id, asset: token, txHash, side: taken, price, size: contracts, timeMs }
 }
 
-/** Two announcements of one tick change are at most this far apart. */
+/** Maximum time between the two announcements of a tick size change. */
 const TICK_REPEAT_MS = 1_000
 interface Times {
   readonly venueTimeMs: TimeMs
@@ -318,7 +320,7 @@ interface StatedChange {
   readonly changes: LevelChange[]
   readonly top: TopOfBook | null
   readonly hash: string | null
-  /** The one that the hash was made after. */
+  /** The change after which the hash was computed. */
   readonly last: LevelChange | null
 }
 
@@ -326,7 +328,7 @@ function isOf(track: MarketTrack, entry: PriceChangeEntry | undefined): boolean 
   return entry?.asset_id === track.first || entry?.asset_id === track.second
 }
 
-/** The usual run is the whole message, which is not copied. */
+/** A run is usually the whole message, which needs no copy. */
 function runOf(
   entries: readonly PriceChangeEntry[],
   from: number,
@@ -336,8 +338,8 @@ function runOf(
 }
 
 /**
- * Counts the book and says whether the other token already brought this one: the first token's own
- * book is a twin only if something came between.
+ * Counts the book and returns whether the other token has already sent it. The first token's book counts as a
+ * duplicate only if another message came after the second token's.
  */
 function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): boolean {
   if (venueTimeMs < track.bookTimeMs && !isFirst) return true
@@ -353,12 +355,13 @@ function isMirrored(track: MarketTrack, isFirst: boolean, venueTimeMs: TimeMs): 
   }
   track.secondBookCount += 1
   if (track.secondBookCount <= track.firstBookCount) return true
-  // Until it is read: a book of the second token that cannot be read is no book to have come first.
+  // Provisional until the book is parsed. If the second token's book fails to parse, the first token's book is still
+  // accepted.
   track.secondBookAt = track.messageCount
   return false
 }
 
-/** Payout of the first outcome; null when the message does not tell. */
+/** Payout of the first outcome; null if the message does not contain it. */
 function settlementOf(body: ResolvedMessage, track: MarketTrack | undefined): PriceMicros | null {
   const first = track?.first ?? body.assets_ids[0]
   if (first === undefined || body.assets_ids.length !== 2) return null

@@ -1,7 +1,6 @@
-// Polymarket's messages as they send them: their names, their strings, nothing converted. Only the fields
-// that we read are declared; whether a value has them is asked here, by hand-written narrowing, because a
-// schema validator would cost more than JSON.parse on the path of a message.
-//  Shapes: README.md.
+// Polymarket's messages in wire format, without conversion. Only the fields that the code uses are declared.
+// Validation is hand-written, because a schema validator would cost more per message than JSON.parse. Shapes:
+// README.md.
 
 import { isRecord } from '../../json-record.ts'
 
@@ -12,7 +11,10 @@ export interface WireLevel {
   readonly size: string
 }
 
-/** The whole book of one token: on subscribing, after each trade, and over REST. */
+/**
+ * The complete book of one token. The venue sends it on subscription and after each trade, and returns it over
+ * REST.
+ */
 export interface BookMessage {
   readonly asset_id: string
   readonly timestamp: string
@@ -29,18 +31,18 @@ export interface PriceChangeEntry {
   readonly size: string
   readonly side: 'BUY' | 'SELL'
   readonly hash?: unknown
-  /** '' or null: that side is empty. Absent: not said. */
+  /** '' or null: that side is empty. Absent: unknown. */
   readonly best_bid?: string | null
   readonly best_ask?: string | null
 }
 
-/** Today's shape: one message a market, with the entries of both tokens. */
+/** Current shape: one message per market, with entries of both tokens. */
 export interface PriceChangeMessage {
   readonly timestamp: string
   readonly price_changes: readonly PriceChangeEntry[]
 }
 
-/** The shape until September 2025: one message a token. */
+/** Shape until September 2025: one message per token. */
 export interface OldPriceChangeMessage {
   readonly asset_id: string
   readonly timestamp: string
@@ -52,7 +54,7 @@ export interface LastTradeMessage {
   readonly asset_id: string
   readonly price: string
   readonly timestamp: string
-  /** The rest makes a trade of it, where it is there. */
+  /** Optional fields that complete a trade. */
   readonly market?: unknown
   readonly size?: unknown
   readonly side?: unknown
@@ -69,19 +71,19 @@ export interface NewMarketMessage {
   readonly market: string
   readonly timestamp: string
   readonly fees_enabled?: unknown
-  /** Figures as text. */
+  /** Decimal text. */
   readonly fee_schedule?: unknown
 }
 
 export interface ResolvedMessage {
   readonly market: string
   readonly assets_ids: readonly string[]
-  /** Absent or '' when no outcome won: a void market. */
+  /** Absent or '' when no outcome won, as in a void market. */
   readonly winning_asset_id?: string | null
   readonly timestamp: string
 }
 
-/** One message of the market channel; `bestBidAsk` says nothing that its book messages do not. */
+/** One message of the market channel. `bestBidAsk` only repeats the book messages. */
 export type MarketMessage =
   | { readonly kind: 'book'; readonly body: BookMessage }
   | { readonly kind: 'priceChange'; readonly body: PriceChangeMessage }
@@ -92,7 +94,7 @@ export type MarketMessage =
   | { readonly kind: 'resolved'; readonly body: ResolvedMessage }
   | { readonly kind: 'bestBidAsk' }
 
-/** A fill, or one wallet's part in it: the activity stream's payload and the Data API's row. */
+/** A fill, or one wallet's part of it: payload of the activity stream and row of the Data API. */
 export interface WireTrade {
   readonly proxyWallet: string
   readonly asset: string
@@ -106,14 +108,17 @@ export interface WireTrade {
 }
 
 export interface ActivityMessage {
-  /** `orders_matched`: a match, with its taker. `trades`: one participant of it. 'unnamed': the frame names no type. */
+  /**
+   * `orders_matched`: a match, with its taker. `trades`: one participant of a match. 'unnamed': the frame has no
+   * type.
+   */
   readonly kind: 'matched' | 'participant' | 'unnamed'
   readonly row: WireTrade
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const isSide = (value: unknown): boolean => value === 'BUY' || value === 'SELL'
-/** Text, '' and null for none, or no such key. */
+/** Text; '', null or absent mean none. */
 const isTextOrNone = (value: unknown): boolean =>
   value === undefined || value === null || typeof value === 'string'
 
@@ -200,8 +205,8 @@ export function isTrade(value: unknown): value is Json & WireTrade {
 }
 
 /**
- * A row of `/v2/trades` in the words of the stream; 'combo_trade': of several markets together, which is a trade of
- * none of them. Absent texts are "" there, an absent index 999.
+ * Converts a row of `/v2/trades` to the stream's format. 'combo_trade': a trade of several markets together, which
+ * belongs to none of them. The API writes absent text as "" and an absent index as 999.
  */
 export function readDataTrade(value: unknown): WireTrade | 'combo_trade' | 'bad_trade' {
   if (!isRecord(value)) return 'bad_trade'

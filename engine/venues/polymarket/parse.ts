@@ -1,5 +1,4 @@
-// Text off a socket to Polymarket's messages, or a counted rejection; nothing here throws.
-// Numbers stay strings. What a message means for our books and trades is map.ts and trades.ts.
+// Parses socket frames into Polymarket's messages or rejections. It does not throw. Numbers stay strings.
 
 import { isRecord, labelOf } from '../../json-record.ts'
 import { tokenId } from './condition-id.ts'
@@ -17,7 +16,7 @@ import {
   type MarketMessage,
 } from './messages.ts'
 
-/** Why a message was refused; a fixed set, so that it can label a counter. */
+/** Why a message was rejected. The set is fixed, because the reason is a metric label. */
 type ParseReason =
   | 'not_json'
   | 'html'
@@ -32,39 +31,39 @@ type ParseReason =
   | 'bad_market_resolved'
   | 'bad_activity'
 
-/** A message that was refused, and what may have been lost with it. */
+/** A rejected message, and the books that may have lost it. */
 export interface ParseRejection {
   readonly kind: 'rejected'
   readonly reason: ParseReason
-  /** What it would have been read as; absent where that cannot be said. */
+  /** Kind of message that was expected; absent if unknown. */
   readonly of?: string
-  /** The type that is not known, in the venue's word. */
+  /** The venue's name of an unknown message type. */
   readonly unknownType?: string
-  /** Tokens whose book messages were lost with it, as far as they can be read. */
+  /** Tokens whose book messages were lost, as far as they can be parsed. */
   readonly tokens: readonly string[]
-  /** Whether it may have been of a book. */
+  /** Whether it may have been a book message. */
   readonly isOfBook: boolean
-  /** Its market's condition id, where it can be read. */
+  /** Condition id of its market; null if it cannot be parsed. */
   readonly market: string | null
 }
 
-/** A page that something on the way sent in place of the venue. */
+/** Markup that an intermediary, such as a proxy, sent in place of the venue. */
 const MARKUP = /^\s*</
 
-/** The activity stream's words for a command that it does not take. */
+/** Errors that the activity stream sends for a rejected command. */
 const REFUSAL =
   /"(?:message|error|body)"\s*:\s*"[^"]*(?:invalid|not allowed|denied|forbidden|unknown|unsupported|not found)/i
 
 type ParsedFrame =
-  /** A heartbeat's answer. */
+  /** A response to a heartbeat. */
   | { readonly kind: 'sign' }
-  /** Plain words of the server: `NO NEW ASSETS`, `INVALID OPERATION`. */
+  /** Plain text from the server: `NO NEW ASSETS`, `INVALID OPERATION`. */
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'messages'; readonly messages: readonly (MarketMessage | ParseRejection)[] }
 
 /**
- * Reads one frame of the market channel: an object, an array of objects, or plain words. Ids of tokens in hexadecimal
- * are told, and read as the decimal ones that they are.
+ * Parses one frame of the market channel: an object, an array of objects, or plain text. Hexadecimal token ids are
+ * reported and converted to decimal.
  */
 export function parseFrame(text: string, onHexTokens: () => void = () => {}): ParsedFrame {
   const first = text.charCodeAt(0)
@@ -82,7 +81,10 @@ export function parseFrame(text: string, onHexTokens: () => void = () => {}): Pa
 
 const isHex = (value: unknown): boolean => typeof value === 'string' && value.startsWith('0x')
 
-/** The message with the ids of its tokens in decimals. Every change of a book passes it: its first id decides. */
+/**
+ * Converts hexadecimal token ids of a message to decimal. Every book change passes through here, so only the first
+ * id is checked.
+ */
 export function inDecimals(value: unknown, onHexTokens: () => void = () => {}): unknown {
   if (!isRecord(value)) return value
   const { asset_id: asset, assets_ids: assets, price_changes: entries } = value
@@ -132,12 +134,12 @@ function readMessage(value: Json): MarketMessage | ParseRejection {
         ? { kind: 'resolved', body: value }
         : reject('bad_market_resolved', [])
     case undefined:
-      // The first books of a subscription may have the shape of REST, which has no event_type.
+      // The first books of a subscription may have the REST shape, without event_type.
       return isBook(value)
         ? { kind: 'book', body: value }
         : reject('no_event_type', tokensOf(value))
     default: {
-      // What has the form of a book or of its changes was one, under another name.
+      // A message of unknown type that has the shape of a book or of changes counts as a lost book message.
       const hasForm = isOfBook(value)
       const refused = reject('unknown_event_type', hasForm ? tokensOf(value) : [])
       return { ...refused, isOfBook: hasForm, unknownType: labelOf(value.event_type) }
@@ -146,16 +148,16 @@ function readMessage(value: Json): MarketMessage | ParseRejection {
 }
 
 type ParsedActivity =
-  /** Heartbeats, empty frames and acknowledgements: whatever carries no payload. */
+  /** Heartbeats, empty frames and acknowledgements, which have no payload. */
   | { readonly kind: 'sign' }
   | { readonly kind: 'activity'; readonly message: ActivityMessage }
-  /** Another topic or type than the two we read, by name. */
+  /** A topic or type that is not used, by name. */
   | { readonly kind: 'other'; readonly name: string }
-  /** The server does not take what it was asked. */
+  /** The server rejected a command. */
   | { readonly kind: 'refused' }
   | ParseRejection
 
-/** Reads one frame of the activity stream (RTDS). */
+/** Parses one frame of the activity stream (RTDS). */
 export function parseActivity(text: string): ParsedActivity {
   if (!text.includes('payload')) {
     if (MARKUP.test(text)) return reject('html', [])
@@ -170,7 +172,7 @@ export function parseActivity(text: string): ParsedActivity {
   if (!isRecord(value)) return reject('not_object', [])
   const { topic, type, payload: row } = value
   const kind = ACTIVITY_KINDS.get(type)
-  // A frame may name neither; what its payload is shows by its fields.
+  // A frame may have neither topic nor type. The payload's fields then identify it.
   const isOurs = topic === 'activity' || isUnnamed(topic)
   const isShown = isTrade(row) || !(kind === 'unnamed' || isUnnamed(topic))
   if (!isOurs || !isShown || kind === undefined) {
@@ -214,7 +216,7 @@ const NOT_OF_BOOKS: ReadonlySet<ParseReason> = new Set([
   'bad_market_resolved',
 ])
 
-/** What a message would have been read as. */
+/** Kind of message that was expected, by rejection reason. */
 const KINDS: Readonly<Partial<Record<ParseReason, string>>> = {
   bad_book: 'book',
   bad_price_change: 'priceChange',
@@ -228,7 +230,7 @@ function isOfBook({ price_changes: entries, changes, bids, asks }: Json): boolea
   return [entries, changes, bids, asks].some(Array.isArray)
 }
 
-/** Wherever the message names them: what is rejected may have other fields than those known. */
+/** All tokens that a message names. A rejected message may have unknown fields. */
 export function tokensOf(value: Json): readonly string[] {
   const named = [
     value,
@@ -242,7 +244,7 @@ export function tokensOf(value: Json): readonly string[] {
 const NAMED_TOKEN = /"asset_id"\s*:\s*"(\d{1,100}|0x[0-9a-f]{1,64})"/gi
 const TOKENS_NAMED_MAX = 100
 
-/** The tokens that broken JSON still names: their books have lost a message. */
+/** Tokens in malformed JSON. Their books have lost a message. */
 function tokensNamedIn(text: string): readonly string[] {
   const tokens = new Set<string>()
   for (const match of text.matchAll(NAMED_TOKEN)) {

@@ -1,6 +1,5 @@
-// Venue a, opened: its catalogue and teams over Gamma, past prices over the CLOB, and its feed over the CLOB,
-// the Data API and two kinds of sockets, each host behind a token bucket below the venue's own limits
-// (README.md, Limits).
+// Opens Polymarket: catalogue and teams over Gamma, past prices over the CLOB, and the feed over the CLOB, the Data
+// API and two kinds of sockets. Each host has a token bucket below the venue's limit (README.md, Limits).
 
 import { type AnswerWatch, HttpClient, type RequestLimiter } from '../../fetch.ts'
 import { Drift } from '../drift/drift.ts'
@@ -30,23 +29,24 @@ export interface PolymarketHosts {
 
 const MIB = 1024 * 1024
 /**
- * Requests a second: two thirds of what the venue allows for /events (50), /books (50) and /v2/trades (30), since the
- * venue delays before it refuses. All clients of the Data API together stay below two thirds of its 80.
+ * Requests per second, at most two thirds of the venue's limits for /events (50), /books (50) and /v2/trades (30).
+ * The venue delays requests before it refuses them. All Data API clients together stay below two thirds of its
+ * limit of 80.
  */
 const LIMITS = {
   gamma: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 64 * MIB, timeoutMs: 20_000 },
   clob: { tokensPerSecond: 30, burst: 30, bodyBytesMax: 32 * MIB, timeoutMs: 10_000 },
   data: { tokensPerSecond: 20, burst: 20, bodyBytesMax: 32 * MIB, timeoutMs: 15_000 },
 } as const
-/** Wallets' share of the requests for /v2/trades: the rest is the stream's, however many wallets wait. */
+/** Wallet requests for /v2/trades. The rest of the limit is reserved for the stream, however many wallets wait. */
 const WALLET_TRADES = { tokensPerSecond: 10, burst: 16 } as const
-/** What else is asked of a wallet the stream never asks: two thirds of what /v2/activity allows (20). */
+/** Other wallet requests, which the stream never makes: two thirds of the limit for /v2/activity (20). */
 const ACTIVITY = { tokensPerSecond: 13, burst: 20 } as const
-/** A quarter of what /v2/positions allows (20), so that a comparison delays no other request. */
+/** A quarter of the limit for /v2/positions (20), so that a comparison delays no other request. */
 const POSITIONS = { tokensPerSecond: 5, burst: 5 } as const
 const RETRIES = 4
 
-/** Opens the venue; nothing is sent before the catalogue is asked or the feed started. */
+/** Opens the venue. No request is sent before the catalogue is read or the feed starts. */
 export function openPolymarket(
   parts: VenueParts,
   hosts: PolymarketHosts,
@@ -117,7 +117,7 @@ export function openPolymarket(
   }
 }
 
-/** One client a host, and more for wallets, whose requests pass buckets of their own. */
+/** One client per host, and further clients with their own buckets for wallets. */
 function openClients(parts: VenueParts, hosts: PolymarketHosts, watch: AnswerWatch) {
   const { clock, random, log, metrics } = parts
   const client = (host: keyof typeof LIMITS, limiter: RequestLimiter, name: string = host) => {

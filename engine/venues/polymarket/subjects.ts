@@ -1,5 +1,5 @@
-// Rows of Gamma, whole or reduced, as subjects of matching: markets and events as its REST and recorded dumps have
-// them.
+// Gamma's rows, complete or reduced, as inputs of market matching. Reads markets and events from its REST API and
+// from recorded dumps.
 
 import {
   flagOf,
@@ -15,7 +15,7 @@ import { isRecord } from '../../json-record.ts'
 import type { MatchEvent, MatchMarket, SubjectReader } from '../../subject.ts'
 import { conditionId } from './condition-id.ts'
 
-/** A market; its event is taken from the row where it is not given. */
+/** Reads a market. Without `event`, the event is taken from the row. */
 function marketOf(row: Row, event: Row | null): MatchMarket {
   const parent = event ?? parentOf(row)
   const slug = textOf(row, 'slug')
@@ -69,7 +69,7 @@ function eventOf(row: Row): MatchEvent {
   }
 }
 
-/** Markets of an event row; titles alone make markets that know nothing else. */
+/** Markets of an event row. A bare title becomes a market without other data. */
 function childrenOf(row: Row): readonly MatchMarket[] {
   const markets = [...rowsOf(row.markets), ...rowsOf(row.child_markets)]
   if (markets.length > 0) return markets.map((child) => marketOf(child, row))
@@ -86,7 +86,6 @@ function seriesOf(row: Row): string | null {
   return maybeText(row, 'seriesSlug') ?? (first === undefined ? null : maybeText(first, 'slug'))
 }
 
-/** See SubjectReader. */
 export const GAMMA_SUBJECTS: SubjectReader = {
   market: marketOf,
   event: eventOf,

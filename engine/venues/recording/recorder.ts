@@ -1,5 +1,5 @@
-// Writes what the venues' sockets receive into a file that replay-feed.ts plays (recording.ts).
-// Frames pass by on their way to the parser; the recorder never holds them up.
+// Writes the received socket frames to a file that replay-feed.ts plays (recording.ts). The recorder does not delay
+// the parser.
 
 import { createWriteStream, type WriteStream } from 'node:fs'
 import type { Clock } from '../../clock.ts'
@@ -8,7 +8,7 @@ import type { FrameTap } from '../socket-feed.ts'
 import type { CatalogPage } from '../venue.ts'
 import { catalogLine, frameLine, headerLine } from './recording.ts'
 
-/** Text waiting for the disk. When full, the newest frames are dropped and counted. */
+/** Maximum text that waits for the disk. When full, new frames are dropped and counted. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024
 
 export class Recorder {
@@ -18,7 +18,7 @@ export class Recorder {
   #droppedCount = 0
   #isStopped = false
 
-  /** Makes or empties `file`; `stop` rejects when the file could not be written. */
+  /** Creates or truncates `file`. `stop` rejects if the file could not be written. */
   constructor(options: { file: string; clock: Clock }) {
     this.#stream = createWriteStream(options.file, { encoding: 'utf8' })
     this.#stream.on('error', (error) => {
@@ -38,7 +38,7 @@ export class Recorder {
     this.#write(frameLine(frame, venue, stream))
   }
 
-  /** Adds listings that the frames refer to; before the first frame, so that a replay knows them. */
+  /** Adds the listings to which the frames refer. Call it before the first frame, so that a replay has them. */
   addCatalog(venue: VenueKey, page: CatalogPage): void {
     if (!this.#isStopped && this.#error === null) this.#write(catalogLine(venue, page))
   }
@@ -47,12 +47,12 @@ export class Recorder {
     return this.#frameCount
   }
 
-  /** Frames that the disk was too slow for. */
+  /** Number of frames that were dropped because the disk was too slow. */
   get droppedCount(): number {
     return this.#droppedCount
   }
 
-  /** Resolves when everything is on disk; rejects when the file could not be written. */
+  /** Resolves when everything is on disk. Rejects if the file could not be written. */
   stop(): Promise<void> {
     this.#isStopped = true
     return new Promise((resolve, reject) => {

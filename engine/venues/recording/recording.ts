@@ -1,9 +1,9 @@
-// The file format of recordings: JSON lines. First a header, then the catalogue that the frames need,
-// then frames in the order of their arrival:
+// File format of recordings: JSON lines. The first line is a header. The listings that the frames need follow,
+// then the frames in order of arrival:
 //  {"kind":"recording","version":1,"startedAtMs":…}
-//  {"kind":"catalog","venue":"b","page":{"markets":[…],"events":[…]}} listings as we know them
-//  {"t":…,"venue":"b","stream":"books","connection":1,"text":"…"} a frame as it came
-// `t` is our time of arrival.
+//  {"kind":"catalog","venue":"b","page":{"markets":[…],"events":[…]}} converted listings
+//  {"t":…,"venue":"b","stream":"books","connection":1,"text":"…"} a frame in wire format
+// `t` is the local receive time.
 
 import { VENUE_KEYS, type VenueKey } from '../../ids.ts'
 import { isRecord } from '../../json-record.ts'
@@ -52,7 +52,7 @@ export function frameLine(frame: RawFrame, venue: VenueKey, stream: string): str
   return JSON.stringify({ t: receivedAtMs, venue, stream, connection, text })
 }
 
-/** One line back; what cannot be read is a value with a reason. */
+/** Parses one line. An unreadable line is returned as a value with a reason. */
 export function parseLine(line: string): RecordedLine {
   let value: unknown
   try {
@@ -88,7 +88,7 @@ function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? timeMs(value) : null
 }
 
-/** Listings of a recording made before they had all fields, or with others than these: they are unknown. */
+/** Fills fields that listings of older recordings lack, or have in another form, with unknown values. */
 function withUnknowns({ markets, events }: CatalogPage): CatalogPage {
   const completedMarkets = markets.map((market) => {
     const fees: unknown = market.fees
@@ -117,7 +117,7 @@ function isPage(value: unknown): value is CatalogPage {
   return isListOf(markets, isMarket) && isListOf(events, isEvent)
 }
 
-/** Listings were made by our own listing.ts; this guards against another version's or a cut file. */
+/** Checks for listings of another version and for truncated files. Valid ones were written by listing.ts. */
 function isMarket(value: unknown): value is MarketListing {
   if (!isRecord(value)) return false
   return (

@@ -1,6 +1,5 @@
-// Plays a recording in the place of the venues: `VENUES=replay:FILE`. Only the sockets and REST are
-// replaced; frames pass through the venues' own parsers and mappers (replay-players.ts), at the pace
-// of the recording or as fast as they can be read.
+// Plays a recording in place of the venues: `VENUES=replay:FILE`. Only the sockets and REST are replaced. Frames pass
+// through the venues' own parsers and mappers (replay-players.ts), at the recorded pace or as fast as possible.
 
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -31,14 +30,17 @@ export interface ReplayOptions {
   readonly speed?: number | 'max'
 }
 
-/** A paused tape is looked at again after this long. */
+/** Interval at which a paused replay checks whether it may continue. */
 const PAUSED_MS = 5
-/** At full speed the event loop gets a turn after so many frames. */
+/** At full speed, frames between two yields to the event loop. */
 const FRAMES_PER_TICK = 128
-/** After the first markets are watched without a crawl, the tape waits this long for one to begin. */
+/** After the first markets are watched without a crawl, the replay waits this long for a crawl to start. */
 const CRAWL_WAIT_MS = 100
 
-/** Every venue of the table as a recording has it; one that is not in it is empty. Throws when there is no such file. */
+/**
+ * Opens every venue of the table on a recording. A venue that is not in it is empty. Throws if the file does not
+ * exist.
+ */
 export function openReplay(
   file: string,
   parts: VenueParts,
@@ -50,13 +52,13 @@ export function openReplay(
     const drift = new Drift({ ...parts, venue })
     const player = openPlayer(key, parts, drift)
     const feed = new ReplayFeed(parts, { key, file, player, speed: options.speed ?? 1 })
-    // A recording remembers nothing from before it, and lists no teams.
+    // A recording has no earlier prices and no teams.
     const none = { pastPrices: { read: async () => [] }, teams: async () => [], wallets: null }
     return { key, feed, drift, catalog: new ReplayCatalog(key, file, feed), ...none }
   })
 }
 
-/** The listings that the recording carries. */
+/** The listings in the recording. */
 class ReplayCatalog implements VenueCatalog {
   readonly #key: VenueKey
   readonly #file: string
@@ -81,7 +83,7 @@ class ReplayCatalog implements VenueCatalog {
     this.#feed.noteCrawl('done')
   }
 
-  /** A recording knows nothing newer. */
+  /** A recording has no newer data. */
   async refresh(): Promise<void> {}
 
   async fetchMarkets(ids: readonly NativeMarketId[]): Promise<CatalogPage> {
@@ -139,18 +141,18 @@ class ReplayFeed implements VenueFeed {
     this.#tape.player.unwatch(ids)
   }
 
-  /** A tape is one: it stands still unless all of it is read. */
+  /** All streams share one position, so the replay is paused unless all of them are read. */
   read(what: Readable): void {
     this.#isPaused = what !== 'all'
   }
 
-  /** There is no connection, and nothing waits. */
+  /** There is no connection and no buffered data. */
   reconnect(): void {}
 
-  /** A replay cannot ask; the recording holds the snapshots that were asked for at its time. */
+  /** A replay cannot send requests. The recording contains the snapshots that were requested during it. */
   resync(): void {}
 
-  /** Nothing before the recording and nothing missed in it can be had: all of the range is lost. */
+  /** Trades before the recording, or missing in it, are unavailable: the whole range is lost. */
   async fetchTrades(range: { toMs: TimeMs }): Promise<TradesRead> {
     return { completeFromMs: range.toMs, suspectReason: null, newestMs: null }
   }
@@ -166,10 +168,10 @@ class ReplayFeed implements VenueFeed {
     }
   }
 
-  /** A recording has no REST. */
+  /** A recording has no REST API. */
   readBooks(): void {}
 
-  /** The catalogue is being read: what is played meanwhile would find no markets. */
+  /** Pauses the replay while the catalogue is read, because frames would find no markets. */
   noteCrawl(state: 'begun' | 'done'): void {
     this.#crawl = state
     this.#playWhenReady()
@@ -188,7 +190,7 @@ class ReplayFeed implements VenueFeed {
     const { key, file, player, speed } = this.#tape
     const { clock, log } = this.#parts
     const { signal } = this.#stopping
-    // The reader of the crawl watches its markets in this turn; the tape begins after it.
+    // The crawl's reader watches its markets in this tick. The replay starts after it.
     await nextTick()
     let beganAtMs = 0
     let firstMs: TimeMs | null = null
@@ -201,7 +203,7 @@ class ReplayFeed implements VenueFeed {
         log.warn({ reason: line.reason }, 'a recorded line was skipped')
       if (line.kind !== 'frame') continue
       const { frame, venue, stream } = line
-      // Both venues count from the first frame of either, so that they keep their distance.
+      // Times of all venues are relative to the first frame of any, to keep their distance.
       if (firstMs === null) {
         firstMs = frame.receivedAtMs
         beganAtMs = clock.monotonicMs()

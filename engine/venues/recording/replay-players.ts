@@ -1,5 +1,5 @@
-// A recorded frame goes through the same parser and mapper as a live one: one player per venue, made
-// of the venue's own parts without its sockets.
+// Passes recorded frames through the parsers and mappers of the live feed: one player per venue, built from the
+// venue's own parts without its sockets.
 
 import type { FeedEvent, VenueEvent } from '../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId, type VenueKey } from '../../ids.ts'
@@ -18,14 +18,14 @@ import type { RawFrame } from '../socket-feed.ts'
 import type { VenueParts, WatchedMarket } from '../venue.ts'
 import { VenueCounters } from '../venue-counters.ts'
 
-/** Turns recorded frames of one venue into its events. */
+/** Converts recorded frames of one venue to its events. */
 export interface Player {
   watch(markets: readonly WatchedMarket[]): void
   unwatch(ids: readonly NativeMarketId[]): void
   take(frame: RawFrame, stream: string): void
 }
 
-/** Throws an Error for a venue that no recording has. */
+/** Throws an Error for a venue that recordings do not support. */
 export function openPlayer(venue: VenueKey, parts: VenueParts, drift: DriftRecorder): Player {
   if (venue === POLYMARKET.key) return new PolymarketPlayer(parts, drift)
   if (venue === KALSHI.key) return new KalshiPlayer(parts, drift)
@@ -36,7 +36,7 @@ class KalshiPlayer implements Player {
   readonly #parts: VenueParts
   readonly #counters: VenueCounters
   readonly #watched = new Set<string>()
-  /** One per recorded connection: each numbers its subscriptions for itself. */
+  /** One per recorded connection, because each has its own sequence numbers. */
   readonly #streams = new Map<string, KalshiStream>()
 
   constructor(parts: VenueParts, drift: DriftRecorder) {
@@ -114,7 +114,7 @@ class KalshiPlayer implements Player {
   }
 
   #takeTrades({ text, receivedAtMs }: RawFrame): void {
-    // Newest first on the wire; emitted in the order in which they happened.
+    // The wire order is newest first. Trades are emitted in chronological order.
     for (const row of [...rowsOf(jsonOf(text), 'trades')].reverse()) {
       const message = parseTradeRow(row)
       const trade = message.kind === 'trade' ? mapTrade(message, receivedAtMs, 'stream') : message
@@ -138,7 +138,7 @@ class PolymarketPlayer implements Player {
       emit,
       onRejected: (reason, track: MarketTrack | null) =>
         this.#counters.rejected(reason, track?.nativeId ?? ''),
-      // A replay has no venue that could send a fresh book.
+      // A replay has no venue that could send a new book.
       onBook: () => {},
       onLastTrade: () => {},
       onTick: () => {},

@@ -1,12 +1,11 @@
-// The candles of a market in one interval, of a page of the server's answer and of the stream, each once and in the order of
-// time, whichever comes first.
+// Candles of one market and interval, merged from REST and the stream in order of time, without duplicates.
 
 import type { Candle } from '../records.ts'
 
 const INTERVALS = ['1m', '5m', '15m', '1h', '4h', '1d'] as const
 export type Interval = (typeof INTERVALS)[number]
 
-/** What a chart shows: so many candles of a length. */
+/** A number of candles of one interval. */
 export interface Stretch {
   readonly interval: Interval
   readonly bars: number
@@ -28,12 +27,12 @@ const LENGTHS: readonly (readonly [Interval, hours: number])[] = [
   ['4h', 4],
   ['1d', 24],
 ]
-/** Of all of a market's life: more would be too thin to be seen. */
+/** Bar count aimed at for the range `All`: more bars would be too thin. */
 const ALL_BARS = 200
-/** A page of the server's has no more. */
+/** Maximum number of bars in one page of the API. */
 const BARS_OF_PAGE = 1_000
 
-/** The candles of a range; those of all of a market's life are as long as its age makes them, null: not known. */
+/** The interval and bars of a range. For `All`, the interval depends on the market's age; null: unknown. */
 export function stretchOf(range: Range, ageMs: number | null): Stretch {
   if (range !== 'All') return STRETCHES[range]
   const hours = ageMs === null ? Number.POSITIVE_INFINITY : ageMs / HOUR_MS
@@ -41,20 +40,19 @@ export function stretchOf(range: Range, ageMs: number | null): Stretch {
   return { interval, bars: BARS_OF_PAGE }
 }
 
-/** What a chart needs of a candle. */
 export type Bar = Pick<
   Candle,
   'timestamp_ms' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'trades_count' | 'closed'
 >
 
-/** Dollars that were traded; null: it is made of what the venue remembers of prices alone. */
+/** Traded dollars; null if the bar is based on the venue's price history only. */
 export const volumeOf = ({ volume, trades_count: count }: Bar): number | null =>
   count === 0 ? null : volume
 
-/** Where a bar went: behind all others or in place of the last; among the older; nowhere, as it says nothing new. */
+/** Result of `put`: new or replaced last bar; inserted or replaced among older bars; nothing new. */
 export type PutResult = 'newest' | 'older' | 'known'
 
-/** More than a chart shows; beyond it the oldest go. */
+/** More than a chart shows. Beyond it the oldest bars are dropped. */
 const BARS_MAX = 2_000
 
 export class MarketBars {
@@ -88,13 +86,13 @@ export class MarketBars {
   }
 }
 
-/** A bar only grows, and closes once. */
+/** The trade count of a bar only increases, and a bar closes once. */
 function isNewer(one: Bar, existing: Bar): boolean {
   if (one.trades_count !== existing.trades_count) return one.trades_count > existing.trades_count
   return one.closed && !existing.closed
 }
 
-/** The bar in a message of the channel `candles`, when it has one and it is of this interval; null otherwise. */
+/** The bar of a `candles` message; null if it has none of this interval. */
 export function barOfMessage(
   fields: Readonly<Record<string, unknown>> | null,
   interval: Interval,

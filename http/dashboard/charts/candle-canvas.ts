@@ -1,4 +1,4 @@
-// The drawing of candles, or of their closes as a line, and of their volume on a canvas, with times in the viewer's zone.
+// Canvas chart of candles (or a line of closes) with volume. Times are in the viewer's time zone.
 
 import {
   type AutoscaleInfo,
@@ -17,16 +17,16 @@ import { priceText, timeText } from '../format.ts'
 import { type Bar, type PutResult, volumeOf } from './bars.ts'
 import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
 
-/** The part of the height that volume has. */
+/** Share of the height used for volume. */
 const VOLUME_SHARE = 0.18
-/** Pixels between two bars of a long history; of a short one, whose bars fill the width as far as that goes. */
+/** Pixels between bars of a long history. Bars of a short history are spread over the width, up to SPACING_MAX. */
 const SPACING = 9
 const SPACING_MAX = 30
-/** Pixels of room at an edge: half of a date below the first bars, half of a time below the last. */
+/** Pixels of margin at the edges, so that the first and last time labels are not cut. */
 const LABEL = 20
-/** Bars of room at the right edge. */
+/** Empty bar slots at the right edge. */
 const RIGHT_MARGIN_BARS = 4
-/** Dollars that the height spans at least: a price that stands still is a line in its middle. */
+/** Minimum price span of the vertical axis, in dollars. A constant price is a line in the middle. */
 const SPAN_MIN = 0.01
 
 export class CandleCanvas {
@@ -37,7 +37,7 @@ export class CandleCanvas {
   readonly #volumes
   readonly #removeSchemeListener: () => void
   readonly #removeSizeListener: () => void
-  /** What is drawn, by the moment at which each opens. */
+  /** Drawn bars by opening time. */
   #bars = new Map<number, Bar>()
   #colors: ChartColors
 
@@ -72,7 +72,7 @@ export class CandleCanvas {
     this.#removeSizeListener = () => scale.unsubscribeSizeChange(layout)
   }
 
-  /** Draws these alone. */
+  /** Replaces all drawn bars. */
   show(bars: readonly Bar[]): void {
     this.#candles.setData(bars.map(candleOf))
     this.#line.setData(bars.map(closeOf))
@@ -80,13 +80,12 @@ export class CandleCanvas {
     this.#bars = new Map(bars.map((bar) => [bar.timestamp_ms, bar]))
   }
 
-  /** As candles, or as the line of their closes. */
   draw(kind: 'candles' | 'line'): void {
     this.#candles.applyOptions({ visible: kind === 'candles' })
     this.#line.applyOptions({ visible: kind === 'line' })
   }
 
-  /** Shows all bars, the last one near the right edge; a short history begins at the left one. */
+  /** Shows all bars, with the last one near the right edge. A short history starts at the left edge. */
   goToNow(): void {
     const scale = this.#chart.timeScale()
     const slots = this.#bars.size + RIGHT_MARGIN_BARS
@@ -99,7 +98,7 @@ export class CandleCanvas {
     this.#layout()
   }
 
-  /** Draws one bar more, or one anew. */
+  /** Adds or replaces one bar. */
   put(bar: Bar, result: Exclude<PutResult, 'known'>): void {
     this.#candles.update(candleOf(bar), result === 'older')
     this.#line.update(closeOf(bar), result === 'older')
@@ -115,7 +114,7 @@ export class CandleCanvas {
     this.#chart.remove()
   }
 
-  /** A history too short for the width is spread over it, from the left; a longer one stays as the viewer has it. */
+  /** Spreads a short history over the width. The viewer's scroll position in a longer history is not changed. */
   #layout(): void {
     const scale = this.#chart.timeScale()
     const width = scale.width()
@@ -136,7 +135,7 @@ export class CandleCanvas {
     this.#chart.applyOptions(colored(this.#colors))
     this.#candles.applyOptions(candleOptions(this.#colors))
     this.#line.applyOptions(lineOptions(this.#colors))
-    // Of volume, each bar has a colour of its own.
+    // The color of volume is set per bar.
     const bars = [...this.#bars.values()].sort(
       (one, other) => one.timestamp_ms - other.timestamp_ms,
     )
@@ -144,7 +143,7 @@ export class CandleCanvas {
   }
 }
 
-/** What follows the viewer's scheme, and nothing that a viewer has moved. */
+/** Options that depend on the color scheme. Nothing that the viewer may have changed is included. */
 function colored({ ink, muted, edge }: ChartColors) {
   return {
     layout: { textColor: ink },
@@ -168,7 +167,7 @@ const OPTIONS = {
     secondsVisible: false,
     tickMarkFormatter: (time: Time, kind: number) => tickText(time, kind),
   },
-  // A wheel, or a finger that goes up or down, moves the page, as everywhere else on it.
+  // Wheel and vertical touch scroll the page, not the chart.
   handleScroll: { mouseWheel: false, vertTouchDrag: false },
   handleScale: { mouseWheel: false },
   localization: {
@@ -193,7 +192,7 @@ const lineOptions = ({ accent }: ChartColors): DeepPartial<LineSeriesOptions> =>
   priceFormat: CENTS,
 })
 
-/** Prices lie between nothing and a dollar: beyond, where the volume is drawn, the axis has no marks. */
+/** Axis label of a price. Empty outside of 0 to 1, where volume is drawn. */
 export const axisText = (price: number): string => (price < 0 || price > 1 ? '' : priceText(price))
 
 const CENTS = {
@@ -202,10 +201,9 @@ const CENTS = {
   minMove: 0.0001,
 } as const
 
-/** What the line goes through. */
 const closeOf = (bar: Bar) => ({ time: seconds(bar), value: bar.close })
 
-/** The range of the bars in sight, and never less than the least span. */
+/** The price range of the visible bars, widened to the minimum span. */
 function widened(original: () => AutoscaleInfo | null): AutoscaleInfo | null {
   const own = original()
   if (own === null || own.priceRange === null) return own
@@ -227,10 +225,10 @@ const hour = new Intl.DateTimeFormat(undefined, {
 })
 const date = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 
-/** Kinds of marks from 3 on are hours and minutes (the package's TickMarkType). */
+/** Kinds of marks from 3 on are hours and minutes (TickMarkType of lightweight-charts). */
 const tickText = (time: Time, kind: number): string => (kind < 3 ? date : hour).format(millis(time))
 
-/** Only whole seconds are given to the chart. */
+/** Chart time, always in whole seconds, to milliseconds. */
 const millis = (time: Time): number => (typeof time === 'number' ? time * 1_000 : 0)
 
 function seconds({ timestamp_ms: ms }: Bar): UTCTimestamp {
@@ -241,6 +239,6 @@ function seconds({ timestamp_ms: ms }: Bar): UTCTimestamp {
 
 const isTimestamp = (time: number): time is UTCTimestamp => Number.isInteger(time)
 
-/** Two thirds of an `rgb(…)` colour's weight: below the candles, and still to be seen on either ground. */
+/** An `rgb(…)` color with opacity 0.65, visible on light and dark backgrounds. */
 const seeThrough = (color: string): string =>
   color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.65)') : color

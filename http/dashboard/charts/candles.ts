@@ -1,5 +1,5 @@
-// A market's price over a range of time, as candles or as a line: of its trades, and of what the venue remembers where
-// none was seen; then the present bar as it grows.
+// Price chart of a market: candles or line over a range of time, with the current bar updated from the
+// stream. The venue's price history fills spans without recorded trades.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
@@ -31,9 +31,9 @@ type Phase =
 
 interface CandleChartProps {
   readonly marketId: string
-  /** Since when there is the market; null: not known. */
+  /** Creation time of the market; null: unknown. */
   readonly createdAtMs: number | null
-  /** Of a cent, that the market's prices have. */
+  /** Decimals of a cent in the market's prices. */
   readonly decimals: number
 }
 
@@ -91,16 +91,16 @@ function legend(bar: Bar | null, decimals: number) {
 }
 
 interface BarListener {
-  /** `isFirst`: nothing of this interval was shown before. */
+  /** `isFirst`: no bars of this interval have been shown before. */
   readonly onPage: (bars: MarketBars, isFirst: boolean, isOwnAlone: boolean) => void
   readonly onBar: (bar: Bar, result: 'newest' | 'older', bars: MarketBars) => void
-  /** `isFirst`: nothing of this interval was shown before. */
+  /** `isFirst`: no bars of this interval have been shown before. */
   readonly onFailure: (error: unknown, isFirst: boolean) => void
 }
 
 interface Wanted {
   readonly stretch: Stretch
-  /** Another one begins anew. */
+  /** A changed value restarts loading. */
   readonly round: number
   readonly isLine: boolean
 }
@@ -108,12 +108,12 @@ interface Wanted {
 interface Drawn {
   readonly phase: Phase
   readonly last: Bar | null
-  /** The venue's history is missing. */
+  /** The venue's history is unavailable, so only recorded trades are shown. */
   readonly isOwnAlone: boolean
   readonly bars: number
 }
 
-/** Draws the bars into `host` for as long as the part is shown. */
+/** Draws the bars into `host` while the component is mounted. */
 function useDrawnBars(
   host: { readonly current: HTMLElement | null },
   marketId: string,
@@ -135,7 +135,7 @@ function useDrawnBars(
   }, [])
   useEffect(() => canvas.current?.draw(isLine ? 'line' : 'candles'), [isLine])
   useEffect(() => {
-    // What was shown stays until the page is there.
+    // The previous bars stay visible until the new page has loaded.
     setPhase({ kind: 'waiting' })
     return followBars(marketId, stretch, {
       onPage: (bars, isFirst, isAlone) => {
@@ -152,7 +152,7 @@ function useDrawnBars(
       },
       onFailure: (error, isFirst) => {
         setPhase({ kind: 'failed', error })
-        // What is shown of this stretch stays, and the page says how old it may be.
+        // Bars of this range stay visible. The page shows how old they may be.
         if (!isFirst) return
         canvas.current?.show([])
         setLast(null)
@@ -162,7 +162,7 @@ function useDrawnBars(
   return { phase, last, isOwnAlone, bars: count }
 }
 
-/** Follows the present bar and reads the past ones beside it, once more after a hole; returns how to stop. */
+/** Follows the current bar and loads past bars, again after a gap. Returns a stop function. */
 function followBars(
   marketId: string,
   { interval, bars: limit }: Stretch,
@@ -189,7 +189,7 @@ function followBars(
         const bar = message.type === 'candle' ? barOfMessage(message.data, interval) : null
         if (bar === null) return
         const result = bars.put(bar)
-        // Before the past ones are there it is only kept: both are drawn together.
+        // Before the past bars have loaded, the bar is only stored. Both are drawn together.
         if (isRead && result !== 'known') listener.onBar(bar, result, bars)
       },
       onGap: read,
@@ -202,7 +202,10 @@ function followBars(
   }
 }
 
-/** With the venue's history; where it does not answer, what was traded since Twinbook watches. Rejects with ApiError. */
+/**
+ * Loads candles with the venue's history; if that returns 503, only those of recorded trades. Rejects with
+ * ApiError.
+ */
 async function fetchBars(
   marketId: string,
   query: { readonly interval: Interval; readonly limit: number },

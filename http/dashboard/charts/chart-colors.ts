@@ -1,5 +1,4 @@
-// The page's colours as a chart on a canvas needs them: worked out by the browser from the style's own variables, and
-// again when the viewer goes from light to dark.
+// Theme colors for canvas charts, computed from the CSS variables.
 
 export interface ChartColors {
   readonly ink: string
@@ -10,7 +9,7 @@ export interface ChartColors {
   readonly ask: string
 }
 
-/** As they are now for what stands in `host`. */
+/** The current colors at `host`. */
 export function chartColors(host: HTMLElement): ChartColors {
   const probe = document.createElement('span')
   host.append(probe)
@@ -30,7 +29,7 @@ export function chartColors(host: HTMLElement): ChartColors {
   return colors
 }
 
-/** Calls `listener` when the viewer's scheme changes; returns how to stop. */
+/** Calls `listener` when the color scheme changes; returns a stop function. */
 export function onSchemeChange(listener: () => void): () => void {
   const scheme = matchMedia('(prefers-color-scheme: dark)')
   scheme.addEventListener('change', listener)

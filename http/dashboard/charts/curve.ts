@@ -1,5 +1,5 @@
-// The curve of a sum over time on a canvas: what was realized to date. Times are in the viewer's zone, but for steps of
-// whole days, which are UTC days.
+// Canvas chart of realized profit over time. Times are in the viewer's time zone; steps of whole days are UTC
+// days.
 
 import {
   BaselineSeries,
@@ -12,7 +12,7 @@ import {
 import { roundUsdText, timeText } from '../format.ts'
 import { type ChartColors, chartColors, onSchemeChange } from './chart-colors.ts'
 
-/** The sum after a moment, in dollars. */
+/** The cumulative sum at a time, in dollars. */
 export interface CurvePoint {
   /** Unix seconds. */
   readonly time: number
@@ -22,14 +22,13 @@ export interface CurvePoint {
 /** Seconds. */
 const DAY = 86_400
 
-/** What is drawn, for as long as it is shown. */
 export interface Curve {
-  /** In order of time, one a second at most. */
+  /** Points in order of time, with at most one per second. */
   show(points: readonly CurvePoint[], isByDay: boolean): void
   close(): void
 }
 
-/** Draws into `host`, which has a size. */
+/** Draws into `host`, which must have a size. */
 export function openCurve(host: HTMLElement): Curve {
   let isByDay = false
   const texts: Texts = {
@@ -39,7 +38,7 @@ export function openCurve(host: HTMLElement): Curve {
   const chart = createChart(host, { autoSize: true, ...options(chartColors(host), texts) })
   const series = chart.addSeries(BaselineSeries, lineOptions(chartColors(host)))
   const scale = chart.timeScale()
-  // All of it, also after the phone was turned.
+  // Fits the whole curve again after a resize.
   const fit = () => scale.fitContent()
   scale.subscribeSizeChange(fit)
   const removeSchemeListener = onSchemeChange(() => {
@@ -50,7 +49,7 @@ export function openCurve(host: HTMLElement): Curve {
     show(points, areDays) {
       isByDay = areDays
       const [first] = points
-      // A sum begins at nothing: one point alone would be no curve.
+      // Adds a zero point before the first one, since a single point draws no line.
       const before = first === undefined ? [] : [{ time: first.time - (areDays ? DAY : 1), usd: 0 }]
       series.setData(
         [...before, ...points].map(({ time, usd }) => ({ time: timestamp(time), value: usd })),
@@ -65,7 +64,7 @@ export function openCurve(host: HTMLElement): Curve {
   }
 }
 
-/** How moments are written: whole where one points, short along the axis. */
+/** Time formats: full for the crosshair, short for the axis. */
 interface Texts {
   readonly moment: (time: Time) => string
   readonly tick: (time: Time, kind: number) => string
@@ -82,18 +81,18 @@ function options({ ink, muted, edge }: ChartColors, { moment, tick }: Texts) {
     rightPriceScale: { borderColor: edge, entireTextOnly: true },
     timeScale: {
       ...{ borderColor: edge, timeVisible: true, tickMarkFormatter: tick },
-      // A date at an edge is whole.
+      // Prevents cut dates at the edges.
       ...{ fixLeftEdge: true, fixRightEdge: true },
     },
     crosshair: { vertLine: { color: muted }, horzLine: { color: muted } },
     localization: { timeFormatter: moment },
-    // The page scrolls under a finger or a wheel; the whole curve is in sight anyway.
+    // Touch and wheel scroll the page. The whole curve is always visible.
     handleScroll: false,
     handleScale: false,
   }
 }
 
-/** Profit and loss have the colours that they have as figures, on either side of nothing. */
+/** Profit and loss have the colors of the figures, above and below zero. */
 function lineOptions({ bid, ask }: ChartColors): BaselineSeriesPartialOptions {
   return {
     ...{ baseValue: { type: 'price', price: 0 }, lineWidth: 2 },
@@ -113,7 +112,7 @@ const localTickHour = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
   hourCycle: 'h23',
 })
-/** Of the package's kinds of marks: those before it are days, months and years. */
+/** First TickMarkType of lightweight-charts for times of day. Lower ones are days, months and years. */
 const FIRST_KIND_OF_HOURS = 3
 
 function tickText(time: Time, isDay: boolean, areUtcDays: boolean): string {
@@ -134,6 +133,6 @@ function timestamp(seconds: number): UTCTimestamp {
 
 const isTimestamp = (seconds: number): seconds is UTCTimestamp => Number.isInteger(seconds)
 
-/** A quarter of an `rgb(…)` colour's weight. */
+/** An `rgb(…)` color with opacity 0.25. */
 const seeThrough = (color: string): string =>
   color.startsWith('rgb(') ? color.replace('rgb(', 'rgba(').replace(')', ', 0.25)') : color

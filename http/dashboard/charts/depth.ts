@@ -1,5 +1,5 @@
-// The depth of a book as two stairs: how many contracts could be sold down to a price, and bought up to one. Drawn four
-// times a second at most, and only when the book has changed.
+// Depth chart: cumulative contracts of bids and asks. Redrawn at most four times a second, and only when the
+// book has changed.
 
 import { useEffect, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../client/connect.ts'
@@ -9,25 +9,25 @@ import { html } from '../html.ts'
 import { bookOf } from '../stream.ts'
 
 const PERIOD_MS = 250
-/** Dollars to either side of the midpoint. */
+/** Price range on either side of the midpoint, in dollars. */
 const REACH = 0.2
-/** Units of the drawing. */
+/** Size of the SVG view box. */
 const WIDTH = 1_000
 const HEIGHT = 240
 
-/** What is drawn, in the drawing's own units from its upper left corner. */
+/** Paths in view box units from the upper left corner. */
 interface DepthDrawing {
   /** Prices at the left and right edge, in dollars. */
   readonly from: number
   readonly to: number
   readonly bidPath: string
   readonly askPath: string
-  /** Contracts within the edges. */
+  /** Contracts within the price range. */
   readonly bidSize: number
   readonly askSize: number
 }
 
-/** The stairs of a book; null while it has no order. */
+/** The depth of a book; null if it has no orders. */
 export function depthOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): DepthDrawing | null {
   const [bid, ask] = [bids[0]?.price, asks[0]?.price]
   if (bid === undefined && ask === undefined) return null
@@ -53,7 +53,7 @@ export function depthOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): DepthD
   }
 }
 
-/** From the best price on the ground, up at each level, to the edge and down again. */
+/** Path from the best price at the baseline, up one step per level, to the edge and back to the baseline. */
 function stairs(
   levels: readonly Level[],
   edge: number,

@@ -1,6 +1,3 @@
-// The account: its email, what it may ask for, the keys with which programs ask in its name, its sessions, its password,
-// its end.
-
 import { html } from '../html.ts'
 import { KeyList } from '../parts/account/api-keys.ts'
 import { AccountLimits } from '../parts/account/limits.ts'
@@ -13,13 +10,13 @@ import { useSignal } from '../signal.ts'
 
 export function AccountPage() {
   const who = useSignal(session)
-  // To the local account leads no password that could be changed, or asked for before its end.
+  // The local account has no password to change or to confirm a deletion with.
   const hasPassword = who.kind === 'in' && who.user.has_password
   return html`<h1>Account</h1><${AccountLimits} /><${KeyList} /><${Sessions} />
     ${hasPassword ? html`<${ChangePassword} /><${DeleteAccount} />` : null}`
 }
 
-/** The way out everywhere at once: every log-in of the account ends, in this browser too; keys go on. */
+/** Ends all sessions of the account, including this one. API keys stay valid. */
 function Sessions() {
   const action = useAction()
   return html`<section class="card stack" aria-labelledby="sessions">

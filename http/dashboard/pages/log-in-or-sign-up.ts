@@ -1,7 +1,7 @@
-// The page of a viewer who is not logged in: what Twinbook is in two sentences and a
-// picture, and how the service is right now, as /health says it to everyone; why the last session ended, and the forms that log in and
-// sign up. Their fields are named as password managers know them, and what is typed is read when it is sent, so that
-// what a manager filled in counts. After the log-in the page that the address names is shown.
+// Page for visitors without a session: introduction, service health, and the login and signup forms. After
+// the login, the page of the address is shown.
+// Fields use the names that password managers expect. Values are read on submit, so that filled-in values
+// count.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -18,7 +18,6 @@ import { Figures } from '../parts/wallets/profile.ts'
 import type { Health } from '../records.ts'
 import { type Ending, logIn, openLocal, signUp } from '../session.ts'
 
-/** Why the last session ended. */
 const ENDING_TEXTS: Readonly<Record<Ending, string | null>> = {
   never: null,
   left: 'You have logged out. This browser no longer holds anything of your account.',
@@ -28,7 +27,7 @@ const ENDING_TEXTS: Readonly<Record<Ending, string | null>> = {
 
 interface LogInOrSignUpProps {
   readonly ending: Ending
-  /** The local account opens without a password. */
+  /** The local account is available without a password. */
   readonly isLocalOffered: boolean
 }
 
@@ -50,7 +49,7 @@ export function LogInOrSignUpPage({ ending, isLocalOffered }: LogInOrSignUpProps
   </div>`
 }
 
-/** On the machine on which the service runs, there is an account without a password. */
+/** A server on the viewer's own machine offers an account without a password. */
 function LocalEntry() {
   const action = useAction()
   return html`<section class="card stack" aria-labelledby="local">
@@ -69,7 +68,7 @@ const ENTRIES: Readonly<Record<Entry, { readonly name: string; readonly running:
 }
 const ORDER = ['log-in', 'sign-up'] as const
 
-/** Both forms, one at a time. */
+/** Login and signup as tabs. */
 function EntryForms() {
   const [entry, setEntry] = useState<Entry>('log-in')
   const tabs = useRef<HTMLDivElement>(null)
@@ -159,7 +158,7 @@ function EntryFields({ entry, fields }: EntryFieldsProps) {
   `
 }
 
-/** Null: nothing. */
+/** Messages for empty fields; null: none is empty. */
 function findMissing(email: string, password: string): Refusal | null {
   const fields = new Map<string, string>()
   if (email === '') fields.set('email', 'Enter your email.')
@@ -167,7 +166,7 @@ function findMissing(email: string, password: string): Refusal | null {
   return fields.size === 0 ? null : { form: null, fields, waitSeconds: 0 }
 }
 
-/** Counts whole seconds down to 0, anew for every `cause`. */
+/** Counts whole seconds down to 0. Restarts for every new `cause`. */
 function useCountdown(seconds: number, cause: unknown): number {
   const [leftSeconds, setLeft] = useState(0)
   useEffect(() => {
@@ -182,7 +181,7 @@ function useCountdown(seconds: number, cause: unknown): number {
 
 const NO_FIELDS: ReadonlyMap<string, string> = new Map()
 
-/** Asked of everyone, and counted against nobody. */
+/** Poll period of /health, which needs no session and has no quota. */
 const PERIOD_MS = 5_000
 const fetchHealth = (signal: AbortSignal) => request<Health>('/health', { signal })
 
@@ -209,7 +208,7 @@ function Welcome() {
   `
 }
 
-/** One question at two venues: a book each, the gap between them, and the line that joins them. It shows no prices. */
+/** Drawing of two order books and the gap between them. It shows no real prices. */
 const picture = ([
   one = 'One venue',
   other = 'The other',

@@ -1,6 +1,3 @@
-// One market, live: what it asks, its outcomes, its book, its trades and candles, and the same question at the other
-// venue beside it.
-
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
 import { setTitle } from '../browser.ts'
@@ -31,7 +28,7 @@ function OneMarket({ marketId }: { readonly marketId: string }) {
   )
   const latest = useRef<Market | null>(null)
   if (result.kind === 'answered') latest.current = result.answer
-  // Asked anew in vain, it is still the market that it was.
+  // If a reload fails, the last loaded market stays visible.
   if (latest.current !== null) {
     return html`<${LoadedMarket} market=${latest.current} again=${result.again} />`
   }
@@ -58,17 +55,18 @@ function LoadedMarket({
   again,
 }: {
   readonly market: Market
-  /** Asks for the market anew. */
+  /** Reloads the market. */
   readonly again: () => void
 }) {
   const { id, question, platforms } = market
   const [own] = platforms
   const decimals = stepDecimals(market.price_step)
   const created = market.created_at === null ? null : market.created_at * 1_000
-  // The titles of several tabs tell their markets apart.
+  // The title distinguishes the tabs of several markets.
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
-    // It closed, was resolved, changed, or found a twin: from now on, or between its answer and now.
+    // Reloads when the market closes, resolves, changes or gets a match. `onReady` covers changes between the
+    // response and the start of the stream.
     () =>
       follow(
         { channel: 'lifecycle', marketIds: [id] },

@@ -1,6 +1,5 @@
-// The markets of both venues: those that are open, by volume, until something else is wanted; found as one types, narrowed
-// by venue, status and category, sorted by a column or under their events, with live prices. What is looked for stands in
-// the address.
+// Market list: search, filters, sorting and grouping by event, with live prices. Default: open markets by
+// volume. The address contains the query.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { request } from '../api.ts'
@@ -23,7 +22,7 @@ import type { PageProps } from '../route.ts'
 import { useSignal } from '../signal.ts'
 
 const ROWS = 50
-/** With ten markets each at most. */
+/** Each with at most ten markets. */
 const EVENTS = 10
 
 export function MarketsPage({ route }: PageProps) {
@@ -40,7 +39,7 @@ export function MarketsPage({ route }: PageProps) {
   const venues = useVenues()
   const state = useSignal(finder.state)
   const categories = useSeenCategories(state.pages)
-  // Runs at every drawing: the finder knows whether anything else is wanted.
+  // Runs on every render. The finder ignores an unchanged query.
   useEffect(() => finder.search(query))
   useEffect(() => () => finder.close(), [])
   const isBusy = state.phase === 'searching' || state.phase === 'adding'
@@ -61,7 +60,7 @@ export function MarketsPage({ route }: PageProps) {
   `
 }
 
-/** Markets by volume, or what else was chosen; of a search what fits best. */
+/** Markets by volume or the chosen order. A search sorts by relevance by default. */
 async function fetchMarkets(
   query: MarketQuery,
   cursor: string | null,
@@ -76,7 +75,7 @@ async function fetchMarkets(
   return request('/v1/markets/search', { query: search, signal })
 }
 
-/** The markets of events, the busiest event first; `heads` learns which event each is of. */
+/** The markets of events, by the events' volume. Stores the event of each market in `heads`. */
 async function fetchEvents(
   query: MarketQuery,
   cursor: string | null,
@@ -136,7 +135,7 @@ function below({ phase, pages, hasMore }: FinderState, finder: MarketFinder) {
   </button>`
 }
 
-/** Categories of every market that was listed since the page was opened. */
+/** Categories of all markets listed since the page was opened. */
 function useSeenCategories(pages: FinderState['pages']): readonly string[] {
   const seen = useRef(new Set<string>())
   return useMemo(() => {

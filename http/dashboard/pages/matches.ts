@@ -1,5 +1,4 @@
-// Which markets ask the same on both venues, the surest first, with what is thought of each pair and how far their
-// prices are apart now.
+// Matched markets of both venues, by score or by current price gap.
 
 import { request } from '../api.ts'
 import { countText } from '../format.ts'

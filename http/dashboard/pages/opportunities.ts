@@ -1,5 +1,5 @@
-// What buying on both venues, or all outcomes of an event, would earn now: a live table that can be sorted; a row opens
-// its books, costs and rules.
+// Live, sortable table of arbitrage opportunities across venues and within events. A row expands to books,
+// costs and rules.
 
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'
@@ -118,12 +118,12 @@ interface RowProps {
   readonly row: OpportunityRow
   readonly isOpen: boolean
   readonly route: PageRoute
-  /** What people call the venues. */
+  /** Display names of the venues. */
   readonly names: ReadonlyMap<string, string>
 }
 
 class Row extends Component<RowProps> {
-  /** Of hundreds of rows few change between two pictures. */
+  /** Only a few of hundreds of rows change between two frames. */
   override shouldComponentUpdate({ row, isOpen, route, names }: RowProps): boolean {
     const { props } = this
     if (names !== props.names) return true
@@ -158,7 +158,7 @@ class Row extends Component<RowProps> {
   }
 }
 
-/** A leg a line; of more than two, all in one. */
+/** One line per leg; a single line if there are more than two. */
 function buys({ legs }: Opportunity) {
   if (legs.length > 2) {
     const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)

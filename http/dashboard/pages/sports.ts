@@ -1,5 +1,5 @@
-// The games of a sport on a day, each with both venues' markets and their prices; days and sports that have games are
-// marked.
+// Games of a sport and day with both venues' markets and prices. Shows the number of games of each sport and
+// nearby day.
 
 import { useEffect, useState } from 'preact/hooks'
 import type { DataMessage } from '../../client/messages.ts'
@@ -16,7 +16,7 @@ import type { Games } from '../records.ts'
 import type { PageProps } from '../route.ts'
 import { follow } from '../stream.ts'
 
-/** Path values of the interface, with what people say. */
+/** Path value and label of each sport. */
 const SPORTS = [
   ['nfl', 'NFL'],
   ['nba', 'NBA'],
@@ -84,7 +84,7 @@ export function SportsPage({ route }: PageProps) {
   `
 }
 
-/** The games with their live prices; they are asked for anew when one of their markets changes. */
+/** The games with live prices. Reloads them when one of their markets changes. */
 function useGames(sport: string, date: string) {
   const result = useRequest((signal) => fetchGames(sport, date, signal), [sport, date])
   const games = result.kind === 'answered' ? result.answer.games : []
@@ -99,8 +99,8 @@ function useGames(sport: string, date: string) {
 }
 
 /**
- * Calls `again` when one of these markets closes, is settled or finds its twin, and once the stream would tell it: what
- * came before is in no message.
+ * Calls `again` when one of these markets closes, resolves or gets a match, and once the stream is ready.
+ * The stream does not deliver earlier changes.
  */
 function followEnds(ids: readonly string[], again: () => void): (() => void) | undefined {
   const shown = new Set(ids)
@@ -109,7 +109,7 @@ function followEnds(ids: readonly string[], again: () => void): (() => void) | u
   return follow({ channel: 'lifecycle', all: true }, { onMessage, onGap: again, onReady: again })
 }
 
-/** Of the sports that have games on a day the first; the first of all while it is not known. Null: not looked for. */
+/** The first sport with games on a day; null until it is found, or if `date` is null. */
 function useFirstSport(date: string | null): string | null {
   const [sport, setSport] = useState<string | null>(null)
   useEffect(() => {
@@ -120,30 +120,31 @@ function useFirstSport(date: string | null): string | null {
         if ((await countOf(path, date, ending.signal)) > 0) return setSport(path)
       }
     }
-    // Without counts the first sport is shown, and its list says what fails.
+    // If counts fail, the default sport is shown. Its list reports the error.
     findSport().catch(() => undefined)
     return () => ending.abort()
   }, [date])
   return sport
 }
 
-/** Three days to either side of a day. */
+/** Seven days, centred on the given one. */
 const daysAround = (date: string): readonly string[] =>
   isDay(date) ? [-3, -2, -1, 0, 1, 2, 3].map((days) => dayAfter(date, days)) : []
 
 const weekday = new Intl.DateTimeFormat(undefined, {
   ...{ weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' },
 })
-/** A line breaks before the date, never within it. */
+/** Non-breaking space within the date, so that lines break only before it. */
 const dayText = (day: string): string =>
   weekday.format(Date.parse(`${day}T00:00:00Z`)).replace(/ (?=\d)/, '\u00a0')
 
-/** Games by sport and day, counted since the dashboard was opened: lists change rarely. */
+/** Number of games by sport and day, cached for the life of the tab since lists rarely change. */
 const countCache = new Map<string, number>()
 
 /**
- * How many games every sport has on a day, and the sport around it: asked for one after the other, once the page's own
- * list is there, and no further when the server does not answer. Null: nothing is asked.
+ * Number of games of every sport on a day, and of the given sport on nearby days. Requests run one at a
+ * time, and stop at the first error.
+ * Null: no requests.
  */
 function useCounts(sport: string, date: string | null): ReadonlyMap<string, number> {
   const [counts, setCounts] = useState<ReadonlyMap<string, number>>(countCache)
@@ -159,7 +160,7 @@ function useCounts(sport: string, date: string | null): ReadonlyMap<string, numb
         setCounts(new Map(countCache))
       }
     }
-    // Without its count a day is not marked, and the list itself says what fails.
+    // A day without a count has no badge. The list reports the error.
     count().catch(() => undefined)
     return () => ending.abort()
   }, [sport, date])

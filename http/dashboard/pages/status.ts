@@ -1,6 +1,6 @@
-// How the service is and how this tab is connected to it: feeds, open streams (from the server's metrics, which it shows
-// only to its own machine unless it is set to show them elsewhere too), messages, what the database holds. A viewer who is
-// not logged in sees what needs no token.
+// Service health, feeds, database figures, open streams and this tab's connection. Visitors without a session
+// see only what needs no token.
+// By default, the server exposes its metrics only to its own machine.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request, requestText } from '../api.ts'
@@ -16,7 +16,7 @@ import { session } from '../session.ts'
 import { useSignal } from '../signal.ts'
 import { feeds, follow, received, streamState } from '../stream.ts'
 
-/** /health is not counted against the account, /v1/stats is. */
+/** Poll periods. /health has no quota; /v1/stats counts against the account. */
 const HEALTH_MS = 5_000
 const STATS_MS = 20_000
 const RATE_MS = 1_000
@@ -30,7 +30,7 @@ export function StatusPage() {
   const stats = usePolled(fetchStats, { periodMs: STATS_MS, isWanted: isIn })
   const connections = useConnections()
   const feedStates = useSignal(feeds)
-  // Every trade of both venues: something is always under way, and the stream reports the feeds.
+  // Subscribes to all trades, so that the message rate is measurable and the stream reports feed states.
   useEffect(
     () =>
       isIn ? follow({ channel: 'trades', all: true }, { onMessage: () => undefined }) : undefined,
@@ -73,7 +73,6 @@ export function StatusPage() {
   `
 }
 
-/** What this tab itself measures. */
 function ThisTab({
   isIn,
   latencyMs,
@@ -142,7 +141,7 @@ function statsFigures(stats: Stats) {
   ] as const
 }
 
-/** The value of a gauge without labels in the text form of Prometheus; null when it is not there. */
+/** Value of a gauge without labels in the Prometheus text format; null if it is missing. */
 export function gaugeIn(text: string, name: string): number | null {
   for (const line of text.split('\n')) {
     const [key, value] = line.split(' ', 2)
@@ -154,7 +153,7 @@ export function gaugeIn(text: string, name: string): number | null {
 const fetchConnections = async (signal: AbortSignal) =>
   gaugeIn(await requestText('/metrics', { signal }), 'stream_connections')
 
-/** Open streams of all clients; null where the server does not say, which is then not asked again. */
+/** Open streams of all clients; null if the server denies access to metrics. It is then not polled again. */
 function useConnections(): number | null {
   const [isShown, setShown] = useState(true)
   const { answer, error } = usePolled(fetchConnections, { periodMs: HEALTH_MS, isWanted: isShown })
@@ -164,18 +163,21 @@ function useConnections(): number | null {
   return isShown ? answer : null
 }
 
-/** How long is counted. */
+/** Averaging window. */
 const SPAN_MS = 5_000
-/** Of a shorter time there is no rate: what comes at once when a page begins to listen is no flow. */
+/** Shorter spans give no rate: the initial burst after a subscription is not representative. */
 const SPAN_MIN_MS = 2_000
 
 export class MessageRate {
-  /** The count at moments of the monotonic clock, the oldest first. */
+  /** Message counts by monotonic time, oldest first. */
   #samples: readonly { readonly atMs: number; readonly count: number }[] = []
 
-  /** Notes the count of all messages so far; the rate a second since the oldest look within the span, null at first. */
+  /**
+   * Adds a sample of the total count. Returns messages per second since the oldest sample of the window;
+   * null at first.
+   */
   sample(atMs: number, count: number): number | null {
-    // One look before the span stays: the span's own beginning is seldom looked at.
+    // Retains one sample before the window, since samples rarely fall exactly on its start.
     const recent = this.#samples.filter((_, index) => {
       const next = this.#samples[index + 1]
       return next === undefined || next.atMs > atMs - SPAN_MS

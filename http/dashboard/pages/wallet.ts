@@ -1,5 +1,4 @@
-// A wallet of the first venue: its profile, what it earned, holds and did; without an address, the ranking of those that
-// were asked for. What the venue withheld is said in words.
+// A wallet's profile, profit, positions and trades. Without an address, the ranking of known wallets.
 
 import { useId, useState } from 'preact/hooks'
 import { requestWithFacts } from '../api.ts'
@@ -67,14 +66,14 @@ const Incomplete = ({
   <button type="button" onClick=${again}>Ask again</button>
 </div>`
 
-/** The server's reasons without their codes, which are for programs: `code: sentence; code: sentence`. */
+/** Incomplete-data reasons without their codes. Input format: `code: sentence; code: sentence`. */
 export const incompleteReasonsText = (why: string): string =>
   why
     .split('; ')
     .map((reason) => sentence(reason.replace(/^[a-z_]+: /, '')))
     .join(' ')
 
-/** The form for an address; a text that is none is refused beside the field, and nothing is asked. */
+/** Address form. Invalid input is rejected without a request. */
 function WalletForm({ address }: { readonly address: string }) {
   const [text, setText] = useState(address)
   const [isWrong, setWrong] = useState(false)

@@ -1,5 +1,4 @@
-// Webhooks: those there are and a form for another one; and, at `#/webhooks/ID`, one of them with what can be done with
-// it and what came of its deliveries.
+// The list of webhooks with a form for new ones, and at `#/webhooks/ID` a single webhook with its deliveries.
 
 import { useCallback, useState } from 'preact/hooks'
 import { ApiError, request } from '../api.ts'
@@ -18,7 +17,7 @@ import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
 const COLLECTION = '/v1/webhooks'
-/** Between two looks at the list. */
+/** Poll period of the list. */
 const PERIOD_MS = 10_000
 const nothing = () => undefined
 
@@ -30,7 +29,7 @@ export function WebhooksPage({ route }: PageProps) {
 function AllWebhooks() {
   const [made, setMade] = useState<CreatedWebhook | null>(null)
   const [tested, setTested] = useState<Delivery | null>(null)
-  // A new one is among those that are asked for next, at once.
+  // A new webhook triggers an immediate reload.
   const fetchWebhooks = useCallback(
     (signal: AbortSignal) => request<Webhooks>(COLLECTION, { signal }),
     [made?.id],
@@ -38,7 +37,7 @@ function AllWebhooks() {
   const { answer: list, error } = usePolled(fetchWebhooks, { periodMs: PERIOD_MS })
   const create = async (body: DraftBody, isWithTest: boolean) => {
     const created = await request<CreatedWebhook>(COLLECTION, { method: 'POST', body })
-    // It is created, whatever comes of the test: its deliveries say it.
+    // The webhook exists even if the test fails. Its deliveries show the result.
     const path = `${COLLECTION}/${encodeURIComponent(created.id)}/test`
     const sending = isWithTest ? request<Delivery>(path, { method: 'POST' }) : null
     setTested((await sending?.catch(() => null)) ?? null)
@@ -107,7 +106,7 @@ function OneWebhook({ id }: { readonly id: string }) {
     <${WebhookDeliveries} path=${path} url=${webhook.url} sent=${sent} onSettled=${result.again} />`
 }
 
-/** Another account's, a deleted one, or no id at all. */
+/** The id belongs to another account or a deleted webhook, or it is invalid. */
 const isNone = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 404 || error.status === 422)
 
@@ -163,7 +162,7 @@ function WebhookRow({ webhook }: { readonly webhook: Webhook }) {
   </tr>`
 }
 
-/** On, failing or off; the reason is its tooltip. */
+/** State label with the reason as tooltip. */
 function WebhookTag({ webhook }: { readonly webhook: Webhook }) {
   const { name, text } = stateOf(webhook, nowMs())
   return html`<span class=${`tag ${COLOURS[name]}`} title=${text}>${name}</span>`

@@ -1,5 +1,4 @@
-// Large trades of both venues, newest first, live, narrowed by dollars, venue and side; each leads to its market and,
-// where the venue names it, to the wallet.
+// Live list of large trades on both venues, newest first, filtered by value, venue and side.
 
 import { countText, shortId, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
@@ -19,7 +18,7 @@ import { TradedText, tradedOf } from '../parts/traded.ts'
 import { useWhales, WHALE_ROWS_MAX, type WhaleRow } from '../parts/whales/feed.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
-/** The server keeps trades from 1,000 dollars on, and sends those from 5,000 dollars on the stream. */
+/** The server stores large trades from 1,000 dollars and streams those from 5,000 dollars. */
 const STORED_USD_MIN = 1_000
 const STREAMED_USD_MIN = 5_000
 const VALUES = { min: STORED_USD_MIN, max: Number.MAX_SAFE_INTEGER, otherwise: STREAMED_USD_MIN }

@@ -1,5 +1,5 @@
-// How the stream is, in a line at the top: silent while it is live, and otherwise what is the matter and when it is
-// tried again; below it, venues whose feed is stale or down.
+// Status line of the stream: empty while live, otherwise the problem and the time of the next attempt. Lists
+// venues whose feed is stale or down.
 
 import { useEffect, useState } from 'preact/hooks'
 import { every, monotonicMs } from '../browser.ts'
@@ -25,7 +25,7 @@ export function ConnectionLine() {
   </div>`
 }
 
-/** For the eye alone: a screen reader would read out every second of it. */
+/** Hidden from screen readers, which would announce every second. */
 function Countdown({ untilMs }: { readonly untilMs: number | null }) {
   const [, setTick] = useState(0)
   const isCounting = untilMs !== null
@@ -38,7 +38,7 @@ function Countdown({ untilMs }: { readonly untilMs: number | null }) {
   return html`<span aria-hidden="true">Next try in ${durationText(seconds * 1_000)}.</span>`
 }
 
-/** What people are told of why a connection ended; what is for programs alone is left out. */
+/** User-facing texts for close reasons. Other reasons are not shown. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^no ticket/, 'the server does not answer'],
   [/status 429|in use|connection limit/, 'all connections of this account may be in use'],
@@ -52,7 +52,7 @@ function whyOf(reason: string): string {
   return text === undefined ? '' : ` (${text})`
 }
 
-/** Null: nothing is the matter. */
+/** Null: no problem. */
 function statusText({ state, reason, isLost }: StreamState): string | null {
   const why = whyOf(reason)
   switch (state) {
@@ -67,7 +67,7 @@ function statusText({ state, reason, isLost }: StreamState): string | null {
     case 'polling':
       return `No live stream${why}: what is shown is read anew every ${durationText(POLL_MS)}.`
     case 'connecting':
-      // The first time it takes a moment: a line that comes and goes would only move the page.
+      // The first connection takes only a moment. A line would make the page jump.
       return isLost ? 'Connection lost: connecting again…' : null
     case 'catching_up':
       return isLost ? 'Connected again: catching up with what was missed…' : null

@@ -1,5 +1,5 @@
-// An answer of the server that a part of the page shows: asked for when the part appears or what it asks for changes,
-// given up when it goes; or asked for again and again while it is wanted.
+// Hooks for REST requests: one request per mount and input change, or polling. Requests are aborted on
+// unmount.
 
 import { useEffect, useState } from 'preact/hooks'
 import { every, monotonicMs } from '../browser.ts'
@@ -9,7 +9,7 @@ type State<Answer> =
   | { readonly kind: 'answered'; readonly answer: Answer }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/** `again` asks once more; meanwhile the old answer stays. */
+/** `again` repeats the request. The old answer stays visible meanwhile. */
 export type RequestState<Answer = unknown> = State<Answer> & { readonly again: () => void }
 
 export function useRequest<Answer>(
@@ -32,15 +32,15 @@ export function useRequest<Answer>(
 
 interface Polled<Answer> {
   readonly answer: Answer | null
-  /** Of the last request; null: it was answered. */
+  /** Error of the last request; null: it succeeded. */
   readonly error: unknown
-  /** How long the last answer took. */
+  /** Duration of the last successful request. */
   readonly latencyMs: number | null
 }
 
 /**
- * Asks now and every so often while it is wanted; the last answer stays while a newer one is waited for, and when it
- * fails. `ask` must be the same function each time.
+ * Polls while `isWanted`. The last answer stays during a request and after an error. `fetchAnswer` must be
+ * a stable function.
  */
 export function usePolled<Answer>(
   fetchAnswer: (signal: AbortSignal) => Promise<Answer>,

@@ -1,5 +1,4 @@
-// What a part of the page shows when it has nothing to show: it is being asked for, there is none, it failed and why.
-// One look and one wording for all pages.
+// Placeholders shared by all pages: loading, empty, failed.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'
@@ -9,11 +8,11 @@ import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
 import type { RequestState } from './request-state.ts'
 
-/** Being asked for; quiet for the eye, read out by a screen reader. */
+/** Announced by screen readers. */
 export const Waiting = ({ what }: { readonly what: string }) =>
   html`<p class="state waiting" role="status">Loading ${what}…</p>`
 
-/** For a part that asks once: that its answer is waited for, or why there is none. */
+/** Loading or failure state of a request. */
 export function Unanswered({
   result,
   what,
@@ -27,10 +26,10 @@ export function Unanswered({
     : html`<${Failure} error=${result.error} retry=${result.again} />`
 }
 
-/** How often a list is asked for that may have something by then. */
+/** Poll period of an empty list. */
 const EMPTY_MS = 5_000
 
-/** There is none: says what would make some appear, and asks `again` while it stands, where time alone may bring some. */
+/** An empty list with a hint. With `again`, it reloads periodically while shown. */
 export function Empty({
   children,
   again,
@@ -38,7 +37,7 @@ export function Empty({
   readonly children?: Shown
   readonly again?: () => void
 }) {
-  // Asked again, it is for what the page shows by then.
+  // A reload uses the function of the latest render.
   const latest = useRef(again)
   latest.current = again
   useEffect(() => {
@@ -49,8 +48,8 @@ export function Empty({
 }
 
 /**
- * A request failed: in words, with a way to try again where that can help. It is tried again by itself once the server
- * is back that did not answer, and when the time is over that the server said.
+ * A failed request, with a retry button if `retry` is given.
+ * Retries automatically when the server is reachable again, or after the server's `Retry-After`.
  */
 export function Failure({
   error,
@@ -72,7 +71,7 @@ export function Failure({
   </div>`
 }
 
-/** Calls `action` when the stream is live again after it was not; returns how to give up. */
+/** Calls `action` when the stream becomes live again; returns a cancel function. */
 function onceLive(action: () => void): () => void {
   let wasLive = streamState.value.state === 'live'
   return streamState.subscribe(() => {
@@ -82,7 +81,7 @@ function onceLive(action: () => void): () => void {
   })
 }
 
-/** What went wrong, for a person. */
+/** User-facing text of an error. */
 export function describeError(error: unknown): { readonly title: string; readonly detail: string } {
   if (!(error instanceof ApiError)) return { title: 'This page failed.', detail: String(error) }
   if (error.status === 0) return { title: 'No connection.', detail: error.message }
@@ -104,7 +103,7 @@ export function describeError(error: unknown): { readonly title: string; readonl
   }
 }
 
-/** What the server says of a field, in words for a person: its own are for programs. */
+/** User-facing text of a validation message. */
 export function problemText(message: string): string {
   const text = message.replace(/^value error, |^value is not a valid email address: /i, '')
   for (const [pattern, toText] of PLAIN) {
@@ -131,7 +130,7 @@ const PLAIN: readonly (readonly [RegExp, (first: string, second: string) => stri
   [/^Field required$/, () => 'This is needed.'],
 ]
 
-/** With a capital at its beginning and a full stop at its end; nothing stays nothing. */
+/** Capitalizes the first letter and adds a full stop. Empty text stays empty. */
 export function sentence(text: string): string {
   const capitalized = capital(text)
   return /^$|[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`

@@ -1,12 +1,11 @@
-// A moment, in the viewer's zone, with UTC while the pointer is over it; and how long ago one was, which counts on by
-// itself.
+// Times in the viewer's time zone with UTC as tooltip, and elapsed times.
 
 import { useEffect, useState } from 'preact/hooks'
 import { every, nowMs } from '../browser.ts'
 import { durationText, localDay, type TimeStyle, timeText, utcText } from '../format.ts'
 import { html } from '../html.ts'
 
-/** Null shows a dash. A clock time of another day has its day. */
+/** Null shows a dash. A clock time of another day includes the date. */
 export function Time({
   atMs,
   style = 'full',
@@ -19,7 +18,7 @@ export function Time({
   return html`<time class=${shown} datetime=${new Date(atMs).toISOString()} title=${utcText(atMs)}>${timeText(atMs, shown)}</time>`
 }
 
-/** `12 s ago`; drawn anew every second. */
+/** Elapsed time (`12 s ago`), updated every second. */
 export function Ago({ atMs }: { readonly atMs: number | null }) {
   const [, setTick] = useState(0)
   useEffect(() => every(1_000, () => setTick((tick) => tick + 1)), [])

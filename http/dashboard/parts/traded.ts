@@ -1,37 +1,35 @@
-// A trade as the one who took it did it: the outcome that was bought or sold, and at which price of it. The interface has
-// side and price of every trade in the market's first outcome, and beside them which outcome was traded and what was paid:
-// a buy of the second one at 19 cents is told as a sale at 81.
+// Converts a trade to the outcome that was traded. The API quotes side and price for the market's first
+// outcome.
+// Example: a buy of the second outcome at 19 cents is recorded as a sell at 81.
 
 import { html } from '../html.ts'
 
-/** What a record of the interface says of a trade. */
 export interface TradeFacts {
-  /** What the taker did, in the market's first outcome. */
+  /** The taker's side, in terms of the market's first outcome. */
   readonly side: string
-  /** Dollars of the first outcome, 0 to 1. */
+  /** Price of the first outcome, 0 to 1. */
   readonly price: number
   /** Contracts. */
   readonly size: number
-  /** What was paid for the outcome that was traded. */
+  /** Dollars paid for the traded outcome. */
   readonly usd: number
-  /** The outcome that was traded; null: the venue does not say, and it is taken for the first. */
+  /** The traded outcome; null: unknown, treated as the first. */
   readonly outcome: string | null
 }
 
-/** What was done. */
 export interface Traded {
-  /** Null: the two outcomes cost the same and are told apart by nothing else. */
+  /** Null: both outcomes cost the same and cannot be distinguished. */
   readonly side: 'buy' | 'sell' | null
-  /** Dollars of the outcome that was traded. */
+  /** Price of the traded outcome in dollars. */
   readonly price: number
   readonly outcome: string | null
 }
 
-/** Both outcomes cost the same, but for rounding. */
+/** Tolerance for equal prices of both outcomes. */
 const SAME = 1e-5
 const NAMES = { yes: false, no: true } as const
 
-/** `outcomes`: the market's, the first one first; null: they are not known here. */
+/** `outcomes`: labels of the market's outcomes in order; null: unknown. */
 export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null): Traded {
   const { price, outcome } = trade
   const quotedSide = trade.side === 'buy' ? 'buy' : 'sell'
@@ -42,7 +40,7 @@ export function tradedOf(trade: TradeFacts, outcomes: readonly string[] | null):
   return { side: quotedSide === 'buy' ? 'sell' : 'buy', price: other, outcome }
 }
 
-/** By its name; where the market's names are not known, by what was paid. */
+/** Decided by name, or by the paid amount if the outcomes are unknown. Null: undecidable. */
 function isSecondOutcome(
   { price, size, usd, outcome }: TradeFacts,
   outcomes: readonly string[] | null,
@@ -58,7 +56,7 @@ function isSecondOutcome(
 
 const VERBS = { buy: 'Bought', sell: 'Sold' } as const
 
-/** `Bought Nationals`, the verb in its colour. */
+/** For example `Bought Nationals`, with a colored verb. */
 export const TradedText = ({ of: { side, outcome } }: { readonly of: Traded }) =>
   html`<span class=${side === null ? 'verb' : side === 'buy' ? 'verb up' : 'verb down'}>${
     side === null ? 'Traded' : VERBS[side]

@@ -1,10 +1,10 @@
-// What the reference does in a browser: searches, unfolds what an address leads to, and sends requests as the user who is
-// logged in to the dashboard, or with a key that is typed in. The page is whole without it. A key is kept in its field and
-// nowhere else.
+// Browser script of the API reference: search, unfolding of linked entries, and requests with the dashboard
+// session or an entered key.
+// The page is complete without the script. A key is stored in its input field only.
 
-/** Longer answers are cut. */
+/** Longer responses are truncated. */
 const SHOWN_CHARACTERS_MAX = 20_000
-/** Of the stream, the newest. */
+/** Number of stream messages shown, newest last. */
 const SHOWN_MESSAGES_MAX = 20
 
 const base = new URL('.', location.href.replace(/[?#].*$/, ''))
@@ -23,7 +23,7 @@ const trouble = byId('trouble', HTMLElement)
 const makeKey = byId('make-key', HTMLButtonElement)
 const openLocal = byId('open-local', HTMLButtonElement)
 
-/** Who is logged in to the dashboard of this browser. */
+/** Whether this browser has a dashboard session. */
 let isIn = false
 
 // Search and addresses
@@ -49,7 +49,7 @@ function applySearch(): void {
 
 const SHOWN = '[data-entry]:not([hidden]), [data-of]:not([hidden])'
 
-/** Not every browser unfolds what its address leads to by itself. */
+/** Opens the entry that the address names. Some browsers do not do this themselves. */
 function unfold(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   const entry = target?.closest('details')
@@ -71,12 +71,12 @@ addEventListener('keydown', (event) => {
 })
 unfold()
 
-// Who asks
+// Credentials
 
-/** A token is three parts with dots between them; a key has none. */
+/** A token has three parts separated by dots; a key has no dot. */
 const isToken = (text: string): boolean => text.includes('.')
 
-/** Headers by which a request is allowed; the cookie of the dashboard counts beside its header alone. */
+/** Authentication headers of a request. The session cookie is accepted only together with `X-Dashboard`. */
 function allowed(access: string): Readonly<Record<string, string>> {
   const text = credential.value.trim()
   if (text === '' || (access === 'token' && !isToken(text) && isIn)) return { 'X-Dashboard': '1' }
@@ -94,7 +94,7 @@ async function fetchJson(path: string, init: RequestInit = {}): Promise<unknown>
   throw new Error(`${response.status} ${textAt(answer, 'detail') || response.statusText}`)
 }
 
-/** The value at a path of names in an answer; undefined where there is none. */
+/** The value at a path in a JSON value; undefined if missing. */
 function valueAt(answer: unknown, ...names: readonly (string | number)[]): unknown {
   return names.reduce<unknown>((value, name) => {
     return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
@@ -167,7 +167,7 @@ const fieldsOf = (form: HTMLFormElement): readonly Field[] => [
   ...form.querySelectorAll<Field>('[data-in]'),
 ]
 
-/** The request that a form stands for. */
+/** Builds the request of a form. */
 function requestOf(form: HTMLFormElement): FormRequest {
   const { method = 'GET', path = '/', access = 'caller' } = form.dataset
   const headers: Record<string, string> = { ...allowed(access) }
@@ -191,7 +191,10 @@ function requestOf(form: HTMLFormElement): FormRequest {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The same for a shell; a session of the browser is none there, so a key's place is named. */
+/**
+ * The request as a curl command. A browser session does not work in a shell, so `$KEY` or `$TOKEN` takes
+ * its place.
+ */
 function shellLine(form: HTMLFormElement): string {
   const { url, init } = requestOf(form)
   const { method = 'GET', headers, body } = init
@@ -217,12 +220,12 @@ function drawLine(form: HTMLFormElement): void {
   if (output !== null) output.textContent = shellLine(form)
 }
 
-/** Of the forms that are to be seen; the others are drawn when they are unfolded. */
+/** Updates the commands of unfolded forms. Others are updated when they are unfolded. */
 function drawLines(): void {
   for (const form of forms) if (form.closest('details')?.open === true) drawLine(form)
 }
 
-/** Where an example that exists on this very service is found, by parameter. */
+/** Request and path of an existing example value, by parameter. */
 const REAL: Readonly<Record<string, readonly [path: string, ...names: (string | number)[]]>> = {
   market_id: ['v1/markets?limit=1', 'markets', 0, 'id'],
   market_ids: ['v1/markets?limit=1', 'markets', 0, 'id'],
@@ -232,7 +235,7 @@ const REAL: Readonly<Record<string, readonly [path: string, ...names: (string | 
   webhook_id: ['v1/webhooks', 'webhooks', 0, 'id'],
 }
 
-/** Fields that must be filled hold an example; one that exists here takes its place, unless it was changed. */
+/** Replaces the examples in required fields by values that exist on this server, unless the user changed them. */
 async function fillIn(form: HTMLFormElement): Promise<void> {
   for (const field of form.querySelectorAll<HTMLInputElement>('input[required]')) {
     const [path, ...names] = REAL[field.name] ?? []
@@ -259,7 +262,7 @@ function indented(text: string): string {
   }
 }
 
-/** Headers that say what an answer is worth. */
+/** Response headers that are shown. */
 const SHOWN_HEADERS = /^(?:x-|retry-after$|etag$|content-type$)/
 
 async function send(form: HTMLFormElement): Promise<void> {
@@ -296,7 +299,7 @@ for (const form of forms) {
     drawLine(form)
     void fillIn(form)
   })
-  // Those that an address has unfolded already.
+  // Entries that the address has already unfolded.
   if (form.closest('details')?.open === true) drawLine(form)
   const copy = form.querySelector<HTMLButtonElement>('[data-copy]')
   copy?.addEventListener('click', () =>
@@ -313,7 +316,7 @@ credential.addEventListener('input', drawLines)
 const stream = document.querySelector<HTMLFormElement>('form[data-stream]')
 let socket: WebSocket | null = null
 
-/** Connects by a ticket, so that no credential stands in an address, and sends what the field holds. */
+/** Connects with a ticket, so that no credential appears in a URL, and sends the content of the text field. */
 async function connect(form: HTMLFormElement, onMessage: (text: string) => void): Promise<void> {
   socket?.close()
   const answer = await fetchJson('v1/ws/ticket', { method: 'POST', headers: allowed('caller') })

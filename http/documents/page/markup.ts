@@ -1,7 +1,6 @@
-// Markup written on the server: a tagged template whose values are texts, escaped wherever they stand, so that nothing of a
-// description or an example becomes markup.
+// HTML template for the server: a tagged template that escapes every value.
 
-/** Markup that may stand in a page as it is. */
+/** HTML that is inserted without escaping. */
 export class Markup {
   readonly text: string
 
@@ -10,10 +9,10 @@ export class Markup {
   }
 }
 
-/** What may stand in markup; null is nothing. */
+/** A value of a template; null renders nothing. */
 export type Part = Markup | string | number | null | readonly Part[]
 
-/** `markup`<p class="${name}">${text}</p>``. */
+/** Tag of a template, as in `markup`<p class="${name}">${text}</p>``. */
 export function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let text = strings[0] ?? ''
   parts.forEach((part, index) => {
@@ -39,7 +38,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)
 
-/** A line of a description: what stands in backticks is code. */
+/** One line of a description; text in backticks becomes code. */
 export function line(text: string): Markup {
   const parts = text.split('`').map((part, index) => {
     return index % 2 === 1 ? markup`<code>${part}</code>` : markup`${part}`
@@ -47,10 +46,10 @@ export function line(text: string): Markup {
   return markup`${parts}`
 }
 
-/** A description: paragraphs, with an empty line between them. */
+/** A description: paragraphs separated by empty lines. */
 export const prose = (text: string): Markup =>
   markup`${text.split(/\n\s*\n/).map((paragraph) => markup`<p>${line(paragraph)}</p>`)}`
 
-/** JSON to read. */
+/** JSON in a `<pre>` element. */
 export const sample = (value: unknown): Markup =>
   markup`<pre>${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>`

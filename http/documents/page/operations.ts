@@ -1,18 +1,18 @@
-// The part of the reference that comes from OpenAPI: each operation with its parameters as a form that can be sent, and its
-// answers; the events that are posted to webhooks; the records.
+// Reference sections from the OpenAPI document: operations with a request form and responses, webhook events,
+// and records.
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'
 import { fieldTable, kind, nameOf, recordId, type Shapes, text } from './shapes.ts'
 
-/** A line of the contents: what is there, in the words by which it is looked for. */
+/** An entry of the table of contents and the search. */
 export interface Entry {
   readonly id: string
   readonly method: string | null
   readonly name: string
 }
 
-/** A part of the page under a heading. */
+/** A section with a heading. */
 export interface Group {
   readonly id: string
   readonly name: string
@@ -20,7 +20,7 @@ export interface Group {
   readonly body: Markup
 }
 
-/** What is folded away under a line: in it, an address of the page leads to it and unfolds it. */
+/** A collapsed entry. A link to its `id` unfolds it. */
 export function folded(entry: Entry, summary: Part, body: Part): Markup {
   const { id, method, name } = entry
   const badge =
@@ -30,7 +30,7 @@ export function folded(entry: Entry, summary: Part, body: Part): Markup {
 `
 }
 
-/** The operations of each tag, in the order of the document. */
+/** The operations of each tag, in the document's order. */
 export function operationGroups(document: JsonObject, shapes: Shapes): readonly Group[] {
   const written: { tag: string; entry: Entry; markup: Markup }[] = []
   for (const [path, methods] of entriesOf(document.paths)) {
@@ -86,7 +86,7 @@ function accessOf(security: Json | undefined): string {
   return ways.some((way) => way.ApiKey !== undefined) ? 'caller' : 'token'
 }
 
-/** Everything that can be given, and the way to send it; a handshake is not sent from a form. */
+/** Parameter and body fields with a send button. A WebSocket handshake gets fields only. */
 function tryForm(entry: Entry, operation: JsonObject, shapes: Shapes): Markup {
   const { parameters, requestBody, responses, security } = operation
   const listed = Array.isArray(parameters) ? parameters.filter(isObject) : []
@@ -155,7 +155,7 @@ ${others.map(([name, value]) => markup`<p>Another, <code>${name}</code>:</p>${sa
 ${fieldTable(schema, `the body of ${operation}`, shapes)}`
 }
 
-/** Refusals are folded away: their records are all alike. */
+/** A response. Error responses are collapsed. */
 function answer(
   operation: string,
   status: string,
@@ -187,7 +187,7 @@ function exampleOf({ example, examples }: JsonObject, document: JsonObject): Jso
   return isObject(found) ? (found.value ?? null) : null
 }
 
-/** The events that are posted, each as one entry. */
+/** The webhook events, one entry each. */
 export function webhookGroup(document: JsonObject, shapes: Shapes): Group {
   const written = entriesOf(document.webhooks).map(([name, methods]) => {
     const [, operation = {}] = entriesOf(methods)[0] ?? []
@@ -210,7 +210,7 @@ ${isObject(media.schema) ? fieldTable(media.schema, name, shapes) : null}`
   }
 }
 
-/** Every record of the document, by name. */
+/** All records, in the document's order. */
 export function recordGroup(shapes: Shapes): Group {
   const written = entriesOf(shapes.all).map(([name, schema]) => {
     const entry = { id: recordId(name), method: null, name }
@@ -227,13 +227,13 @@ export function recordGroup(shapes: Shapes): Group {
   }
 }
 
-/** The first form in which a body is sent. */
+/** The first content type of a body. */
 function mediaOf(body: Json | undefined): JsonObject | null {
   const [, media] = entriesOf(isObject(body) ? body.content : null)[0] ?? []
   return media ?? null
 }
 
-/** The members of an object that are objects. */
+/** The members of an object that are objects themselves. */
 export function entriesOf(value: Json | undefined): readonly (readonly [string, JsonObject])[] {
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) =>

@@ -1,21 +1,21 @@
-// Schemas for readers: the kind of a value in words, and the fields of a record as a table, with the fields of what has no
-// name of its own in their places (`legs[].outcome`).
+// Renders schemas: the type of a value as text, and the fields of a record as a table. Fields of unnamed
+// nested records get a path (`legs[].outcome`).
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part } from './markup.ts'
 
-/** The shapes of a document, and which of them have a place of their own on the page. */
+/** The schemas of a document. `isOnPage` tells which of them have their own entry. */
 export interface Shapes {
   readonly all: JsonObject
   readonly isOnPage: (name: string) => boolean
 }
 
-/** The last part of a reference. */
+/** The last segment of a reference. */
 export const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1)
 
 export const recordId = (name: string): string => `record-${name}`
 
-/** What a value is, in words, with links to records. */
+/** The type of a value as text, with links to records. */
 export function kind(schema: JsonObject, shapes: Shapes): Markup {
   return markup`${kindOf(schema, shapes)}${boundsOf(schema)}`
 }
@@ -80,7 +80,7 @@ function joined(parts: readonly Part[], between: string): Part {
   return parts.map((part, index) => (index === 0 ? part : [between, part]))
 }
 
-/** A value as people write it. */
+/** Strings unchanged, other values as JSON. */
 export const text = (value: Json): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
@@ -90,10 +90,10 @@ interface Row {
   readonly schema: JsonObject
 }
 
-/** Deeper records are told as records. */
+/** Maximum nesting of inlined records. */
 const DEPTH_MAX = 5
 
-/** The fields of a record; null for what has none. `title` tells whose they are to who cannot see the page. */
+/** The fields of a record; null if it has none. `title` names the record for screen readers. */
 export function fieldTable(schema: JsonObject, title: string, shapes: Shapes): Markup | null {
   const rows = [...rowsOf(schema, '', shapes, 0)]
   if (rows.length === 0) return null
@@ -139,7 +139,7 @@ function* rowsOf(
   }
 }
 
-/** Of what a field holds and has no place of its own. */
+/** Rows of a field's nested record, unless the record has its own entry. */
 function* innerRows(
   value: JsonObject,
   name: string,

@@ -1,19 +1,17 @@
-// The part of the reference that comes from AsyncAPI: how to connect, the commands with their answers, each channel with its
-// messages, and why a connection ends.
+// Reference sections from the AsyncAPI document: connecting, commands, channels and close codes.
 
 import { isObject, type Json, type JsonObject } from '../schemas-of.ts'
 import { line, type Markup, markup, type Part, prose, sample } from './markup.ts'
 import { type Entry, entriesOf, folded, type Group } from './operations.ts'
 import { fieldTable, nameOf, type Shapes, text } from './shapes.ts'
 
-/** What the page needs of the document, read once. */
+/** The parts of the document that the page uses. */
 interface Stream {
   readonly document: JsonObject
   readonly messages: JsonObject
   readonly shapes: Shapes
 }
 
-/** Connecting, commands, channels, answers and notices, the ends of a connection. */
 export function streamGroups(document: JsonObject, onPage: Shapes): readonly Group[] {
   const components = isObject(document.components) ? document.components : {}
   const stream: Stream = {
@@ -73,7 +71,7 @@ function group(
   }
 }
 
-/** Without the kind in brackets, which the heading above says. */
+/** Removes the suffix or prefix that the section heading already states. */
 const titleOf = ({ title = '' }: JsonObject): string =>
   text(title)
     .replace(/ \((?:message|command)\)$/, '')
@@ -109,7 +107,7 @@ function messageBody(name: string, { examples, payload }: JsonObject, { shapes }
   }`
 }
 
-/** How to open a connection, and a place to try it. */
+/** How to open a connection, with a form to try it. */
 function connecting({ document }: Stream): Group {
   const { info, channels } = document
   const [, channel = {}] = entriesOf(channels)[0] ?? []

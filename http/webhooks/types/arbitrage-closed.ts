@@ -1,4 +1,4 @@
-// The event type `arbitrage.closed`: an opportunity ended that had come to what a webhook asks for.
+// The event type `arbitrage.closed`: an opportunity ended that had met a webhook's filters.
 
 import { Type } from '@sinclair/typebox'
 import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
@@ -16,7 +16,6 @@ const ClosedOpportunitySchema = Type.Object({
   ...OpportunitySchema.properties,
 })
 
-/** Opportunities that ended. */
 export const arbitrageClosed: EventDescriptor = {
   ...OPPORTUNITY_TYPE,
   name: 'arbitrage.closed',

@@ -1,5 +1,4 @@
-// The event type `arbitrage.opened`: a basket of outcomes has come to earn what a webhook asks for, as long as it asks
-// for.
+// The event type `arbitrage.opened`: a basket of outcomes met a webhook's profit filters for the required time.
 
 import type { ArbitrageRefresh, ArbitrageUpdate } from '../../../engine/events.ts'
 import {
@@ -15,14 +14,14 @@ import {
   PLAIN_TYPE,
 } from './event-type.ts'
 
-/** What both types of opportunities are like. */
+/** Shared by both opportunity event types. */
 export const OPPORTUNITY_TYPE = {
   ...PLAIN_TYPE,
   filters: [...MARKET_FILTERS, 'min_profit_usd', 'min_edge', 'min_age_ms'],
   updateKinds: ['arbitrage'],
 } as const
 
-/** One event, whichever of its legs' markets a webhook names. */
+/** One event, whichever legs' markets a webhook names. */
 export function opportunityHappenings(
   { opportunity, receivedAtMs, peak }: ArbitrageRefresh,
   previousPeak: ArbitrageUpdate['previousPeak'],
@@ -36,7 +35,6 @@ export function opportunityHappenings(
   return opportunity.legs.map(({ market }) => ({ ...PLAIN_HAPPENING, market, ...shared }))
 }
 
-/** Opportunities that have come to what is asked for. */
 export const arbitrageOpened: EventDescriptor = {
   ...OPPORTUNITY_TYPE,
   name: 'arbitrage.opened',

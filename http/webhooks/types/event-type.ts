@@ -1,5 +1,5 @@
-// What an event type of webhooks is: one descriptor, from which the engine, the routes, the documents and
-// the tests read everything that they know of it. engine/webhooks/README.md says how to add one.
+// Descriptor of a webhook event type. Engine, routes, documents and tests all read it. See engine/webhooks/README.md
+// for how to add one.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { CatalogView } from '../../../actors/views.ts'
@@ -12,22 +12,22 @@ import type { EventCause, EventType } from '../../../engine/webhooks/event-type.
 import type { MarketTexts } from '../../records/render.ts'
 import { withVenueNames } from '../../schemas.ts'
 
-/** When an event happened, and its `data` as JSON text. */
+/** The time of an event, and its `data` as JSON text. */
 interface Payload {
   readonly timeMs: TimeMs
   readonly data: string
 }
 
-/** What payloads are written with. */
+/** Dependencies for writing payloads. */
 export interface PayloadParts {
   readonly catalog: CatalogView
-  /** The quoted texts of a market, also of one that the catalogue has just forgotten. */
+  /** The quoted texts of a market, also if it has just been evicted from the catalogue. */
   textsOf(market: MarketRef): MarketTexts
-  /** The Market record as JSON text; `null` for a market that is gone. */
+  /** The Market record as JSON text; `null` if the market is gone. */
   recordOf(market: MarketRef): string
 }
 
-/** A filter of a webhook, as bodies name it. */
+/** A filter of a webhook, as named in bodies. */
 type FilterName =
   | 'market_ids'
   | 'platform'
@@ -43,7 +43,7 @@ type FilterName =
   | 'event_slugs'
   | 'categories'
 
-/** The filters that every type of a market has. */
+/** Filters of every event type about a market. */
 export const MARKET_FILTERS: readonly FilterName[] = [
   'market_ids',
   'platform',
@@ -51,27 +51,26 @@ export const MARKET_FILTERS: readonly FilterName[] = [
   'categories',
 ]
 
-/** An event type, described once. */
 export interface EventDescriptor extends EventType {
-  /** Other names that a webhook may give; answers have the whole name. */
+  /** Accepted aliases; answers use the full name. */
   readonly shortNames: readonly string[]
-  /** What happened, in a sentence. */
+  /** One sentence. */
   readonly summary: string
-  /** The filters whose facts its events have. */
+  /** Filters for which its events have the facts. */
   readonly filters: readonly FilterName[]
-  /** Parts of its bodies that have a name in the documents: the key without `Schema`. */
+  /** Named parts of its bodies in the documents: the key without `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
-  /** The shape of `data`. */
+  /** The schema of `data`. */
   data(names: VenueTable): TSchema
-  /** A `data` that the shape allows. */
+  /** Valid example `data`. */
   example(names: VenueTable): unknown
-  /** Null: the cause is none of this type. `base`: the price last posted to the webhook. */
+  /** Null: the cause does not concern this type. `base`: the price last posted to the webhook. */
   write(cause: EventCause, parts: PayloadParts, base: PriceMicros | null): Payload | null
 }
 
 const NO_WALLETS: readonly string[] = []
 
-/** A happening of a market that has neither trader nor price. */
+/** A market event without trader and price. */
 export const PLAIN_HAPPENING = {
   labels: null,
   wallets: NO_WALLETS,
@@ -84,7 +83,7 @@ export const PLAIN_HAPPENING = {
   previousPeak: null,
 } as const
 
-/** What most types are like: no default, no comparison, posted however late. */
+/** Defaults of most types: no default filters, no comparison, no expiry. */
 export const PLAIN_TYPE = {
   minUsdDefault: null,
   comparesPrice: false,
@@ -94,14 +93,14 @@ export const PLAIN_TYPE = {
   shapes: {},
 } as const
 
-/** What the types of trades are like: they have a trader, an amount and a side, and expire. */
+/** Trade types: they have a trader, an amount and a side, and expire. */
 export const TRADE_TYPE = {
   ...PLAIN_TYPE,
   filters: [...MARKET_FILTERS, 'wallets', 'taker_wallets', 'min_usd', 'side', 'taker_side'],
   expires: 'unmade',
 } as const
 
-/** What happened when a trade did, or a whale. */
+/** The happening of a trade or whale. */
 export function tradeHappening(
   { market, receivedAtMs }: { readonly market: MarketRef; readonly receivedAtMs: TimeMs },
   trade: Trade,
@@ -116,13 +115,13 @@ export function tradeHappening(
   }
 }
 
-/** An example under the configured names of the venues. */
+/** Substitutes the configured venue names in an example. */
 export const exampleOf =
   (example: object) =>
   (names: VenueTable): unknown =>
     withVenueNames(example, names)
 
-/** Maker and taker as far as known, in lower case. */
+/** Known maker and taker, in lower case. */
 function walletsOf(maker: string | null, taker: string | null): readonly string[] {
   if (maker === null && taker === null) return NO_WALLETS
   const wallets: string[] = []

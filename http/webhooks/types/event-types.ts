@@ -1,4 +1,4 @@
-// The table of event types: to add one, write its descriptor in types/ and name it here.
+// Table of event types. To add one, write its descriptor in this folder and list it here.
 
 import { arbitrageClosed } from './arbitrage-closed.ts'
 import { arbitrageOpened } from './arbitrage-opened.ts'
@@ -10,7 +10,7 @@ import { tradeCreated } from './trade-created.ts'
 import { webhookTest } from './webhook-test.ts'
 import { whaleAlert } from './whale-alert.ts'
 
-/** Every event type, in the order of the documents. */
+/** Every event type, in document order. */
 export const EVENTS: readonly EventDescriptor[] = [
   tradeCreated,
   whaleAlert,
@@ -22,5 +22,4 @@ export const EVENTS: readonly EventDescriptor[] = [
   webhookTest,
 ]
 
-/** Their names. */
 export const EVENT_TYPES: readonly string[] = EVENTS.map(({ name }) => name)

@@ -1,5 +1,3 @@
-// The event type `market.resolved`: a market has its outcome.
-
 import { Type } from '@sinclair/typebox'
 import type { LifecycleEvent } from '../../../engine/events.ts'
 import { lifecycleRecord } from '../../records/render.ts'
@@ -15,13 +13,13 @@ import {
 
 const RESOLUTIONS: ReadonlySet<LifecycleEvent> = new Set(['resolved', 'settled'])
 
-/** A market as lifecycle messages have it, with its id. */
+/** A market with its id, as in lifecycle messages. */
 const MarketResolvedSchema = Type.Object({
   market_id: Type.String(),
   ...LifecycleSchema.properties,
 })
 
-/** Markets that are resolved; once more when what they pay becomes known after that, or is corrected. */
+/** Resolved markets. Posted again if the payout becomes known later or is corrected. */
 export const marketResolved: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'market.resolved',

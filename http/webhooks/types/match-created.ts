@@ -1,4 +1,4 @@
-// The event type `match.created`: two markets were found to ask the same.
+// The event type `match.created`: two markets were found to ask the same question.
 
 import { Type } from '@sinclair/typebox'
 import type { VenueKey } from '../../../engine/ids.ts'
@@ -6,11 +6,10 @@ import type { VenueTable } from '../../../engine/venue-table.ts'
 import { MarketSchema, nullable, pairFields } from '../../schemas.ts'
 import { type EventDescriptor, MARKET_FILTERS, PLAIN_HAPPENING, PLAIN_TYPE } from './event-type.ts'
 
-/** The pair of a match, by venue; null for a market that is gone by now. */
+/** The pair of a match, by venue; null for a market that is gone. */
 const matchCreatedSchema = (names: VenueTable) =>
   Type.Object(pairFields(names, () => nullable(MarketSchema)))
 
-/** New matches. */
 export const matchCreated: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'match.created',
@@ -18,7 +17,7 @@ export const matchCreated: EventDescriptor = {
   summary: 'A market was found to ask the same as one on the other venue',
   filters: MARKET_FILTERS,
   updateKinds: ['lifecycle'],
-  // A pair is one event, whichever of the two a webhook names, and however often it is published.
+  // One event per pair, whichever of the two a webhook names, and however often the match is published.
   happenings(update) {
     if (update.kind !== 'lifecycle' || update.event !== 'matched') return []
     const { market, matchedMarket, receivedAtMs } = update
@@ -35,7 +34,7 @@ export const matchCreated: EventDescriptor = {
     if (cause.kind !== 'lifecycle') return null
     const { market, matchedMarket, venueTimeMs } = cause
     const { names } = catalog
-    // A field for each venue of the pair.
+    // One field per venue of the pair.
     const isOfPair = (venue: VenueKey) => venue === market.venue || venue === matchedMarket?.venue
     const shown = matchedMarket === null ? names.keys : names.keys.filter(isOfPair)
     const fields = shown.map((venue) => {

@@ -1,4 +1,4 @@
-// The event type `price.changed`: a price that moved away from the one last posted to a webhook.
+// The event type `price.changed`: a price moved away from the one last posted to a webhook.
 
 import { Type } from '@sinclair/typebox'
 import { MICROS } from '../../../engine/units.ts'
@@ -13,7 +13,7 @@ import {
   PLAIN_TYPE,
 } from './event-type.ts'
 
-/** `price`, and the price last posted to the webhook. */
+/** The price, and the price last posted to the webhook. */
 const PriceChangedSchema = Type.Object({
   market_id: Type.String(),
   platform: Type.String(),
@@ -27,7 +27,6 @@ const PriceChangedSchema = Type.Object({
   ...StreamPriceSchema.properties,
 })
 
-/** Prices that move. */
 export const priceChanged: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'price.changed',
@@ -38,7 +37,7 @@ export const priceChanged: EventDescriptor = {
   comparesPrice: true,
   expires: 'unposted',
   happenings(update) {
-    // Where nothing is known of a market, its price is one half: nothing is posted.
+    // Without any data the price of a market defaults to one half: post nothing.
     if (update.kind !== 'price' || update.price.source === 'none') return []
     const { market, price, venueTimeMs, receivedAtMs } = update
     return [

@@ -1,11 +1,8 @@
-// The event type `trade.created`: every trade, as REST and stream have it.
-
 import { tradeText } from '../../records/render.ts'
 import { TradeSchema } from '../../schemas.ts'
 import { EXAMPLE_TRADE } from '../../ws/channels/trades.ts'
 import { type EventDescriptor, exampleOf, TRADE_TYPE, tradeHappening } from './event-type.ts'
 
-/** Every trade. */
 export const tradeCreated: EventDescriptor = {
   ...TRADE_TYPE,
   name: 'trade.created',

@@ -1,4 +1,4 @@
-// The event type `webhook.test`: the owner of a webhook asked for it.
+// The event type `webhook.test`: the account requested a test delivery.
 
 import { Type } from '@sinclair/typebox'
 import { type EventDescriptor, PLAIN_TYPE } from './event-type.ts'
@@ -7,7 +7,6 @@ const WebhookTestSchema = Type.Object({ webhook_id: Type.String(), message: Type
 
 const MESSAGE = 'This is a test: the webhook works.'
 
-/** Tests by hand. */
 export const webhookTest: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'webhook.test',

@@ -1,4 +1,4 @@
-// The event type `whale.alert`: a large trade, summed up over its fills.
+// The event type `whale.alert`: a large trade, aggregated over its fills.
 
 import { whaleCloseMs } from '../../../engine/limits.ts'
 import { timeMs, usdMicros } from '../../../engine/units.ts'
@@ -6,7 +6,7 @@ import { whaleText } from '../../records/render.ts'
 import { EXAMPLE_WHALE, WhaleSchema } from '../../ws/channels/whales.ts'
 import { type EventDescriptor, exampleOf, TRADE_TYPE, tradeHappening } from './event-type.ts'
 
-/** Large trades; from 5,000 dollars unless a webhook says otherwise. */
+/** Large trades; from 5,000 dollars by default. */
 export const whaleAlert: EventDescriptor = {
   ...TRADE_TYPE,
   name: 'whale.alert',
@@ -22,7 +22,7 @@ export const whaleAlert: EventDescriptor = {
       {
         ...tradeHappening(update, whale),
         labels: { eventSlug, category },
-        // A whale's first fill came that long before the whale could be known.
+        // The first fill of a whale arrives this long before the whale can be detected.
         originMs: timeMs(receivedAtMs + whaleCloseMs),
       },
     ]

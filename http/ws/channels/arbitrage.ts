@@ -1,4 +1,4 @@
-// The channel `arbitrage`: opportunities as they open, change and close; `market_id` is the first leg's.
+// The channel `arbitrage`: opportunities as they open, change and close. `market_id` is the first leg's.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView } from '../../../actors/views.ts'
@@ -25,9 +25,9 @@ const NAME = 'arbitrage'
 const EVENTS: readonly ArbitrageUpdate['event'][] = ['opened', 'changed', 'closed']
 
 const DATA = keyOf('data')
-/** What an opportunity must have come to: steps, so that everybody who asks for the same shares one encoding. */
+/** Minimum profits, in steps so that subscribers with equal options share one encoding. */
 const MIN_PROFITS_USD = [0, 1, 5, 10, 50, 100] as const
-/** Dollars a contract. */
+/** Dollars per contract. */
 const MIN_EDGES = [0, 0.005, 0.01, 0.02, 0.05] as const
 const VARIANTS = MIN_PROFITS_USD.flatMap((min_profit_usd) =>
   MIN_EDGES.map((min_edge) => variantOf(NAME, { min_profit_usd, min_edge })),
@@ -42,13 +42,12 @@ const ARBITRAGE = new MessageKind<ArbitrageUpdate>(NAME, NAME, {
   },
 })
 
-/** What a message says. */
 function dataOf({ event, reason, opportunity, receivedAtMs }: ArbitrageUpdate) {
   const record = opportunityRecord(opportunity, receivedAtMs, { hasLevels: false })
   return { event, close_reason: reason, ...record }
 }
 
-/** `arbitrage`; `epoch` of the run that sent it first, when a later run repeats it. */
+/** `epoch`: of the run that first sent the message, if a later run replays it. */
 export function arbitrageMessage(encoder: Encoder, update: ArbitrageUpdate, epoch?: string): Frame {
   return encoder.message(ARBITRAGE, update.market, update, update, epoch)
 }
@@ -59,10 +58,10 @@ export const ArbitrageSchema = Type.Object({
   ...OpportunitySchema.properties,
 })
 
-/** The data of a message in examples. */
+/** Example data. */
 export const EXAMPLE_ARBITRAGE = { event: 'opened', close_reason: null, ...EXAMPLE_OPPORTUNITY }
 
-/** Whether an opportunity has come to what a lane asks for; once it has, its every message is in it. */
+/** Whether an opportunity has ever met a variant's minimums. From then on the variant gets all its messages. */
 function isIn(variant: ChannelVariant, update: LoggedUpdate): boolean {
   const options = OPTIONS_OF.get(variant)
   if (options === undefined || update.kind !== 'arbitrage') return false
@@ -70,7 +69,9 @@ function isIn(variant: ChannelVariant, update: LoggedUpdate): boolean {
   return profit >= options.min_profit_usd * MICROS && edge >= options.min_edge
 }
 
-/** Of a pair the first leg is the first venue's; another venue's market is first only in a basket of its own event. */
+/**
+ * In a pair, the first leg is the first venue's. A market of another venue is first only in a basket of its own event.
+ */
 function unsupportedReason({ catalog }: EngineView, { venue, number }: MarketRef): string | null {
   const [first] = catalog.names.keys
   if (first === undefined || venue === first) return null
@@ -80,7 +81,6 @@ function unsupportedReason({ catalog }: EngineView, { venue, number }: MarketRef
   return `an opportunity is told under its first leg's market, which is ${catalog.names.platform(first)}'s: give the id of the market there that is matched with this one, or *`
 }
 
-/** Baskets of outcomes that earn after depth and fees. */
 export const arbitrage: Channel = {
   name: NAME,
   delivery: 'every',

@@ -1,7 +1,6 @@
-// The channel `candles`: the bar that a trade changed, at most once a second a market, and the bar
-// that just ended, also when no further trade comes. The bars are the owner's, read when they are
-// sent, so that they equal those of the REST API. Sent are the present bar and the one before it,
-// which late trades still change; older ones are read from /candles.
+// The channel `candles`: the bar that a trade changed, at most once per second and market, and the bar that just ended,
+// even without a further trade. Bars are read from the engine when sent, so that they equal those of the REST API. Only
+// the current bar and the previous one, which late trades still change, are sent. Read older ones from /candles.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'
@@ -37,13 +36,12 @@ const VARIANTS = INTERVALS.map((interval) => {
   return { ...variantOf(NAME, { interval }), lengthMs, kind: candleKind(interval, lengthMs) }
 })
 
-/** A bar, which is closed when its end is not later than `nowMs`. */
+/** A bar; it is closed if its end is at or before `nowMs`. */
 interface Candle {
   readonly bar: Bar
   readonly nowMs: TimeMs
 }
 
-/** The message with a bar of an interval. */
 export function candleKind(interval: CandleInterval, lengthMs: number): MessageKind<Candle> {
   const data = keyOf('data')
   return new MessageKind<Candle>('candle', NAME, {
@@ -69,7 +67,7 @@ export function candleKind(interval: CandleInterval, lengthMs: number): MessageK
   })
 }
 
-/** The state of a market without a bar. */
+/** The state of a market without bars. */
 const NO_CANDLE = new MessageKind<null>('candle', NAME, {
   json: (head) => `${head},"data":null}`,
   msgpack(to) {
@@ -83,7 +81,6 @@ const StreamCandleSchema = Type.Object({
   ...CandleSchema.properties,
 })
 
-/** The bars of trades. */
 export const candles: Channel = {
   name: NAME,
   delivery: 'perSecond',
@@ -92,7 +89,7 @@ export const candles: Channel = {
     interval: {
       allowed: INTERVALS,
       default: '1m',
-      // As in the REST API: an interval may be given in minutes.
+      // As in the REST API, an interval may be given in minutes.
       synonyms: new Map(INTERVALS.map((interval) => [CANDLE_MS[interval] / 60_000, interval])),
     },
   },
@@ -129,14 +126,14 @@ export const candles: Channel = {
   open: (parts) => new Candles(parts),
 }
 
-/** Which bars of a market changed or ended, by where they start, and the times of the newest. */
+/** Start times of a market's changed or ended bars, and the times of the newest. */
 interface BarChanges {
   readonly starts: readonly TimeMs[]
   readonly venueTimeMs: TimeMs
   readonly receivedAtMs: TimeMs
 }
 
-/** All intervals. Offsets count the messages of all of them, seq those of a market in one. */
+/** All intervals. The offset counts messages of all intervals; seq counts those of one market in one interval. */
 class Candles implements OpenChannel {
   readonly #intervals: ReadonlyMap<ChannelVariant, Interval>
   readonly #parts: ChannelParts
@@ -160,16 +157,16 @@ class Candles implements OpenChannel {
     })
   }
 
-  /** A trade was stored, and is in its bars already. */
+  /** Called after the trade has been stored and added to its bars. */
   onUpdate(update: Update): void {
-    // A block trade is in no bar.
+    // Bars exclude block trades.
     if (update.kind !== 'trade' || update.trade.isBlock) return
     for (const [variant, interval] of this.#intervals) {
       if (this.#parts.fanOut.isActive(variant)) interval.noteTrade(update)
     }
   }
 
-  /** A market's newest bar with its newest stamp; null when it never traded. */
+  /** A market's newest bar with its newest stamp; null if it never traded. */
   state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null {
     return this.#intervals.get(variant)?.state(view, this.#offset, encoder) ?? null
   }
@@ -192,7 +189,6 @@ class Candles implements OpenChannel {
   }
 }
 
-/** One interval. */
 class Interval {
   readonly #facts: (typeof VARIANTS)[number]
   readonly #parts: ChannelParts
@@ -200,9 +196,9 @@ class Interval {
   readonly #windows: Conflation<BarChanges>
   /** Bounded by the catalogue. */
   readonly #seqs = new Map<MarketNumber, number>()
-  /** Bars that were sent and have not ended: at most two a market, and none once they have. */
+  /** Sent bars that have not ended: at most two per market, removed once they end. */
   readonly #open = new Map<MarketNumber, { market: MarketRef; starts: readonly TimeMs[] }>()
-  /** In a gateway: whose bars have not come from the engine yet. */
+  /** In a gateway: markets whose bars have not arrived from the engine. */
   readonly #late = new Map<MarketNumber, { market: MarketRef; changes: BarChanges }>()
   #closedUntilMs = 0
 
@@ -271,7 +267,7 @@ class Interval {
     this.#late.delete(market)
   }
 
-  /** What could not be told since bars were on their way. */
+  /** Sends what was postponed while bars were being fetched. */
   sendLate(): void {
     for (const [number, { market, changes }] of this.#late) {
       if (this.#isComing(number)) continue
@@ -288,7 +284,7 @@ class Interval {
   #send(market: MarketRef, changes: BarChanges): void {
     const view = this.#parts.engine.catalog.byNumber(market.number)
     if (view === null) return
-    // A gateway was told of a market since the subscription to all of them began.
+    // In a gateway: a market's first update after the subscription to all markets began.
     if (this.#isComing(market.number)) {
       const late = this.#late.get(market.number)
       const combined = late === undefined ? changes : merged(late.changes, changes)
@@ -311,7 +307,7 @@ class Interval {
     }
   }
 
-  /** A bar was sent as open: its end must be sent too. */
+  /** Schedules the closing message of a bar that was sent as open. */
   #watch(market: MarketRef, startMs: TimeMs, nowMs: TimeMs): void {
     if (startMs + this.#facts.lengthMs <= nowMs) return
     const openStarts = this.#open.get(market.number)?.starts ?? []
@@ -326,7 +322,7 @@ const merged = (older: BarChanges, newer: BarChanges): BarChanges => ({
   starts: united(older.starts, newer.starts),
 })
 
-/** Ascending, each once. */
+/** Union of two ascending lists, without duplicates. */
 function united(one: readonly TimeMs[], other: readonly TimeMs[]): readonly TimeMs[] {
   if (one.length === 1 && other.length === 1 && one[0] === other[0]) return one
   return [...new Set([...one, ...other])].sort((first, second) => first - second)

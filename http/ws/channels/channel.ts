@@ -1,5 +1,4 @@
-// What a channel of the stream is: one descriptor, from which the server, the documents and the tests
-// read everything that they know of it. README.md says how to add one.
+// Descriptor of a stream channel. Server, documents and tests all read it. See README.md for how to add one.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { EngineView, MarketView } from '../../../actors/views.ts'
@@ -14,34 +13,33 @@ import type { FanOut } from '../fan-out/fan-out.ts'
 import type { ChannelLog } from '../resume/message-log.ts'
 import type { Resume } from '../session/hub-access.ts'
 
-/** How the messages of a channel come; the offsets of those that send every change stand in heartbeats. */
+/** When messages of a channel are sent. Heartbeats contain the offsets of channels that send every change. */
 export type Delivery = 'every' | 'conflated' | 'everyOrConflated' | 'perSecond'
 
-/** What the documents say of a message. */
+/** A message's part of the documents. */
 export interface MessageDocument {
   readonly summary: string
-  /** Of the whole message: `counted` of messages.ts makes it. */
+  /** Schema of the complete message, made by `counted` in messages.ts. */
   readonly schema: TSchema
-  /** A whole message, which the schema allows. */
+  /** A complete message that matches the schema. */
   readonly example: unknown
 }
 
-/** A channel, described once. */
 export interface Channel extends ChannelWithVariants {
   readonly delivery: Delivery
-  /** The kinds of updates that {@link OpenChannel.onUpdate} gets. */
+  /** The kinds of updates passed to {@link OpenChannel.onUpdate}. */
   readonly updateKinds: readonly Update['kind'][]
-  /** Its messages, by `type`. */
+  /** Its messages by `type`. */
   readonly messages: Readonly<Record<string, MessageDocument>>
-  /** Parts of those messages that have a name in the documents: the key without `Schema`. */
+  /** Named parts of the messages in the documents: the key without `Schema`. */
   readonly shapes: Readonly<Record<string, TSchema>>
-  /** Its row in the table of README.md: what its messages hold, when they come, what comes first. */
+  /** Its row in the table of README.md: message contents, when they are sent, and the initial message. */
   readonly row: { readonly messages: string; readonly when: string; readonly begins: string }
-  /** Begins to work in a server. */
+  /** Starts the channel in a server. */
   open(parts: ChannelParts): OpenChannel
 }
 
-/** What a channel works with. */
+/** Dependencies of a channel. */
 export interface ChannelParts {
   readonly engine: EngineView
   readonly publisher: Publisher
@@ -50,28 +48,28 @@ export interface ChannelParts {
   readonly scheduler: ConflationScheduler
 }
 
-/** A channel at work in one server. */
+/** A running channel of one server. */
 export interface OpenChannel {
-  /** An update of a kind that the channel hears; on the hot path, so it returns at once. */
+  /** Handles an update of a subscribed kind. Hot path: must return immediately. */
   onUpdate(update: Update): void
-  /** The newest stamp of a market in a lane, using none up; the offset is the channel's. */
+  /** The newest stamp of a market in a variant, without incrementing it. The offset is the channel's. */
   latest(variant: ChannelVariant, market: MarketNumber): Stamp
-  /** A market's present state, of a channel that has one; null: there is none yet. */
+  /** A market's current state, for channels with states; null: none yet. */
   state?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
-  /** Says that a market has no state, behind a `resync` of it; absent where each market has one. */
+  /** A message that a market has no state, sent after a `resync` of it. Absent if every market has a state. */
   emptyState?(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame
-  /** In a gateway: when the market's state can be told, or never will be; null: it can. */
+  /** In a gateway: resolves when the market's state has arrived or will never arrive; null: it can be read now. */
   arrival?(view: MarketView): Promise<void> | null
-  /** The newest offset that has come by, of a channel that sends every change. */
+  /** The newest offset that the channel has processed, for channels that send every change. */
   readonly seen?: number
-  /** Where messages that were missed are read, of a channel whose every message counts. */
+  /** The log of missed messages, for channels that replay every message. */
   readonly log?: ChannelLog
-  /** How `since` is answered, of a channel that neither has a log nor begins with its states. */
+  /** Answers `since`, for channels that have neither a log nor initial states. */
   readonly resume?: Resume
-  /** Why nothing is ever told under a market, and what to ask for instead; null: something may be. */
+  /** Why the channel never sends messages about a market, and what to request instead; null if it may. */
   readonly unsupportedReason?: ((market: MarketRef) => string | null) | undefined
-  /** The market is gone for good: what is kept under its number goes too. */
+  /** The market was removed permanently: deletes the data stored under its number. */
   removeMarket?(market: MarketNumber): void
-  /** Stops its timers. */
+  /** Stops timers. */
   stop?(): void
 }

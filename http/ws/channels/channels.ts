@@ -1,4 +1,4 @@
-// The table of channels: to add one, write its descriptor in channels/ and name it here.
+// Table of channels. To add one, write its descriptor in this folder and list it here.
 
 import { arbitrage } from './arbitrage.ts'
 import { candles } from './candles.ts'
@@ -10,7 +10,7 @@ import { prices } from './prices.ts'
 import { trades } from './trades.ts'
 import { whales } from './whales.ts'
 
-/** Every channel, in the order of the documents. Where several hear one update, this is their order. */
+/** Every channel, in document order. Channels that handle the same update run in this order. */
 export const CHANNELS: readonly Channel[] = [
   orderbook,
   depth,

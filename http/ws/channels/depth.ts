@@ -1,5 +1,5 @@
-// The channel `depth`: the best levels of a book, whole each time, at most once a window. A message
-// carries seq and offset of the newest change that it includes.
+// The channel `depth`: the best levels of a book, complete in each message, at most once per window. A message has seq
+// and offset of the newest change that it includes.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
@@ -40,7 +40,7 @@ const VARIANTS = LEVELS.flatMap((levels) =>
 
 type Best = Pick<BookView, 'bids' | 'asks' | 'isStale'>
 
-/** The message with the best `levels` of each side of a book, which may hold more. */
+/** The message with the best `levels` of each side; the given book may have more. */
 export function depthKind(levels: number): MessageKind<Best> {
   const data = keyOf('data')
   return new MessageKind<Best>(NAME, NAME, {
@@ -56,7 +56,6 @@ export function depthKind(levels: number): MessageKind<Best> {
   })
 }
 
-/** The best levels of a book, at most once a window. */
 export const depth: Channel = {
   name: NAME,
   delivery: 'conflated',
@@ -83,7 +82,7 @@ export const depth: Channel = {
   open: (parts) => new DepthChannel(parts),
 }
 
-/** The newest change of a book, and why the state before it was out of sync, if it was. */
+/** The newest change of a book, and why the previous state was out of sync, if it was. */
 interface BookChange {
   readonly update: BookUpdate | BookReplaced
   readonly reason: ResyncReason | null
@@ -104,7 +103,7 @@ class DepthChannel implements OpenChannel {
     return new Conflation<BookChange>({
       windowMs: facts.options.conflate_ms,
       hasSubscribers: (market) => this.#parts.fanOut.hasSubscribers(facts.variant, market),
-      // A state that was out of sync stays so until the message that replaces it.
+      // An out-of-sync state stays so until the message that replaces it.
       merge: (older, newer) =>
         older.reason === null || newer.reason !== null
           ? newer
@@ -124,7 +123,7 @@ class DepthChannel implements OpenChannel {
     }
   }
 
-  /** A book changed; `reason`: it was replaced, and what was sent before it is out of sync. */
+  /** Handles a change of a book. `reason`: the book was replaced, so the state sent before is out of sync. */
   #note(update: BookChange['update'], reason: ResyncReason | null): void {
     const { clock, fanOut, scheduler: slices } = this.#parts
     const nowMs = clock.monotonicMs()
@@ -135,7 +134,7 @@ class DepthChannel implements OpenChannel {
     }
   }
 
-  /** Depth sends the changes that `orderbook` counts. */
+  /** Depth uses the counters of `orderbook`. */
   latest(_variant: ChannelVariant, market: MarketNumber): Stamp {
     return this.#parts.publisher.latest(ORDERBOOK, market)
   }

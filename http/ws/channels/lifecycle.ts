@@ -1,4 +1,4 @@
-// The channel `lifecycle`: what happened to a market itself, and the market right after it.
+// The channel `lifecycle`: an event of a market itself, with the market right after it.
 
 import { Type } from '@sinclair/typebox'
 import { LIFECYCLE_EVENTS, type LifecycleUpdate } from '../../../engine/events.ts'
@@ -26,7 +26,7 @@ const LIFECYCLE = new MessageKind<LifecycleUpdate>(NAME, NAME, {
   },
 })
 
-/** `lifecycle`; `epoch` of the run that sent it first, when a later run repeats it. */
+/** `epoch`: of the run that first sent the message, if a later run replays it. */
 export function lifecycleMessage(encoder: Encoder, update: LifecycleUpdate, epoch?: string): Frame {
   return encoder.message(LIFECYCLE, update.market, update, update, epoch)
 }
@@ -51,7 +51,7 @@ export const LifecycleSchema = Type.Object({
   fees: FeesSchema,
 })
 
-/** The data of a lifecycle message in examples. */
+/** Example data. */
 export const EXAMPLE_LIFECYCLE = {
   event: 'resolved',
   platform: 'venue_a',
@@ -67,7 +67,6 @@ export const EXAMPLE_LIFECYCLE = {
   fees: feesRecord(FEES_UNKNOWN, 0),
 }
 
-/** What happens to markets themselves. */
 export const lifecycle: Channel = {
   name: NAME,
   delivery: 'every',

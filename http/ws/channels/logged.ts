@@ -1,5 +1,5 @@
-// What channels have in common whose every message counts: each is sent at once, and kept in a log from
-// which a connection that lagged or comes back gets what it missed.
+// Shared by channels that replay every message: each message is sent at once and stored in a log, from which lagging
+// and resuming connections get what they missed.
 
 import type { Stamp, Update } from '../../../engine/events.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
@@ -9,7 +9,7 @@ import type { ChannelVariant } from '../fan-out/channel-variants.ts'
 import { type ChannelLog, isLogged, MessageLog, type MessageTable } from '../resume/message-log.ts'
 import type { ChannelParts, OpenChannel } from './channel.ts'
 
-/** A channel with a log, in one server. */
+/** A running channel with a log. */
 export class LoggedChannel implements OpenChannel {
   readonly log: ChannelLog
   readonly unsupportedReason: OpenChannel['unsupportedReason']
@@ -22,13 +22,13 @@ export class LoggedChannel implements OpenChannel {
     parts: ChannelParts,
     set: {
       name: CountedChannel
-      /** Messages kept in memory. */
+      /** Maximum messages in memory. */
       capacity: number
-      /** Older ones on disk; null: they are gone. */
+      /** Table of older messages, or null if they are not persisted. */
       table: MessageTable | null
-      /** Null: the update is none of this channel. */
+      /** Null: the update does not concern this channel. */
       write: ChannelLog['write']
-      /** The lanes, of a channel with options, and which messages each gets. */
+      /** The variants of a channel with options; see `isIn` for which messages each gets. */
       variants?: readonly ChannelVariant[]
       isIn?: ChannelLog['isIn']
       isOfEarlier?: ChannelLog['isOfEarlier']
@@ -56,7 +56,7 @@ export class LoggedChannel implements OpenChannel {
     messages.push(update)
     this.seen = update.offset
     const { fanOut } = this.#parts
-    // The lanes send the same bytes.
+    // All variants send the same bytes.
     const frames = new Map<Encoder, Frame | null>()
     const written = (encoder: Encoder): Frame | null => {
       const cached = frames.get(encoder)

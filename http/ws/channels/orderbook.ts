@@ -1,5 +1,5 @@
-// The channel `orderbook`: a snapshot, then every change of a book, with absolute sizes. And how books
-// are written in both forms, which other channels use.
+// The channel `orderbook`: a snapshot, then every change of a book with absolute sizes. Also encodes books for other
+// channels.
 
 import { Type } from '@sinclair/typebox'
 import type { BookView, MarketView } from '../../../actors/views.ts'
@@ -33,7 +33,7 @@ import { RecentBookUpdates, resyncReason } from '../resume/recent-book-updates.t
 import type { Resume } from '../session/hub-access.ts'
 import type { Channel, ChannelParts, OpenChannel } from './channel.ts'
 
-/** Its name, which is that of the publisher's counters of book changes too. */
+/** Also the key of the publisher's counters of book changes. */
 export const ORDERBOOK = 'orderbook'
 
 const KEYS = {
@@ -44,7 +44,7 @@ const KEYS = {
   size: keyOf('size'),
   platform: keyOf('platform'),
 }
-/** A map of two, which begins with the bids. */
+/** Header of a map with two entries, and its first key, `bids`. */
 const SIDES = encoded((to) => {
   to.map(2)
   to.text('bids')
@@ -100,12 +100,11 @@ const SNAPSHOT = new MessageKind<BookView>('snapshot', ORDERBOOK, {
   },
 })
 
-/** `update`: changed levels of a book. */
 export function bookUpdate(encoder: Encoder, update: BookUpdate): Frame {
   return encoder.message(UPDATE, update.market, update, update)
 }
 
-/** `snapshot`: a whole book, with the stamp of its newest change. */
+/** A complete book with the stamp of its newest change. */
 export function bookSnapshot(encoder: Encoder, { ref }: Pick<MarketView, 'ref'>, book: BookView) {
   return encoder.message(SNAPSHOT, ref, book, book)
 }
@@ -126,7 +125,7 @@ const checksum = () => Type.Integer({ minimum: 0, maximum: 0xffff_ffff })
 
 const EXAMPLE_LEVEL = { price: 0.42, size: 150, platform: 'venue_a' }
 
-/** The data of a whole book in examples. */
+/** Example data of a complete book. */
 export const EXAMPLE_BOOK = {
   bids: [EXAMPLE_LEVEL],
   asks: [{ price: 0.43, size: 80, platform: 'venue_a' }],
@@ -134,7 +133,6 @@ export const EXAMPLE_BOOK = {
   mid_price: 0.425,
 }
 
-/** What a book is like, and how it changes. */
 export const orderbook: Channel = {
   name: ORDERBOOK,
   delivery: 'every',
@@ -213,7 +211,7 @@ class Orderbook implements OpenChannel {
     this.#recent.removeMarket(market)
   }
 
-  /** A book was replaced: `resync`, then its snapshot, to every subscriber. */
+  /** A book was replaced: sends `resync`, then its snapshot, to every subscriber. */
   #replace(update: BookReplaced): void {
     const { market } = update
     const reason = resyncReason(update.reason)
@@ -232,7 +230,7 @@ class Orderbook implements OpenChannel {
     sendStale(this.#parts.fanOut, ORDERBOOK, ORDERBOOK, stale)
   }
 
-  /** A stale book is right: `fresh`, and no new state. */
+  /** A stale book was confirmed: sends `fresh` without a new state. */
   #confirm(update: BookConfirmed): void {
     const { market, wasStale, seq } = update
     if (!wasStale) return
@@ -241,7 +239,7 @@ class Orderbook implements OpenChannel {
   }
 }
 
-/** `stale` of a market to every subscriber of a lane. */
+/** Sends `stale` of a market to every subscriber of a variant. */
 export function sendStale(
   fanOut: FanOut,
   variant: ChannelVariant,
@@ -252,7 +250,7 @@ export function sendStale(
   fanOut.send(variant, stale.market, 'change', write)
 }
 
-/** `fresh` of a market to every subscriber of a lane. */
+/** Sends `fresh` of a market to every subscriber of a variant. */
 export function sendFresh(
   fanOut: FanOut,
   variant: ChannelVariant,
@@ -265,13 +263,13 @@ export function sendFresh(
 
 type Sides = Pick<BookView, 'bids' | 'asks'>
 
-/** At most `levels` of each side, with spread and middle, as JSON text. */
+/** At most `levels` per side, with spread and mid price, as JSON text. */
 export function bookText({ bids, asks }: Sides, platform: string, levels?: number): string {
   const spread = spreadText(bids[0]?.price ?? null, asks[0]?.price ?? null)
   return `{"bids":${levelsText(bids, platform, levels)},"asks":${levelsText(asks, platform, levels)},${spread}}`
 }
 
-/** The same as MessagePack. */
+/** The MessagePack form of `bookText`. */
 export function writeBook(
   to: MsgpackWriter,
   { bids, asks }: Sides,
@@ -286,7 +284,7 @@ export function writeBook(
   writeSpread(to, bids[0]?.price ?? null, asks[0]?.price ?? null)
 }
 
-/** The two fields `spread` and `mid_price` as MessagePack; nil where a side is empty. */
+/** The fields `spread` and `mid_price` as MessagePack; nil if a side is empty. */
 export function writeSpread(
   to: MsgpackWriter,
   bid: PriceMicros | null,

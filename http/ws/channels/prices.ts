@@ -1,5 +1,5 @@
-// The channel `prices`: a market's price at every change, or at most once a window. A message carries
-// seq and offset of the newest change that it includes.
+// The channel `prices`: a market's price at every change, or at most once per window. A message has seq and offset of
+// the newest change that it includes.
 
 import { Type } from '@sinclair/typebox'
 import type { MarketView } from '../../../actors/views.ts'
@@ -26,12 +26,12 @@ const NAME = 'prices'
 
 const CONFLATE_MS = [0, 250, 1_000] as const
 const VARIANTS = CONFLATE_MS.map((conflate_ms) => variantOf(NAME, { conflate_ms }))
-/** Every change, at once. */
+/** The variant that sends every change at once. */
 const { variant: EVERY } = variantOf(NAME, { conflate_ms: 0 })
 
 const DATA = keyOf('data')
 
-/** A price, and whether the book behind it is stale. */
+/** A price, and whether its book is stale. */
 interface Priced {
   readonly price: MarketPrice
   readonly isStale: boolean
@@ -54,12 +54,11 @@ const PRICE = new MessageKind<Priced>('price', NAME, {
   },
 })
 
-/** `price` of a change. */
 export function priceMessage(encoder: Encoder, update: PriceUpdate, isStale = false): Frame {
   return encoder.message(PRICE, update.market, update, { price: update.price, isStale })
 }
 
-/** The present price with the newest stamp, using none up. */
+/** The current price with the newest stamp, which is not incremented. */
 export function presentPrice(
   encoder: Encoder,
   market: MarketRef,
@@ -87,7 +86,6 @@ export const StreamPriceSchema = Type.Object({
   source: PriceSchema.properties.source,
 })
 
-/** What a market costs. */
 export const prices: Channel = {
   name: NAME,
   delivery: 'everyOrConflated',
@@ -124,7 +122,7 @@ export const prices: Channel = {
 
 class Prices implements OpenChannel {
   readonly #parts: ChannelParts
-  /** Of the lanes that conflate. */
+  /** Windows of the conflated variants. */
   readonly #windows: ReadonlyMap<ChannelVariant, Conflation<PriceUpdate>>
 
   constructor(parts: ChannelParts) {
@@ -159,7 +157,7 @@ class Prices implements OpenChannel {
     }
   }
 
-  /** The price had a stale book behind it: `resync`, then the present one. */
+  /** The book of the price was replaced: sends `resync`, then the current price. */
   #replace(variant: ChannelVariant, { market, reason }: BookReplaced): void {
     const { engine, fanOut } = this.#parts
     fanOut.send(variant, market, 'state', (encoder) => {

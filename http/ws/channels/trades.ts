@@ -1,5 +1,4 @@
-// The channel `trades`: every trade, as the REST API has it. A trade that was missed is read from the
-// owners' log.
+// The channel `trades`: every trade, as in the REST API. Missed trades are read from the engine's trade log.
 
 import type { EngineView, TradeLogView } from '../../../actors/views.ts'
 import type { Trade, TradeUpdate } from '../../../engine/events.ts'
@@ -32,10 +31,10 @@ const TRADE = new MessageKind<Trade>('trade', NAME, {
   },
 })
 
-/** Fields of a trade's record. */
+/** Number of fields in a trade's record. */
 export const TRADE_FIELDS = 14
 
-/** The {@link TRADE_FIELDS} of a trade as MessagePack. */
+/** Writes the {@link TRADE_FIELDS} of a trade as MessagePack. */
 export function writeTrade(
   to: MsgpackWriter,
   market: MarketRef,
@@ -58,7 +57,7 @@ export function writeTrade(
   to.booleanField('is_block_trade', trade.isBlock)
 }
 
-/** Fields that {@link writeTaker} writes. */
+/** Number of fields that {@link writeTaker} writes. */
 export const TAKER_FIELDS = 3
 
 /** The trade in terms of the outcome that the taker traded. */
@@ -68,12 +67,12 @@ export function writeTaker(to: MsgpackWriter, trade: Trade, outcome: string | nu
   to.numberField('taker_price', takerPrice(trade) / MICROS)
 }
 
-/** `trade`; `epoch` of the run that sent it first, when a later run repeats it. */
+/** `epoch`: of the run that first sent the message, if a later run replays it. */
 export function tradeMessage(encoder: Encoder, update: TradeUpdate, epoch?: string): Frame {
   return encoder.message(TRADE, update.market, update, update.trade, epoch)
 }
 
-/** The data of a trade in examples. */
+/** Example data. */
 export const EXAMPLE_TRADE = {
   id: EXAMPLE_IDS.trade,
   market_id: `venue_a_${EXAMPLE_IDS.condition}`,
@@ -94,7 +93,6 @@ export const EXAMPLE_TRADE = {
   taker_price: 0.43,
 }
 
-/** Every trade. */
 export const trades: Channel = {
   name: NAME,
   delivery: 'every',
@@ -123,13 +121,12 @@ export const trades: Channel = {
 
 type StoredTrade = ReturnType<TradeLogView['range']>[number]['trade']
 
-/** The owners' log of trades in the shape in which connections resume: each row as the update that was
- * published. */
+/** Adapts the engine's trade log for resume: each row becomes the update that was published. */
 export function tradeTable({
   tradeLog,
   catalog,
 }: Pick<EngineView, 'tradeLog' | 'catalog'>): MessageTable {
-  /** Without its market a trade has no id to be sent with: it counts as expired. */
+  /** Without its market a trade has no market id to send: it counts as expired. */
   const updateOf = (number: MarketNumber, trade: StoredTrade): TradeUpdate | 'lost' => {
     const { offset, seq, timeMs: venueTimeMs, receivedAtMs } = trade
     const market = catalog.byNumber(number)?.ref

@@ -1,5 +1,5 @@
-// The channel `whales`: large trades, each summed up over its fills. One that was missed is read from
-// the owners' log, with the fills that have joined it since.
+// The channel `whales`: large trades, each aggregated over its fills. Missed ones are read from the engine's whale log,
+// including fills that joined since.
 
 import { Type } from '@sinclair/typebox'
 import type { EngineView, WhaleLogView } from '../../../actors/views.ts'
@@ -18,7 +18,7 @@ import { EXAMPLE_TRADE, TAKER_FIELDS, TRADE_FIELDS, writeTaker, writeTrade } fro
 const NAME = 'whales'
 
 const DATA = keyOf('data')
-/** Fields of a whale besides those of a trade. */
+/** Number of fields of a whale in addition to those of a trade. */
 const MORE_FIELDS = 6
 const WHALE = new MessageKind<Whale>('whale', NAME, {
   json: (head, whale, market) => `${head},"data":${whaleText(whale, market)}}`,
@@ -36,14 +36,14 @@ const WHALE = new MessageKind<Whale>('whale', NAME, {
   },
 })
 
-/** `whale`; `epoch` of the run that sent it first, when a later run repeats it. */
+/** `epoch`: of the run that first sent the message, if a later run replays it. */
 export function whaleMessage(encoder: Encoder, update: WhaleUpdate, epoch?: string): Frame {
   return encoder.message(WHALE, update.market, update, update.whale, epoch)
 }
 
 const text = () => Type.String()
 
-/** A whale row: a Trade, with its market as it was called then. */
+/** A whale row: a Trade, with its market's texts at that time. */
 export const WhaleSchema = Type.Object({
   ...TradeSchema.properties,
   outcome: nullable(text()),
@@ -56,7 +56,7 @@ export const WhaleSchema = Type.Object({
   fills: Type.Integer({ minimum: 1 }),
 })
 
-/** The data of a whale in examples. */
+/** Example data. */
 export const EXAMPLE_WHALE = {
   ...EXAMPLE_TRADE,
   size: 20_000,
@@ -69,7 +69,6 @@ export const EXAMPLE_WHALE = {
   fills: 3,
 }
 
-/** Large trades. */
 export const whales: Channel = {
   name: NAME,
   delivery: 'every',
@@ -101,8 +100,10 @@ export const whales: Channel = {
     }),
 }
 
-/** The owners' log of whales in the shape in which connections resume. It has no losses of its own: a
- * lost trade is announced as such, never as a lost whale. */
+/**
+ * Adapts the engine's whale log for resume. It reports no losses: a lost trade is announced as a trade, never as a
+ * whale.
+ */
 export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog']): MessageTable {
   return {
     present: whaleLog.present,
@@ -114,7 +115,7 @@ export function whaleTable(whaleLog: WhaleLogView, catalog: EngineView['catalog'
         const { offset, seq, timeMs: venueTimeMs, receivedAtMs } = whale
         if (offset === null || seq === null) return { offset: behind, update: 'lost' }
         if (markets !== null && !markets.has(number)) return { offset, update: 'unread' }
-        // The catalogue may have forgotten the market; its whales are kept, and so is its name.
+        // The market may have been evicted from the catalogue; its whales and its name are retained.
         const market = catalog.byNumber(number)?.ref ?? {
           id: catalog.names.marketId(venue, nativeMarket),
           number,

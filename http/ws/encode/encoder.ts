@@ -1,6 +1,6 @@
-// What an encoder of the stream writes. A counted message is of a kind, which a channel describes: what
-// stands behind the head, in both forms. The other messages are the connection's and few. Every message
-// is encoded once per form however many receive it.
+// Interfaces of the stream's encoders. A counted message has a kind, which a channel describes: the fields after the
+// head, in both forms. All other messages belong to a connection and are rare. Every message is encoded once per form,
+// however many subscribers receive it.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { BookStale, FeedStatus, Stamp } from '../../../engine/events.ts'
@@ -10,23 +10,25 @@ import type { TimeMs } from '../../../engine/units.ts'
 import type { MarketTexts } from '../../records/render.ts'
 import type { ChannelName, Form } from '../fan-out/channel-variants.ts'
 
-/** One message as it goes on the wire. */
+/** One encoded message. */
 export type Frame = string | Uint8Array
 
 export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
 
-/** How what stands behind the head of a counted message is written. Both forms have the same fields
- * and values in the same order; neither may make objects only to throw them away. */
+/**
+ * Writes the fields after the head of a counted message. Both forms must have the same fields and values in the same
+ * order. Neither should allocate temporary objects.
+ */
 export interface MessageWriting<Content> {
-  /** The message as JSON text: the head as it is, the fields, the brace that closes: `${head},"data":{…}}`. */
+  /** Returns the message as JSON text: the given head, the fields and the closing brace: `${head},"data":{…}}`. */
   json(head: string, content: Content, market: MarketTexts): string
-  /** How many fields `msgpack` writes; one (`data`) unless said. */
+  /** Number of fields that `msgpack` writes. Default: one (`data`). */
   fieldCount?(content: Content): number
-  /** Writes the same fields, key and value by turns. */
+  /** Writes the same fields as alternating keys and values. */
   msgpack(to: MsgpackWriter, content: Content, market: MarketRef, catalog: CatalogView): void
 }
 
-/** A kind of counted message: its writing, and what it begins with in both forms. */
+/** A kind of counted message: its writer and its encoded start in both forms. */
 export class MessageKind<Content> {
   /** `{"type":…,"channel":…,` */
   readonly jsonHead: string
@@ -47,14 +49,14 @@ export class MessageKind<Content> {
   }
 }
 
-/** A key of frequent messages, as it is written in MessagePack. */
+/** A MessagePack key, encoded once for frequent messages. */
 export function keyOf(name: string): Uint8Array {
   return encoded((to) => to.text(name))
 }
 
-/** What was lost: a market's messages, or a whole venue's. `fromMs` null: it is not known since when. */
+/** Lost messages of a market or a venue. `fromMs` null: the start is unknown. */
 export interface Gap {
-  /** How many messages of the channel; null: not known. */
+  /** Number of lost messages of the channel; null: unknown. */
   readonly count: number | null
   readonly channel: ChannelName
   readonly where: { readonly marketId: string } | { readonly platform: string }
@@ -62,16 +64,16 @@ export interface Gap {
   readonly toMs: TimeMs
 }
 
-/** `gap` as it goes out. */
+/** The `gap` reply. */
 export function gapMessage({ channel, where, fromMs, toMs, count }: Gap): Reply {
   const named = 'marketId' in where ? { market_id: where.marketId } : where
   const counted = count === null ? {} : { count }
   return { type: 'gap', channel, ...named, from_ms: fromMs, to_ms: toMs, ...counted }
 }
 
-/** `status` as it goes out. */
+/** The `status` reply. */
 export function statusMessage(status: Status): Reply {
-  // By name: a venue's own view has them as getters, which a rest would leave behind.
+  // By name: in a venue's view these are getters, which a rest pattern would skip.
   const { platform, state, lagMs, delayMs, completeToMs, tradesSource, reason, staleBooks } = status
   const source = tradesSource === null ? {} : { trades_source: tradesSource }
   const complete = completeToMs === null ? {} : { complete_to_ms: completeToMs }
@@ -87,51 +89,51 @@ export function statusMessage(status: Status): Reply {
   }
 }
 
-/** `stale` as it goes out: what was sent of the market may be wrong. */
+/** The `stale` reply: what was sent of the market may be wrong. */
 export function staleMessage(channel: ChannelName, { market, reason, sinceMs }: BookStale): Reply {
   return { type: 'stale', channel, market_id: market.id, reason, since_ms: sinceMs }
 }
 
-/** `fresh` as it goes out: what was sent of the market up to `seq` of the channel is right. */
+/** The `fresh` reply: what was sent of the market up to `seq` of the channel is correct. */
 export function freshMessage(channel: ChannelName, market: MarketRef, seq: number): Reply {
   return { type: 'fresh', channel, market_id: market.id, seq }
 }
 
-/** A heartbeat; `offsets` null while the connection is being caught up. */
+/** A heartbeat; `offsets` is null while the connection is catching up. */
 export interface Heartbeat {
   readonly timestampMs: TimeMs
   readonly counter: number
   readonly offsets: Readonly<Record<string, number>> | null
 }
 
-/** How a venue's feed is. */
+/** Feed status of a venue. */
 export type Status = Omit<FeedStatus, 'venue'>
 
-/** What an encoder needs; the clock says when a message is written, which every message carries. */
+/** Dependencies of an encoder. The clock supplies the time of writing in every message. */
 export interface EncoderParts {
   readonly epoch: string
   readonly catalog: CatalogView
   readonly nowMs: () => TimeMs
 }
 
-/** Counters and times of a message; times are null before a first book. */
+/** Counters and times of a message. Times are null before the first book. */
 export interface Dated extends Stamp {
   readonly venueTimeMs: TimeMs | null
   readonly receivedAtMs: TimeMs | null
 }
 
-/** Replies are rare and small, and given as finished objects. */
+/** Replies are rare and small, so they are passed as complete objects. */
 export type Reply = { readonly type: string; readonly [field: string]: unknown }
 
 /**
- * Bytes of a counted message stay as they are only until the encoder writes the next counted one, bytes
- * of any other until the next other: they are sent (the library copies them) or copied before. So
- * `resync` may be kept beside the state that follows it.
+ * Encodes messages. Bytes of a counted message are valid until the next counted one, bytes of any other until the next
+ * other one: send them (the library copies them) or copy them first. So a `resync` stays valid while the state that
+ * follows it is encoded.
  */
 export interface Encoder {
   readonly form: Form
   readonly isBinary: boolean
-  /** A counted message. `epoch`: of the run that sent it first, when a later run repeats it. */
+  /** A counted message. `epoch`: of the run that first sent it, if a later run replays it. */
   message<Content>(
     kind: MessageKind<Content>,
     market: MarketRef,
@@ -144,6 +146,6 @@ export interface Encoder {
   status(status: Status): Frame
   heartbeat(beat: Heartbeat): Frame
   reply(reply: Reply): Frame
-  /** Forgets what it remembers of a market's texts. */
+  /** Drops cached texts of a market. */
   removeMarket(market: MarketNumber): void
 }

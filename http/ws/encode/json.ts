@@ -1,6 +1,5 @@
-// Messages of the stream as JSON text, written by concatenation: no object is made to be thrown away,
-// and every quoted text of a market is made once (bench/encode.bench.ts compares it with
-// JSON.stringify).
+// Writes stream messages as JSON text by concatenation, without temporary objects. The quoted texts of a market are
+// cached.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -9,7 +8,7 @@ import { type MarketTexts, marketTexts } from '../../records/render.ts'
 import type { ChannelName } from '../fan-out/channel-variants.ts'
 import * as forms from './encoder.ts'
 
-/** A market's texts, and what stands in its messages between channel and epoch. */
+/** A market's texts, and the part of its messages between channel and epoch. */
 interface Heads {
   readonly market: MarketTexts
   /** `"market_id":…,"epoch":` */
@@ -19,7 +18,7 @@ interface Heads {
 /** The last three digits of a time. */
 const THOUSANDTHS = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(3, '0'))
 
-/** Writes JSON. Remembers the texts of each market it has written of: bounded by the catalogue. */
+/** Writes JSON. Caches the texts of each market it has written; bounded by the catalogue. */
 export class JsonEncoder implements forms.Encoder {
   readonly form = 'j'
   readonly isBinary = false
@@ -27,7 +26,7 @@ export class JsonEncoder implements forms.Encoder {
   readonly #catalog: CatalogView
   readonly #nowMs: () => TimeMs
   readonly #heads = new Map<MarketNumber, Heads>()
-  /** The second of the newest time that was written, which the next one most likely shares. */
+  /** The second of the last written time, which the next time probably shares. */
   #second = 1
   #secondText = '1'
 
@@ -90,18 +89,18 @@ export class JsonEncoder implements forms.Encoder {
     return heads
   }
 
-  /** What every counted message begins with; `epoch` unless it is this run's. */
+  /** The head of every counted message. `epoch`: only if it differs from this run's. */
   #head(begin: string, { named }: Heads, stamp: forms.Dated, epoch?: string): string {
     const quoted = epoch === undefined ? this.#epoch : JSON.stringify(epoch)
     return `${begin}${named}${quoted},"offset":${stamp.offset},"seq":${stamp.seq},"timestamp_ms":${this.#timeText(stamp.venueTimeMs)},"received_ms":${this.#timeText(stamp.receivedAtMs)},${this.#published()}`
   }
 
-  /** When the message is written, which every message says. */
+  /** The time of writing, included in every message. */
   #published(): string {
     return `"published_ms":${this.#timeText(this.#nowMs())}`
   }
 
-  /** A time's digits: those of its second are made once, as the digits of a number so long cost 100 ns. */
+  /** A time's digits. The digits of its second are cached, since formatting such a long number takes 100 ns. */
   #timeText(timeMs: TimeMs | null): string {
     if (timeMs === null) return 'null'
     const second = Math.floor(timeMs / 1_000)

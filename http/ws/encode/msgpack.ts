@@ -1,6 +1,6 @@
-// Messages of the stream as MessagePack: the same fields and values as JSON (json.ts), as plain maps
-// that any decoder reads, integers of up to 64 bits as integers (engine/msgpack-writer.ts). Counted
-// messages are written field by field; the rare rest as the object that the JSON form writes.
+// Writes stream messages as MessagePack: the same fields and values as JSON (json.ts), as plain maps, with integers of
+// up to 64 bits as integers (engine/msgpack-writer.ts). Counted messages are written field by field, the rare others
+// from the object of the JSON form.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -9,7 +9,7 @@ import type { TimeMs } from '../../../engine/units.ts'
 import type { ChannelName } from '../fan-out/channel-variants.ts'
 import * as forms from './encoder.ts'
 
-/** Fields of the head of every counted message. */
+/** Number of fields in the head of every counted message. */
 const HEAD_FIELDS = 9
 const EPOCH = forms.keyOf('epoch')
 const OFFSET = forms.keyOf('offset')
@@ -18,7 +18,7 @@ const TIMESTAMP = forms.keyOf('timestamp_ms')
 const RECEIVED = forms.keyOf('received_ms')
 const PUBLISHED = forms.keyOf('published_ms')
 
-/** Writes MessagePack. Looks markets' labels up in the catalogue. */
+/** Writes MessagePack. Takes markets' labels from the catalogue. */
 export class MsgpackEncoder implements forms.Encoder {
   readonly form = 'b'
   readonly isBinary = true
@@ -26,7 +26,7 @@ export class MsgpackEncoder implements forms.Encoder {
   readonly #catalog: CatalogView
   readonly #nowMs: () => TimeMs
   readonly #to = new MsgpackWriter()
-  /** Of its own, as `resync` may be kept beside a counted message. */
+  /** A separate writer, because `resync` must stay valid beside a counted message. */
   readonly #rare = new MsgpackWriter()
 
   constructor(parts: forms.EncoderParts) {
@@ -81,7 +81,7 @@ export class MsgpackEncoder implements forms.Encoder {
     return this.reply({ ...head, ...rest })
   }
 
-  /** When the message is written, which every message says, stands last. */
+  /** The time of writing is the last field. */
   reply(reply: forms.Reply): Uint8Array {
     this.#rare.begin()
     writeValue(this.#rare, { ...reply, published_ms: this.#nowMs() })

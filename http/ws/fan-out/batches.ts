@@ -1,24 +1,25 @@
-// Connections that asked for `batch=on`: what is published in a turn of the loop comes to each of them in
-// one frame, a JSON array or MessagePack messages one behind the other. Connections with the same topics are
-// one group, for which a turn is joined once and given to the library once, since a write to a socket costs
-// as much as twenty messages in it. A layer between the face and the library: sessions and channels do not
-// know of it.
+// Batches messages for connections with `batch=on`: messages published in one event-loop tick reach each of them in one
+// frame: a JSON array or concatenated MessagePack messages. Connections with equal topics form a group. Its batch is
+// joined once and passed to the library once, because a socket write costs as much as twenty messages in it. The layer
+// lies between the stream and the library; sessions and channels do not depend on it.
 //
 //   publish ──► each group on the topic: pending ──┐
-//                                                  ├─► end of the turn: own, then pending, joined
-//   send ─────► the connection's own, once what ───┘
-//               is pending in its group is out
+//                                                  ├─► end of the tick: own, then pending, joined
+//   send ─────► the connection's own, after the ───┘
+//               pending messages of its group
 
 import { batchBytesMax } from '../../../engine/limits.ts'
 import type { Frame } from '../encode/encoder.ts'
 import type { Form } from './channel-variants.ts'
 import type { Socket, Topics } from './library.ts'
 
-/** A topic of the library that each batched socket joins and never leaves: it must not lose its last one
- * while messages are pending in it, as uWebSockets.js frees those unsent. */
+/**
+ * A library topic that each batched socket subscribes to and never leaves. A socket must not leave its last topic while
+ * messages are pending in it: uWebSockets.js would free them unsent.
+ */
 const ANCHOR = 'batched'
 
-/** Messages that wait to go out as one frame. */
+/** Messages that wait to be sent as one frame. */
 class FrameBatch {
   readonly #form: Form
   #frames: Frame[] = []
@@ -32,18 +33,18 @@ class FrameBatch {
     return this.#frames.length === 0
   }
 
-  /** Whether with this one the frame would be larger than frames may be. */
+  /** Whether the frame would exceed its maximum size with this message. */
   isFullFor(frame: Frame): boolean {
     return !this.isEmpty && this.bytes + frame.length > batchBytesMax
   }
 
-  /** Keeps a frame whose bytes stay as they are. */
+  /** Retains a frame without a copy; its bytes must not change. */
   add(frame: Frame): void {
     this.#frames.push(frame)
     this.bytes += frame.length
   }
 
-  /** All that waits, in order, as one frame; nothing waits then. */
+  /** Returns all waiting messages in order as one frame, and clears them. */
   take(): Frame {
     const frames = this.#frames
     this.#frames = []
@@ -52,20 +53,23 @@ class FrameBatch {
   }
 }
 
-/** The sockets that are on the same topics. */
+/** The sockets with equal topics. */
 interface Group {
   readonly form: Form
   readonly topics: Set<string>
   readonly members: Set<BatchedSocket>
-  /** What was published to it and is not out. */
+  /** Published messages that are not sent yet. */
   readonly pending: FrameBatch
-  /** Members with something of their own that is not out: older than what is pending. */
+  /** Members with unsent messages of their own, which are older than the pending ones. */
   readonly own: Set<BatchedSocket>
-  /** Its topic in the library and the sum of its topics, where sockets with the same ones may join it; null: one socket's. */
+  /**
+   * The group's library topic and the sum of its topics, if sockets with equal topics may join. Null: the group of a
+   * single socket.
+   */
   shared: { readonly name: string; readonly sum: number } | null
 }
 
-/** The groups that are on a topic, and how many sockets they are. */
+/** The groups subscribed to a topic, and their number of sockets. */
 interface Subscribers {
   readonly groups: Set<Group>
   count: number
@@ -74,11 +78,11 @@ interface Subscribers {
 export class Batches implements Topics {
   readonly #library: Topics
   readonly #subscribers = new Map<string, Subscribers>()
-  /** Groups that may be joined, by the sum of their topics: seldom more than one each. */
+  /** Groups that may be joined, by the sum of their topics; rarely more than one per sum. */
   readonly #shared = new Map<number, Set<Group>>()
-  /** Groups with something that is not out. */
+  /** Groups with unsent messages. */
   readonly #dirty = new Set<Group>()
-  /** Groups of one socket whose topics have changed. */
+  /** Single-socket groups whose topics have changed. */
   readonly #unsettled = new Set<Group>()
   #isFlushPlanned = false
   #groupCount = 0
@@ -87,14 +91,13 @@ export class Batches implements Topics {
     this.#library = library
   }
 
-  /** How many groups there are. */
   get groupCount(): number {
     let count = 0
     for (const groups of this.#shared.values()) count += groups.size
     return count + this.#unsettled.size
   }
 
-  /** A socket whose connection gets batches. */
+  /** Wraps a socket whose connection receives batches. */
   open(ws: Socket, form: Form): BatchedSocket {
     ws.subscribe(ANCHOR)
     const group: Group = {
@@ -118,7 +121,7 @@ export class Batches implements Topics {
   publish(topic: string, frame: Frame, isBinary: boolean): boolean {
     const subscribers = this.#subscribers.get(topic)
     if (subscribers !== undefined) {
-      // The encoder writes its next message over these bytes.
+      // The encoder will overwrite these bytes with its next message.
       const copy = typeof frame === 'string' ? frame : Buffer.from(frame)
       for (const group of subscribers.groups) {
         if (group.pending.isFullFor(copy)) this.#flushGroup(group)
@@ -130,7 +133,7 @@ export class Batches implements Topics {
     return this.#library.publish(topic, frame, isBinary)
   }
 
-  /** A member has something of its own, which goes out by the end of the turn. */
+  /** Registers a member that has messages of its own, which are sent by the end of the tick. */
   queueOwn(socket: BatchedSocket): void {
     socket.group.own.add(socket)
     this.#markDirty(socket.group)
@@ -146,12 +149,12 @@ export class Batches implements Topics {
     })
   }
 
-  /** Sends all that waits. */
+  /** Sends all waiting messages. */
   flush(): void {
     for (const group of this.#dirty) this.#flushGroup(group)
   }
 
-  /** Sends what was published to the group of a socket, after which something of the socket's own may follow. */
+  /** Sends the pending messages of a socket's group, so that messages of the socket's own may follow. */
   flushPending({ group }: BatchedSocket): void {
     if (!group.pending.isEmpty) this.#flushGroup(group)
   }
@@ -167,7 +170,7 @@ export class Batches implements Topics {
     else for (const { ws } of group.members) ws.send(frame, isBinary)
   }
 
-  /** Puts a socket on a topic, from the next message on. */
+  /** Subscribes a socket to a topic, from the next message on. */
   subscribe(socket: BatchedSocket, topic: string): void {
     if (socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
@@ -175,7 +178,7 @@ export class Batches implements Topics {
     this.#addGroup(group, topic).count += 1
   }
 
-  /** Takes a socket off a topic, behind all that was published so far. */
+  /** Unsubscribes a socket from a topic. Messages published so far are still sent. */
   unsubscribe(socket: BatchedSocket, topic: string): void {
     if (!socket.group.topics.has(topic)) return
     const group = this.#separate(socket)
@@ -184,7 +187,7 @@ export class Batches implements Topics {
     this.#removeGroup(group, topic)
   }
 
-  /** The socket is gone: nothing of it is touched. */
+  /** The socket is closed and must not be accessed. */
   leave(socket: BatchedSocket): void {
     const { group } = socket
     group.members.delete(socket)
@@ -193,7 +196,7 @@ export class Batches implements Topics {
     if (group.members.size === 0) this.#end(group)
   }
 
-  /** Brings groups of one socket together with those that have the same topics. */
+  /** Merges single-socket groups with groups that have equal topics. */
   settle(): void {
     for (const group of this.#unsettled) {
       this.#unsettled.delete(group)
@@ -208,7 +211,7 @@ export class Batches implements Topics {
         group.shared = { name: `batch:${this.#groupCount}`, sum }
         this.#shared.set(sum, candidates.add(group))
       } else {
-        // What is pending is not for a socket that comes now.
+        // Pending messages are older than the joining socket's subscription.
         this.#flushGroup(match)
         this.#end(group)
         match.members.add(socket)
@@ -218,7 +221,7 @@ export class Batches implements Topics {
     }
   }
 
-  /** The group of a socket, of it alone from now on; nothing is pending in it. */
+  /** Moves a socket to a group of its own, without pending messages. */
   #separate(socket: BatchedSocket): Group {
     const { group } = socket
     this.flushPending(socket)
@@ -258,7 +261,7 @@ export class Batches implements Topics {
     group.shared = null
   }
 
-  /** A group without members is nowhere. */
+  /** Removes a group without members. */
   #end(group: Group): void {
     this.#unshare(group)
     this.#dirty.delete(group)
@@ -288,7 +291,7 @@ export class Batches implements Topics {
   }
 }
 
-/** A socket that gets what is published in frames of a turn, and what is sent to it alone in others. */
+/** A socket that receives the published messages of a tick in one frame, and messages of its own in separate frames. */
 export class BatchedSocket implements Socket {
   readonly ws: Socket
   /** Changed by {@link Batches} only. */
@@ -305,7 +308,7 @@ export class BatchedSocket implements Socket {
     this.#batches = parts.batches
   }
 
-  /** Always 1: what cannot be sent is told by the library's `dropped` handler. */
+  /** Always 1: the library's `dropped` handler reports failures. */
   send(frame: Frame): number {
     this.#batches.flushPending(this)
     if (this.#own.isFullFor(frame)) this.flushOwn()
@@ -328,7 +331,7 @@ export class BatchedSocket implements Socket {
     return this.ws.getBufferedAmount() + this.#own.bytes
   }
 
-  /** What is sent within goes out at its end. */
+  /** Messages sent inside are flushed at the end. */
   cork(action: () => void): ReturnType<Socket['cork']> {
     return this.ws.cork(() => {
       action()
@@ -346,12 +349,12 @@ export class BatchedSocket implements Socket {
     return this.ws.close()
   }
 
-  /** Sends what is its own and waits. */
+  /** Sends waiting messages of the socket's own. */
   flushOwn(): void {
     if (!this.#own.isEmpty) this.ws.send(this.#own.take(), this.#isBinary)
   }
 
-  /** The socket is gone. */
+  /** The socket is closed. */
   leave(): void {
     this.#batches.leave(this)
   }
@@ -367,7 +370,7 @@ function isSame(one: Group, other: Group): boolean {
   return true
 }
 
-/** The same for the same topics in any order. */
+/** Equal for equal topics, in any order. */
 function sumOf(topics: ReadonlySet<string>): number {
   let sum = 0
   for (const topic of topics) {

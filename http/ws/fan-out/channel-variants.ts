@@ -1,54 +1,52 @@
-// A lane is a channel with one set of options: what a subscription chooses, what topics are made of,
-// and what is encoded once. A lane's name is its channel's, followed by the chosen values
-// (`depth:10:250`); the lane of a channel without options is the channel's name. The topics made of
-// lanes stand here too.
+// Channel variants: a channel with one set of options. Subscriptions choose a variant, topics are named by it, and
+// messages are encoded once per variant. Its name is the channel's, followed by the option values (`depth:10:250`), or
+// only the channel's name without options. Topic names are defined here too.
 
 import { assert } from '../../../engine/errors.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
 
-/** The name of a lane, made by {@link variantOf} only. */
+/** Name of a channel variant; made only by {@link variantOf}. */
 export type ChannelVariant = string
 
-/** The name of a channel, as its descriptor gives it. */
+/** Name of a channel, from its descriptor. */
 export type ChannelName = string
 
-/** A whole venue, or everything. */
+/** A whole venue, or all markets. */
 export type WideKey = VenueKey | '*'
 
-/** How messages are written: `j` is JSON text, `b` is MessagePack. */
+/** Encoding of messages: `j` is JSON text, `b` is MessagePack. */
 export type Form = 'j' | 'b'
 export const FORM_OF = { json: 'j', msgpack: 'b' } as const satisfies Record<string, Form>
 
-/** A value that an option can have. */
 export type OptionValue = string | number
 
-/** A choice that a subscription makes; the default is taken when it makes none. */
+/** An option of a subscription, with its default. */
 interface Option {
   readonly allowed: readonly OptionValue[]
   readonly default: OptionValue
-  /** Other values that clients may send, with the allowed value that each means. */
+  /** Alternative values that clients may send, mapped to the allowed values. */
   readonly synonyms?: ReadonlyMap<unknown, OptionValue>
 }
 
-/** A lane with the options that it stands for, by the names that commands give them. */
+/** A variant and its options, keyed by their names in commands. */
 interface VariantFacts<Options = Readonly<Record<string, OptionValue>>> {
   readonly variant: ChannelVariant
   readonly options: Options
 }
 
-/** What lanes need to know of a channel. */
+/** The channel properties that variants depend on. */
 export interface ChannelWithVariants {
   readonly name: ChannelName
-  /** Whether a subscription begins with the market's present state. */
+  /** Whether a subscription begins with the market's current state. */
   readonly hasState: boolean
-  /** In the order in which their values stand in the names of lanes. */
+  /** In the order of their values in variant names. */
   readonly options: Readonly<Record<string, Option>>
   /** Every combination of options. */
   readonly variants: readonly VariantFacts[]
 }
 
-/** The lane of a channel with these options, which stand in the order of the channel's options. */
+/** The variant with these options, which must be in the channel's order. */
 export function variantOf<Options extends Readonly<Record<string, OptionValue>>>(
   channel: ChannelName,
   options: Options,
@@ -56,36 +54,38 @@ export function variantOf<Options extends Readonly<Record<string, OptionValue>>>
   return { variant: [channel, ...Object.values(options)].join(':'), options }
 }
 
-/** The channel to which a lane belongs. */
+/** The channel of a variant. */
 export function channelOfVariant(variant: ChannelVariant): ChannelName {
   const end = variant.indexOf(':')
   return end < 0 ? variant : variant.slice(0, end)
 }
 
 /**
- * The topic of a market, a venue or everything in a lane: `j:depth:10:250:77`. A connection is on at
- * most one of those that carry a given market in a channel.
+ * The topic of a market, venue or `*` in a variant: `j:depth:10:250:77`. Per channel, a connection is subscribed to at
+ * most one topic that carries a given market.
  */
 export function topicOf(form: Form, variant: ChannelVariant, key: MarketNumber | WideKey): string {
   return `${form}:${variant}:${key}`
 }
 
-/** The topic of status messages, which a socket joins at its beginning and never leaves: it must not
- * lose its last topic while messages are pending in it, as uWebSockets.js frees those unsent. */
+/**
+ * The topic of status messages. A socket subscribes to it on open and never leaves it: it must not leave its last topic
+ * while messages are pending in it, as uWebSockets.js would free them unsent.
+ */
 export function statusTopic(form: Form): string {
   return `${form}:status`
 }
 
-/** The topic of heartbeats with offsets, left while a connection lags or is caught up. */
+/** The topic of heartbeats with offsets. A connection leaves it while it lags or catches up. */
 export function heartbeatTopic(form: Form): string {
   return `${form}:heartbeat`
 }
 
-/** The lanes of a set of channels, and what commands may say of them. */
+/** The variants of a set of channels, and the options that commands accept. */
 export class VariantTable {
   /** In the order in which the channels were given. */
   readonly names: readonly ChannelName[]
-  /** The names of all options, each once. */
+  /** Distinct names of all options. */
   readonly optionNames: readonly string[]
   readonly #channels: ReadonlyMap<ChannelName, ChannelWithVariants>
   readonly #facts: ReadonlyMap<ChannelVariant, VariantFacts>
@@ -100,29 +100,28 @@ export class VariantTable {
     )
   }
 
-  /** Every lane, channel by channel. */
+  /** Every variant, channel by channel. */
   get variants(): Iterable<ChannelVariant> {
     return this.#facts.keys()
   }
 
-  /** Whether there is a channel of this name. */
   has(channel: ChannelName): boolean {
     return this.#channels.has(channel)
   }
 
-  /** Whether a subscription to the channel begins with the market's present state. */
+  /** Whether a subscription to the channel begins with the market's current state. */
   hasState(channel: ChannelName): boolean {
     return this.#channels.get(channel)?.hasState === true
   }
 
-  /** The options of a lane, by the names that replies give them. */
+  /** The options of a variant, keyed by their names in replies. */
   optionsOf(variant: ChannelVariant): VariantFacts['options'] {
     const facts = this.#facts.get(variant)
     assert(facts !== undefined, `${variant} is a lane`)
     return facts.options
   }
 
-  /** The values that any channel allows for an option, each once. */
+  /** Distinct values that any channel allows for an option. */
   valuesOf(option: string): readonly OptionValue[] {
     const values = [...this.#channels.values()].flatMap(
       ({ options }) => options[option]?.allowed ?? [],
@@ -131,9 +130,8 @@ export class VariantTable {
   }
 
   /**
-   * The lanes that channels and options mean together: each option counts for the channels that have
-   * it. Refused, in words that name what is accepted: a value that one of them does not take, and an
-   * option that none of them has.
+   * The variants of channels and options; each option applies to the channels that have it. Rejects a value that one of
+   * them does not allow, and an option that none of them has, with a message that names what is accepted.
    */
   variantsOf(
     channels: readonly ChannelName[],
@@ -166,7 +164,7 @@ export class VariantTable {
   }
 }
 
-/** The allowed value that is given, or the default; null when what is given is not allowed. */
+/** The given allowed value, or the default; null if the value is not allowed. */
 function chosen(option: Option, given: unknown): OptionValue | null {
   if (given === undefined || given === null) return option.default
   const meant = option.synonyms?.get(given) ?? given

@@ -1,5 +1,5 @@
-// When conflated lanes get their turn: at the end of their windows, and in slices of a few
-// milliseconds with a turn of the loop between them, so that live messages pass in between.
+// Schedules conflated variants: at the end of their windows, in slices of a few milliseconds, yielding to the event
+// loop in between, so that live messages are not delayed.
 
 import type { Clock, StopTimer } from '../../../engine/clock.ts'
 import { conflationFlushMs, streamSliceMs } from '../../../engine/limits.ts'
@@ -12,9 +12,9 @@ type ScheduledConflation = Pick<
 
 export class ConflationScheduler {
   readonly #clock: Clock
-  /** One a lane at most: windows of a lane end in the order in which they began. */
+  /** At most one per variant: windows of a variant end in the order in which they began. */
   readonly #timers = new Map<ScheduledConflation, StopTimer>()
-  /** Lanes with something due, each once. */
+  /** Distinct variants with due messages. */
   readonly #due = new Set<ScheduledConflation>()
   readonly #used = new Set<ScheduledConflation>()
   #isTickPlanned = false
@@ -24,7 +24,7 @@ export class ConflationScheduler {
     this.#clock = clock
   }
 
-  /** Something was noted in a lane: sees to it that it comes out. */
+  /** Schedules a variant in which a change was noted. */
   plan(conflation: ScheduledConflation): void {
     if (this.#isStopped) return
     if (conflation.hasSentThisTick) this.#used.add(conflation)
@@ -63,7 +63,7 @@ export class ConflationScheduler {
     for (const conflation of this.#due) {
       this.#due.delete(conflation)
       const isDone = conflation.flush(this.#clock.monotonicMs(), isEnough)
-      // What is left stands behind the other lanes.
+      // Requeued behind the other variants.
       if (!isDone) this.#due.add(conflation)
       else if (!this.#timers.has(conflation)) this.#arm(conflation)
       if (isEnough()) break

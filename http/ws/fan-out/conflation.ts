@@ -1,53 +1,52 @@
-// At most one message a market and window: a quiet market's first change goes at once, later ones
-// wait for the window's end, and the last state of a window always goes. Knows only markets in whose
-// window something was sent, or waits to be: bounded by the catalogue, and empty without listeners.
-// What is due goes in slices, and of a burst only so many at once, so that thousands of markets that
-// change together never hold up what is not conflated.
+// Sends at most one message per market and window. The first change of a market outside a window is sent at once, later
+// ones wait for the end of the window, and the last state of a window is always sent. Only markets with an open window
+// or a waiting change are stored: bounded by the catalogue, and none without subscribers. Due messages are sent in
+// slices, and only a limited number of a burst at once, so that many simultaneous changes do not delay live messages.
 //
-//   change ──► quiet? ──► sent at once ──► window, empty ──► its end: quiet again
-//                 │                           │ change
-//                 │ burst                  window, waiting ──► its end: ready ──► sent, window …
-//                 └────────────► ready ──► a slice of a later turn
+//   change ──► no window? ──► sent at once ──► window, empty ──► its end: no window
+//                 │                             │ change
+//                 │ burst                    window, waiting ──► its end: ready ──► sent, window …
+//                 └──────────────► ready ──► a slice of a later tick
 
 import { conflationTickCount } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 
-/** What waits for a market. */
+/** The waiting change of a market. */
 interface Waiting<Change> {
   readonly market: MarketRef
   change: Change
 }
 
-/** A market's window; they end in the order in which they began. */
+/** A market's window. Windows end in the order in which they began. */
 interface Window<Change> {
   readonly market: MarketRef
   readonly endsAtMs: number
   change: Change | null
 }
 
-/** How the changes of a lane are sent. */
+/** Sends the changes of a variant. */
 interface Sender<Change> {
   readonly windowMs: number
-  /** Whether the lane has listeners for this market. */
+  /** Whether the variant has subscribers for this market. */
   hasSubscribers(market: MarketRef): boolean
-  /** What is left to send when a newer change comes while an older one waits. */
+  /** Combines a waiting change with a newer one. */
   merge(older: Change, newer: Change): Change
   send(market: MarketRef, change: Change): void
 }
 
-/** One lane's windows; times are monotonic milliseconds. */
+/** Windows of one variant. Times are monotonic milliseconds. */
 export class Conflation<Change> {
   readonly #sender: Sender<Change>
   readonly #windows = new Map<MarketNumber, Window<Change>>()
   readonly #ready = new Map<MarketNumber, Waiting<Change>>()
-  /** Sent at once in this turn of the loop. */
+  /** Messages sent at once in this event-loop tick. */
   #tickCount = 0
 
   constructor(sender: Sender<Change>) {
     this.#sender = sender
   }
 
-  /** A market changed: sends it now, or keeps it for the end of its window. */
+  /** Sends a change now, or stores it until the end of the market's window. */
   note(market: MarketRef, change: Change, nowMs: number): void {
     const ready = this.#ready.get(market.number)
     if (ready !== undefined) {
@@ -71,18 +70,18 @@ export class Conflation<Change> {
     this.#send(market, merged, nowMs)
   }
 
-  /** Whether a market waits for a slice alone, its window being over. */
+  /** Whether a market's window has ended and its change waits for a slice. */
   get hasReady(): boolean {
     return this.#ready.size > 0
   }
 
-  /** When the first window ends; null: there is none. */
+  /** End of the first window; null without windows. */
   get dueAtMs(): number | null {
     for (const window of this.#windows.values()) return window.endsAtMs
     return null
   }
 
-  /** A turn of the loop began: what changes now may go at once again. */
+  /** Starts an event-loop tick: resets the number of changes that may be sent at once. */
   beginTick(): void {
     this.#tickCount = 0
   }
@@ -91,7 +90,7 @@ export class Conflation<Change> {
     return this.#tickCount > 0
   }
 
-  /** Sends what is due until `isEnough`; false when some is left. */
+  /** Sends due changes until `isEnough`. Returns false if some remain. */
   flush(nowMs: number, isEnough: () => boolean): boolean {
     for (const [number, window] of this.#windows) {
       if (window.endsAtMs > nowMs) break

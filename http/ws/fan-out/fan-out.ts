@@ -1,7 +1,6 @@
-// How a message reaches every listener of a lane: the topics of its market, its venue and everything,
-// and the wide subscriptions being filled. Encoded at most once per form, and not at all without a
-// listener; lanes, forms and topics without one cost one look. Never loops over
-// connections.
+// Publishes a message to every subscriber of a variant: the topics of its market, its venue and `*`, and the wildcard
+// subscriptions that are being filled. Encodes at most once per form, and not at all without subscribers. Never
+// iterates over connections.
 
 import { VENUE_KEYS } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -18,22 +17,22 @@ import {
 } from './channel-variants.ts'
 import type { Topics } from './library.ts'
 
-/** Frames of one message; null: there is nothing to send after all. */
+/** Frames of one message; null: nothing to send. */
 type Frames = Frame | readonly Frame[] | null
 
 /**
- * Of rows: 'change' only to those that have sent the market's state; 'state' to all, since after it
- * the row need not send the market's state itself.
+ * For wildcard subscriptions: 'change' goes only to those that have sent the market's state. 'state' goes to all, and
+ * replaces the state that they would send.
  */
 type Weight = 'change' | 'state'
 
-/** What a topic is for: a market, a venue or everything. */
+/** Key of a topic: a market, a venue or everything. */
 type TopicKey = MarketNumber | WideKey
 
 /**
- * The topics of a lane in a form: their names, and which of them are silent. To ask the library for a
- * topic's listeners takes as long as writing half a message, so one without any is asked for once, and
- * again only when a connection begins to listen to it (`awaken`).
+ * The topics of a variant in one form: their names, and which are unsubscribed. Counting a topic's subscribers in the
+ * library takes as long as writing half a message. An unsubscribed topic is therefore counted once, and again only
+ * after `markSubscribed`.
  */
 class VariantTopics {
   readonly encoded: Count
@@ -41,7 +40,7 @@ class VariantTopics {
   readonly #variant: ChannelVariant
   readonly #wideNames: ReadonlyMap<WideKey, string>
   readonly #unsubscribedWide = new Set<WideKey>()
-  /** A bit a market number; those are dense, so that 100,000 markets are 25 KB at most. */
+  /** One bit per market number. Numbers are dense: 100,000 markets take at most 25 KB. */
   #unsubscribedMarkets = new Uint8Array(0)
 
   constructor(form: Form, variant: ChannelVariant, encoded: Count) {
@@ -53,7 +52,7 @@ class VariantTopics {
     )
   }
 
-  /** Null when it is known to have no listener. */
+  /** Null if it is known to have no subscriber. */
   nameOf(key: TopicKey): string | null {
     if (typeof key !== 'number') {
       return this.#unsubscribedWide.has(key) ? null : (this.#wideNames.get(key) ?? null)
@@ -62,7 +61,6 @@ class VariantTopics {
     return (bits & (1 << (key & 7))) === 0 ? topicOf(this.#form, this.#variant, key) : null
   }
 
-  /** It has no listener. */
   markUnsubscribed(key: TopicKey): void {
     if (typeof key !== 'number') {
       this.#unsubscribedWide.add(key)
@@ -77,7 +75,7 @@ class VariantTopics {
     this.#unsubscribedMarkets[at] = (this.#unsubscribedMarkets[at] ?? 0) | (1 << (key & 7))
   }
 
-  /** A connection begins to listen to it. */
+  /** A connection subscribes to the topic. */
   markSubscribed(key: TopicKey): void {
     if (typeof key !== 'number') this.#unsubscribedWide.delete(key)
     else if (key >>> 3 < this.#unsubscribedMarkets.length) {
@@ -90,19 +88,24 @@ class VariantTopics {
 export class FanOut {
   readonly #topics: Topics
   readonly #encoders: readonly Encoder[]
-  /** Connections of each form; a form without any is passed over. */
+  /** Connections per form; forms without connections are skipped. */
   readonly #users: Record<Form, number> = { j: 0, b: 0 }
-  /** Lanes with a listener since the last `restrict`; at most as many as there are. */
+  /** Variants with a subscriber since the last `restrict`. */
   readonly #active = new Set<ChannelVariant>()
-  /** Wide subscriptions being filled; usually none. */
+  /** Wildcard subscriptions that are being filled; usually none. */
   readonly #wildcards = new Set<WildcardSubscription>()
   readonly #variants: Readonly<Record<Form, ReadonlyMap<ChannelVariant, VariantTopics>>>
-  /** The channels of the lanes that are awake. */
+  /** The channels of active variants. */
   readonly #activeChannels = new Set<ChannelName>()
-  /** What was published since the hub last set it to 0: at most so much came to any one connection, and
-   * to all together. Characters count as bytes. */
+  /**
+   * Bytes published since the hub last reset them: an upper bound per connection, and for all together. Characters
+   * count as bytes.
+   */
   readonly growth = { bytes: 0, totalBytes: 0 }
-  /** Called once, when a topic that half of the connections or more listen to gets a message: what it sends goes with that. */
+  /**
+   * Called once, when a message goes to a topic of at least half of the connections. What it sends joins the same
+   * socket write.
+   */
   onBroadcast: (() => void) | null = null
 
   constructor(parts: {
@@ -131,12 +134,12 @@ export class FanOut {
     this.#variants = { j: topicsOf('j'), b: topicsOf('b') }
   }
 
-  /** A connection came (1) or went (-1). */
+  /** A connection opened (1) or closed (-1). */
   countUser(form: Form, difference: 1 | -1): void {
     this.#users[form] += difference
   }
 
-  /** A connection begins to listen to a topic of a lane. */
+  /** A connection subscribes to a topic of a variant. */
   markSubscribed(variant: ChannelVariant, key: TopicKey): void {
     this.#active.add(variant)
     this.#activeChannels.add(channelOfVariant(variant))
@@ -148,12 +151,12 @@ export class FanOut {
     return this.#active.has(variant)
   }
 
-  /** Whether any lane of a channel is awake. */
+  /** Whether any variant of a channel is active. */
   isChannelActive(channel: ChannelName): boolean {
     return this.#activeChannels.has(channel)
   }
 
-  /** Only these are listened to now. */
+  /** Sets the active variants. */
   restrict(variants: ReadonlySet<ChannelVariant>): void {
     for (const variant of this.#active) if (!variants.has(variant)) this.#active.delete(variant)
     for (const wildcard of this.#wildcards) this.#active.add(wildcard.variant)
@@ -171,7 +174,7 @@ export class FanOut {
     this.#wildcards.delete(wildcard)
   }
 
-  /** Forgets the rows of a connection that is gone. */
+  /** Removes the wildcard subscriptions of a closed connection. */
   closeWildcardsOf(connection: unknown): void {
     for (const wildcard of this.#wildcards)
       if (wildcard.connection === connection) this.#wildcards.delete(wildcard)
@@ -192,7 +195,7 @@ export class FanOut {
     })
   }
 
-  /** Gives a message to every listener, `make` writing it at most once per form. */
+  /** Publishes a message to every subscriber. Calls `make` at most once per form. */
   send(
     variant: ChannelVariant,
     market: MarketRef,

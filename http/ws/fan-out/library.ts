@@ -1,11 +1,10 @@
-// What the stream needs of uWebSockets.js, so that something may stand between (batches.ts).
+// The parts of uWebSockets.js that the stream uses, so that a layer can replace them (batches.ts).
 
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
 
-/** Of the app. */
 export type Topics = Pick<TemplatedApp, 'publish' | 'numSubscribers'>
 
-/** Of a socket; nothing may be called after it is closed. */
+/** Nothing may be called after the socket is closed. */
 export type Socket = Pick<
   WebSocket<unknown>,
   'send' | 'subscribe' | 'unsubscribe' | 'getBufferedAmount' | 'end' | 'close'

@@ -1,6 +1,6 @@
-// Books since an offset: a market whose book was replaced since gets `resync` and a snapshot, the
-// others the updates they missed, in order, and all are live in the turn in which nothing is missing.
-// Where the kept updates do not reach back every market gets `resync` and a snapshot (fill.ts).
+// Resumes books from an offset. A market whose book was replaced since gets `resync` and a snapshot; the others get the
+// missed updates in order. All become live in the tick in which nothing is missing. If the retained updates do not
+// reach back, every market gets `resync` and a snapshot (fill.ts).
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { BookUpdate } from '../../../engine/events.ts'
@@ -15,21 +15,21 @@ import type { Resolved } from '../session/resolve.ts'
 import { contains } from '../session/subscriptions.ts'
 import type { RecentBookUpdates, Replacement } from './recent-book-updates.ts'
 
-/** The markets of a command that come by its own topics. */
+/** The markets of a command that use topics of its own. */
 interface Target {
   readonly channel: ChannelName
   readonly key: WideKey | null
   readonly refs: ReadonlyMap<MarketNumber, MarketRef>
 }
 
-/** The channel of books: its name, its newest updates, and how one is written again. */
+/** The channel of books: its name, its recent updates, and their writer. */
 interface Books {
   readonly channel: ChannelName
   readonly recent: RecentBookUpdates
   write(encoder: Encoder, update: BookUpdate): Frame
 }
 
-/** Subscribes to books since an offset. False: answered by `resumed`; true: `synced` is due. */
+/** Subscribes to books from an offset. False: `resumed` was the answer; true: `synced` must follow. */
 export function* resumeBooks(
   connection: Connection,
   hub: HubAccess,
@@ -48,7 +48,7 @@ export function* resumeBooks(
     key: resolved.kind === 'wide' ? resolved.key : null,
     refs: new Map(resolved.kind === 'wide' ? [] : resolved.refs.map((ref) => [ref.number, ref])),
   }
-  // What is live already by a wider subscription would be overtaken by it: a new state is simpler.
+  // A wider live subscription would overtake the missed updates, so send new states instead.
   if (isWithin || !isOurs || !recent.reachesBack(since.offset)) {
     yield* startAgain(connection, hub, target, isOurs ? 'slow_consumer' : 'restart')
     return true
@@ -68,7 +68,7 @@ export function* resumeBooks(
   return false
 }
 
-/** `resync` and a snapshot for every market, each live from its own on. */
+/** Sends `resync` and a snapshot for every market; each is live from its own snapshot on. */
 function* startAgain(
   connection: Connection,
   hub: HubAccess,
@@ -84,7 +84,7 @@ function* startAgain(
   }
 }
 
-/** Out of the topics, so that live updates cannot overtake those that were missed. */
+/** Leaves the topics, so that live updates cannot overtake the missed ones. */
 function unsubscribeTarget(connection: Connection, { channel, key, refs }: Target): void {
   const subscriptions = connection.subscriptions.of(channel)
   const taken = key === null ? [] : subscriptions.takeContained(key)
@@ -107,19 +107,19 @@ function subscribeTarget(connection: Connection, { channel, key, refs }: Target)
 }
 
 class BookResume {
-  /** Updates sent. */
+  /** Number of updates sent. */
   count = 0
   readonly #connection: Connection
   readonly #hub: HubAccess
   readonly #target: Target
   readonly #books: Books
   readonly #since: number
-  /** Markets that got a snapshot: how far it reaches, and which replacement it includes. */
+  /** Markets that got a snapshot: its offset, and the replacement that it includes. */
   readonly #snapshots = new Map<
     MarketNumber,
     { readonly offset: number; readonly serial: number }
   >()
-  /** Replacements up to this one have been looked through. */
+  /** Replacements up to this serial have been processed. */
   #serial = 0
 
   constructor(
@@ -134,16 +134,16 @@ class BookResume {
     this.#since = wanted.since
   }
 
-  /** Ends in the turn in which nothing is missing; false: some went from memory on the way. */
+  /** Ends in the tick in which nothing is missing. False: some updates were overwritten meanwhile. */
   *run(): Generator<void, boolean> {
     const books = this.#books.recent
     let offset = this.#since
     for (;;) {
-      // It ends in the turn in which no replacement is left, so that only updates may be missing.
+      // Ends in the tick in which no replacement remains, so that only updates may be missing.
       yield* this.#replaced()
       if (offset === books.newest) return true
       for (let skipped = 0; offset < books.newest; ) {
-        // Most are of markets that this client does not follow: nothing is made of those.
+        // Most updates concern markets that this client does not follow: do not decode those.
         const market = books.marketAt(offset + 1)
         if (market === null) return false
         offset += 1
@@ -160,7 +160,10 @@ class BookResume {
     }
   }
 
-  /** Names the books that are stale now and of which no snapshot said so; in the turn in which nothing is missing. */
+  /**
+   * Sends `stale` for books that are stale now and whose snapshot did not report it. Call it in the tick in which
+   * nothing is missing.
+   */
   nameStale(): void {
     for (const stale of this.#books.recent.staleBooks()) {
       const { market } = stale
@@ -171,7 +174,7 @@ class BookResume {
     }
   }
 
-  /** Whether the update at an offset is to be sent; a snapshot goes out in its place if need be. */
+  /** Whether to send the update at an offset. Sends a snapshot instead if necessary. */
   #take(market: MarketRef, offset: number): boolean {
     const replacement = this.#books.recent.replacement(market.number)
     if (replacement !== null && this.#isMissing(replacement)) this.#replace(replacement)
@@ -179,7 +182,7 @@ class BookResume {
     return snapshot === undefined || offset > snapshot.offset
   }
 
-  /** Every book replaced since, those without an update behind it too. */
+  /** Processes every book replaced since, including those without later updates. */
   *#replaced(): Generator<void, void> {
     const books = this.#books.recent
     const { key, refs } = this.#target
@@ -205,7 +208,7 @@ class BookResume {
     return key === null ? refs.has(number) : contains(key, venue)
   }
 
-  /** Whether the client cannot have this replacement's book, at the same offset neither. */
+  /** Whether the client cannot have this replacement's book, even at an equal offset. */
   #isMissing({ market, offset, serial }: Replacement): boolean {
     const snapshot = this.#snapshots.get(market.number)
     return snapshot === undefined ? offset >= this.#since : serial > snapshot.serial

@@ -1,5 +1,5 @@
-// How a connection that lagged is made whole again, once its buffer has drained: first every state is
-// named as out of sync, then come the messages it missed, then the states.
+// Catches up a lagging connection once its buffer has drained: first `resync` for every state, then the missed
+// messages, then the states.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { TimeMs } from '../../../engine/units.ts'
@@ -12,14 +12,14 @@ import { type Audience, sendLostRange } from './losses.ts'
 import type { ChannelLog, LostRange } from './message-log.ts'
 import { replay } from './replay.ts'
 
-/** What a lagging connection left behind. */
+/** The state of a connection when it began to lag. */
 export interface Lag {
   readonly sinceMs: TimeMs
-  /** Up to these offsets of channels with a log everything is in the socket's buffer. */
+  /** Per channel with a log: messages up to this offset are in the socket's buffer. */
   readonly after: ReadonlyMap<ChannelName, number>
 }
 
-/** Makes up for a lag: `resync` of every state, the missed messages, then the states. */
+/** Catches up after a lag: `resync` of every state, the missed messages, then the states. */
 export function* catchUp(connection: Connection, hub: HubAccess, lag: Lag): Task {
   yield* resyncAll(connection, hub)
   yield
@@ -53,7 +53,7 @@ function stateChannels({ variants }: HubAccess): readonly ChannelName[] {
   return variants.names.filter((name) => variants.hasState(name))
 }
 
-/** The missed messages of all subscriptions to a channel, then live in the same turn. */
+/** Sends the missed messages of all subscriptions to a channel and makes them live in the same tick. */
 function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, lag: Lag): Task {
   const { channel, newest } = log.messages
   const subscriptions = connection.subscriptions.of(channel)
@@ -64,7 +64,7 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
   }
   const from = log.messages.behind(lag.after.get(channel) ?? newest)
   if (from !== null) {
-    // Told at once, since each message moves the client's position on.
+    // Sent at once, since each message advances the client's position.
     const onLost = (range: LostRange) =>
       sendLostRange(connection, hub, { channel, audience, range })
     const countMax = Number.POSITIVE_INFINITY
@@ -79,8 +79,8 @@ function* catchUpLog(connection: Connection, hub: HubAccess, log: ChannelLog, la
 }
 
 /**
- * Names every state that is out of sync, in one turn unless they are so many that others would wait
- * (nothing live comes between); an interrupted row begins again.
+ * Sends `resync` for every state, in one tick unless they are so many that others would wait; nothing live comes
+ * between. Restarts an interrupted wildcard subscription.
  */
 function* resyncAll(connection: Connection, hub: HubAccess): Task {
   let sentCount = 0

@@ -1,5 +1,4 @@
-// Messages that are lost for good, and telling a connection so by `gap`: of a market or of a whole
-// venue, from when to when.
+// Reports permanently lost messages to a connection by `gap`: a market or venue, and a time range.
 
 import type { MarketRef } from '../../../engine/market/market.ts'
 import type { ChannelName, WideKey } from '../fan-out/channel-variants.ts'
@@ -8,13 +7,13 @@ import type { HubAccess } from '../session/hub-access.ts'
 import { contains } from '../session/subscriptions.ts'
 import type { Loss, LostRange } from './message-log.ts'
 
-/** What a command or a connection listens to in a channel. */
+/** The markets of a command or connection in a channel. */
 export interface Audience {
   readonly wide: readonly WideKey[]
   readonly refs: readonly MarketRef[]
 }
 
-/** Both ranges as one, which may hold more than they do. */
+/** The smallest range that contains both. */
 export function joined(one: LostRange | null, other: LostRange): LostRange {
   if (one === null) return other
   const hasBothStarts = one.fromMs !== null && other.fromMs !== null
@@ -24,7 +23,7 @@ export function joined(one: LostRange | null, other: LostRange): LostRange {
   return { fromMs: hasBothStarts ? first : null, toMs, count }
 }
 
-/** Tells of a range in which anything may be lost: one `gap` a venue or market listened to. */
+/** Reports a range in which messages may be lost: one `gap` per subscribed venue or market. */
 export function sendLostRange(
   connection: Connection,
   hub: HubAccess,
@@ -43,7 +42,7 @@ export function sendLostRange(
   }
 }
 
-/** Tells of one loss, if it touches anything listened to. */
+/** Reports one loss if it affects a subscription. */
 export function sendLoss(
   connection: Connection,
   hub: HubAccess,
@@ -57,7 +56,7 @@ export function sendLoss(
   if (!isTouched) return
   const { catalog } = hub.engine
   const id = market === null ? null : catalog.byNumber(market)?.ref.id
-  // A market that is forgotten since has no name any more; its venue has.
+  // An evicted market has no id any more, so its venue is named.
   const where =
     id === null || id === undefined ? { platform: catalog.names.platform(venue) } : { marketId: id }
   connection.send(connection.encoder.gap({ channel, where, fromMs, toMs, count }))

@@ -1,10 +1,8 @@
-// A channel whose every message counts (trades, whales, lifecycle) as one long log: the newest of this
-// run in memory, what is older in a table if the channel has one, run after run.
+// Log of a channel that replays every message (trades, whales, lifecycle). Messages of this run are in a ring buffer;
+// older ones are in a table, if the channel has one, by run. The ring holds references, each at its offset modulo the
+// capacity. When it is full the oldest is overwritten, and a connection that needs it reads the table or gets a gap.
 //
 //   run 1  1 ……… 812 │ run 2  1 ……… 97 │ this run  1 …… table …… │ ring …… newest
-//
-// The ring holds references, each at its offset modulo the capacity: when it is full the oldest is overwritten, and a
-// connection that needed it reads the table, or gets a gap.
 
 import type { RunView } from '../../../actors/views.ts'
 import type { GapUpdate, StatusUpdate, Update } from '../../../engine/events.ts'
@@ -16,68 +14,70 @@ import type { Since } from '../command.ts'
 import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelName, ChannelVariant } from '../fan-out/channel-variants.ts'
 
-/** An update of a market, at its place in a channel. */
+/** An update of a market that has an offset in a channel. */
 export type LoggedUpdate = Exclude<Update, StatusUpdate | GapUpdate>
 
-/** Whether an update is of a market. */
 export function isLogged(update: Update): update is LoggedUpdate {
   return update.kind !== 'status' && update.kind !== 'gap'
 }
 
-/** When messages were lost; `fromMs` null: it is not known since when. */
+/** Time range of lost messages; `fromMs` null: the start is unknown. */
 export interface LostRange {
   readonly fromMs: TimeMs | null
   readonly toMs: TimeMs
-  /** How many messages of the channel; null: not known. */
+  /** Number of lost messages of the channel; null: unknown. */
   readonly count: number | null
 }
 
-/** Messages of a market, or of any market of a venue, that could not be brought back. */
+/** Unrecoverable messages of a market, or of any market of a venue. */
 export interface Loss extends LostRange {
   readonly venue: VenueKey
   readonly market: MarketNumber | null
 }
 
-/** A channel's log, and how its messages are written again. */
+/** A channel's log and the writer of its messages. */
 export interface ChannelLog {
   readonly messages: MessageLog
-  /** Null: the update is none of the channel's. `epoch`: of the run that sent it first. */
+  /** Null: the update does not concern the channel. `epoch`: of the run that first sent it. */
   write(encoder: Encoder, update: LoggedUpdate, epoch?: string): Frame | null
-  /** Whether a message of this run is for clients of an earlier one, whose messages are gone. */
+  /** Whether a message of this run is for clients of an earlier run, whose messages are gone. */
   isOfEarlier?(update: LoggedUpdate): boolean
-  /** Whether a message goes into a lane; without it all go into the channel's only one. */
+  /** Whether a message belongs to a variant. Absent: the channel has one variant, which gets all. */
   isIn?(variant: ChannelVariant, update: LoggedUpdate): boolean
 }
 
 /**
- * A message at its place. 'lost': it was sent, but can no longer be read; 'unread': it was not looked
- * at, as its market is not among those asked for.
+ * A message at its offset. 'lost': it was sent but can no longer be read. 'unread': it was skipped, because its market
+ * was not requested.
  */
 export interface LogEntry {
   readonly offset: number
   readonly update: LoggedUpdate | 'lost' | 'unread'
 }
 
-/** Which messages are asked for; with `markets` the others need not be read. */
+/** Requested messages. With `markets`, messages of other markets may be skipped. */
 interface LogQuery {
   readonly offset: number
   readonly markets: ReadonlySet<MarketNumber> | null
 }
 
-/** The messages of a channel on disk. */
+/** Persisted messages of a channel. */
 export interface MessageTable {
   readonly present: RunView
-  /** Oldest first, the present one last. */
+  /** Oldest first; the current run is last. */
   runs(): readonly RunView[]
-  /** The next messages of a run behind an offset, in order, as many as half a millisecond reads. */
+  /** The next messages of a run after an offset, in order; as many as can be read in about 0.5 ms. */
   range(query: LogQuery & { run: number }): readonly LogEntry[]
-  /** What a run announced as lost, at or behind an offset. */
+  /** The losses that a run announced at or after an offset. */
   losses(query: { run: number; offset: number }): readonly Loss[]
-  /** Resolves when the messages behind an offset have come to the table or will not; null, and without this: they are there. */
+  /**
+   * Resolves when messages after an offset have arrived in the table or will not arrive. Null or absent: they are
+   * there.
+   */
   arrival?(position: { run: number; offset: number }): Promise<void> | null
 }
 
-/** Where a reader begins: behind an offset of the first of these runs; the last is the present one. */
+/** Start of a reader: after an offset of the first of these runs. The last one is the current run. */
 export interface LogPosition {
   readonly runs: readonly RunView[]
   readonly offset: number
@@ -89,7 +89,7 @@ export class MessageLog {
   readonly #ring: MessageRing<LoggedUpdate>
   readonly #table: MessageTable | null
 
-  /** `offset`: how many messages this run has sent already; `table` null: what is older is gone. */
+  /** `offset`: messages that this run has sent so far. `table` null: older messages are not available. */
   constructor(parts: {
     channel: ChannelName
     present: RunView
@@ -103,12 +103,12 @@ export class MessageLog {
     this.#table = parts.table
   }
 
-  /** The newest offset of the present run. */
+  /** The newest offset of the current run. */
   get newest(): number {
     return this.#ring.newest
   }
 
-  /** The beginning of the present run, as far as it is kept. */
+  /** The start of the current run, as far as it is retained. */
   get present(): LogPosition {
     return { runs: [this.#present], offset: this.#ring.oldest - 1 }
   }
@@ -117,7 +117,7 @@ export class MessageLog {
     this.#ring.push(update)
   }
 
-  /** Where this client left off; null when we cannot know: another epoch, or an offset ahead. */
+  /** The position where a client left off; null if unknown: another epoch, or an offset ahead. */
   find(since: Since): LogPosition | null {
     const { epoch, offset } = since
     if (epoch === this.#present.epoch) return this.behind(offset)
@@ -125,20 +125,20 @@ export class MessageLog {
     const index = runs.findIndex((run) => run.epoch === epoch)
     const run = runs[index]
     if (run === undefined) return null
-    // A killed run has sent more than it wrote, though never by more than this. A client that received
-    // the rest has missed nothing of it.
+    // A killed run has sent more than it stored, but never by more than this. A client that received the rest has
+    // missed nothing.
     const isAhead = run.endOffset !== null && offset > run.endOffset + outstandingWritesMax
     return isAhead ? null : { runs: runs.slice(index), offset }
   }
 
-  /** The place behind an offset of the present run; null when it lies ahead or is no longer kept. */
+  /** The position after an offset of the current run; null if it is ahead or no longer retained. */
   behind(offset: number): LogPosition | null {
     if (offset > this.newest) return null
     if (this.#table === null && offset < this.#ring.oldest - 1) return null
     return { runs: [this.#present], offset }
   }
 
-  /** The next messages of a run behind an offset, in order; none: there are no more. */
+  /** The next messages of a run after an offset, in order; empty if there are no more. */
   read(run: RunView, query: LogQuery): readonly LogEntry[] {
     const { offset } = query
     const isPresent = run.number === this.#present.number
@@ -156,14 +156,14 @@ export class MessageLog {
     return entries
   }
 
-  /** Null: `read` has the next messages of a run behind an offset. Else it resolves when to read them. */
+  /** Null: `read` can return the next messages of a run after an offset. Otherwise it resolves when `read` can. */
   arrival(run: RunView, offset: number): Promise<void> | null {
     const isPresent = run.number === this.#present.number
     if (isPresent && (offset >= this.newest || offset + 1 >= this.#ring.oldest)) return null
     return this.#table?.arrival?.({ run: run.number, offset }) ?? null
   }
 
-  /** Losses announced at or behind a place, oldest first. */
+  /** Losses announced at or after a position, oldest first. */
   losses({ runs, offset }: LogPosition): readonly Loss[] {
     const table = this.#table
     if (table === null) return []
@@ -173,38 +173,36 @@ export class MessageLog {
   }
 }
 
-/** What stands in a ring: anything that has an offset. */
 interface HasOffset {
   readonly offset: number
 }
 
-/** A bounded memory of messages. */
+/** A ring buffer of messages. */
 export class MessageRing<Message extends HasOffset> {
   readonly #ring: (Message | undefined)[] = []
   readonly #capacity: number
   #newest: number
   #oldest: number
 
-  /** `offset`: how many messages this run has published already. */
+  /** `offset`: messages that this run has published so far. */
   constructor(offset: number, capacity: number) {
     this.#newest = offset
     this.#oldest = offset + 1
     this.#capacity = capacity
   }
 
-  /** The offset of the newest message. */
   get newest(): number {
     return this.#newest
   }
 
-  /** The offset of the oldest message kept; newest + 1 when none is. */
+  /** The offset of the oldest retained message; newest + 1 if empty. */
   get oldest(): number {
     return this.#oldest
   }
 
   push(message: Message): void {
     const { offset } = message
-    // A hole means that a message was never sent; what lies before it cannot be replayed whole.
+    // A gap means that a message was never sent: a replay across it would be incomplete.
     if (offset !== this.#newest + 1) {
       this.#ring.fill(undefined)
       this.#oldest = offset
@@ -214,7 +212,7 @@ export class MessageRing<Message extends HasOffset> {
     this.#ring[offset % this.#capacity] = message
   }
 
-  /** Null when it is not kept. */
+  /** Null if it is not retained. */
   get(offset: number): Message | null {
     if (offset < this.#oldest || offset > this.#newest) return null
     return this.#ring[offset % this.#capacity] ?? null

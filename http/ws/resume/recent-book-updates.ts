@@ -1,11 +1,9 @@
-// The newest book updates of this run and, for each market, where its book was last replaced as a whole: what a resuming
-// connection needs to be brought up to date without a snapshot. Bounded by updates and by the levels in them, whichever
-// comes first; full, the oldest go, and a connection that needed them gets snapshots. 8 MB when it is full.
+// Recent book updates of this run and, per market, its last complete replacement: enough to resume a connection without
+// snapshots. Bounded by updates and levels. The oldest are overwritten, and connections that need them get snapshots.
+// Updates are stored as numbers in two rings (8 MB when full). Objects would survive two young-generation collections,
+// whose copying blocks the event loop for several milliseconds.
 //
-// Updates are kept as numbers in two rings. Not as objects: each would outlive two collections of the young and be copied
-// by both, which stopped the loop for several milliseconds, two times a second at 10,000 updates a second.
-//
-//   heads:   offset % capacity → seq, times, checksum, where its levels begin, how many there are
+//   heads:   offset % capacity → seq, times, checksum, start and number of its levels
 //   levels:  level % levelsMax → price (asks as −1 − price), size
 
 import type {
@@ -24,31 +22,32 @@ const HEAD_WIDTH = 6
 const LEVEL_WIDTH = 2
 const NO_CHECKSUM = -1
 
-/** A market's newest replacement. */
 export interface Replacement {
   readonly market: MarketRef
-  /** The channel's newest offset before it: it lies between this one and the next. */
+  /** The channel's newest offset before the replacement, which lies between this one and the next. */
   readonly offset: number
-  /** Counts the replacements of all markets, so that two at one offset differ. */
+  /** Counts replacements of all markets; distinguishes two at the same offset. */
   readonly serial: number
   readonly reason: ResyncReason
 }
 
-/** What a replaced book is announced with: a first book ends a gap too, since what was shown before
- * it was empty and marked stale. */
+/**
+ * The `resync` reason of a replaced book. A first book also ends a gap, since the book shown before was empty and
+ * stale.
+ */
 export function resyncReason(reason: BookReplaced['reason']): ResyncReason {
   return reason === 'first' ? 'venue_gap' : reason
 }
 
 export class RecentBookUpdates {
   readonly #updates: UpdateRing
-  /** In the order of replacement, one a market: bounded by the catalogue. */
+  /** In order of replacement, one per market; bounded by the catalogue. */
   readonly #replaced = new Map<MarketNumber, Replacement>()
-  /** Books that were announced as stale, until they are not: bounded by the catalogue. */
+  /** Books announced as stale, until they are fresh; bounded by the catalogue. */
   readonly #stale = new Map<MarketNumber, BookStale>()
   #serial = 0
 
-  /** `offset`: how many updates this run has published already. */
+  /** `offset`: updates that this run has published so far. */
   constructor(offset: number, capacity = ringBookUpdatesMax, levelsMax = ringBookLevelsMax) {
     this.#updates = new UpdateRing(offset, { capacity, levelsMax })
   }
@@ -57,7 +56,7 @@ export class RecentBookUpdates {
     return this.#updates.newest
   }
 
-  /** Of the newest replacement; 0 before the first. */
+  /** The serial of the newest replacement; 0 before the first. */
   get serial(): number {
     return this.#serial
   }
@@ -70,7 +69,7 @@ export class RecentBookUpdates {
     this.#replace({ market, offset, reason: resyncReason(reason) })
   }
 
-  /** A connection that was away may have been sent `stale` and not `fresh`: it gets the book anew. */
+  /** A disconnected client may have received `stale` but not `fresh`: it must get the book again. */
   confirm({ market, offset }: BookConfirmed): void {
     this.#replace({ market, offset, reason: 'venue_gap' })
   }
@@ -83,38 +82,37 @@ export class RecentBookUpdates {
     this.#replaced.set(number, { ...replaced, serial: this.#serial })
   }
 
-  /** A book was announced as stale. */
   markStale(stale: BookStale): void {
     this.#stale.set(stale.market.number, stale)
   }
 
-  /** The books that are stale now and were announced one by one. */
+  /** The currently stale books that were announced individually. */
   staleBooks(): Iterable<BookStale> {
     return this.#stale.values()
   }
 
-  /** The market is gone for good. */
+  /** The market was removed permanently. */
   removeMarket(market: MarketNumber): void {
     this.#replaced.delete(market)
     this.#stale.delete(market)
   }
 
-  /** Whether every update behind this offset is kept. */
+  /** Whether every update after this offset is retained. */
   reachesBack(offset: number): boolean {
     return offset <= this.newest && offset >= this.#updates.oldest - 1
   }
 
-  /** Null when it is not kept. */
+  /** Null if it is not retained. */
   get(offset: number): BookUpdate | null {
     return this.#updates.get(offset)
   }
 
-  /** The market of an update, without making the update; null when it is not kept. */
+  /** The market of an update, without decoding the update; null if it is not retained. */
   marketAt(offset: number): MarketRef | null {
     return this.#updates.marketAt(offset)
   }
 
-  /** The market's newest replacement; null when this run has seen none. */
+  /** The market's newest replacement; null if there was none in this run. */
   replacement(market: MarketNumber): Replacement | null {
     return this.#replaced.get(market) ?? null
   }
@@ -125,20 +123,20 @@ export class RecentBookUpdates {
   }
 }
 
-/** A bounded memory of book updates. */
+/** A ring buffer of book updates. */
 class UpdateRing {
   readonly #capacity: number
   readonly #levelsMax: number
   readonly #heads: Float64Array
   readonly #levels: Float64Array
-  /** By the slot of a head. */
+  /** Indexed by the slot of a head. */
   readonly #markets: (MarketRef | undefined)[] = []
   #newest: number
   #oldest: number
-  /** Levels ever written. */
+  /** Total levels written. */
   #levelCount = 0
 
-  /** `offset`: how many updates this run has published already. Memory is taken as it fills. */
+  /** `offset`: updates that this run has published so far. Memory is allocated as the ring fills. */
   constructor(offset: number, bounds: { readonly capacity: number; readonly levelsMax: number }) {
     this.#newest = offset
     this.#oldest = offset + 1
@@ -148,19 +146,18 @@ class UpdateRing {
     this.#levels = new Float64Array(bounds.levelsMax * LEVEL_WIDTH)
   }
 
-  /** The offset of the newest update. */
   get newest(): number {
     return this.#newest
   }
 
-  /** The offset of the oldest update kept; newest + 1 when none is. */
+  /** The offset of the oldest retained update; newest + 1 if empty. */
   get oldest(): number {
     return this.#oldest
   }
 
   push(update: BookUpdate): void {
     const { offset, changes, checksum } = update
-    // A hole means that an update was never sent; what lies before it cannot be replayed whole.
+    // A gap means that an update was never sent: a replay across it would be incomplete.
     if (offset !== this.#newest + 1) this.#oldest = offset
     this.#newest = offset
     this.#oldest = Math.max(this.#oldest, offset - this.#capacity + 1)
@@ -183,12 +180,12 @@ class UpdateRing {
       this.#levels[at + 1] = size
       this.#levelCount += 1
     }
-    // The updates whose levels have just been overwritten.
+    // Evicts the updates whose levels have just been overwritten.
     const firstRetained = this.#levelCount - this.#levelsMax
     while (this.#oldest < offset && this.#head(this.#oldest, 4) < firstRetained) this.#oldest += 1
   }
 
-  /** Null when it is not kept. */
+  /** Null if it is not retained. */
   get(offset: number): BookUpdate | null {
     const market = this.marketAt(offset)
     if (market === null) return null
@@ -205,7 +202,7 @@ class UpdateRing {
     }
   }
 
-  /** Null when it is not kept. */
+  /** Null if it is not retained. */
   marketAt(offset: number): MarketRef | null {
     if (offset < this.#oldest || offset > this.#newest) return null
     return this.#markets[offset % this.#capacity] ?? null

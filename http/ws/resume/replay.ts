@@ -1,6 +1,5 @@
-// Channels whose every message counts (trades, whales, lifecycle, arbitrage): they have no state but a log, so a
-// subscription is live at once, or after the messages that its client missed, in the turn in which
-// none is missing any more.
+// Channels that replay every message (trades, whales, lifecycle, arbitrage). They have a log instead of states, so a
+// subscription is live at once, or in the tick in which no message is missing any more.
 
 import type { RunView } from '../../../actors/views.ts'
 import { replayTradesMax } from '../../../engine/limits.ts'
@@ -15,7 +14,7 @@ import { contains } from '../session/subscriptions.ts'
 import { type Audience, joined, sendLoss, sendLostRange } from './losses.ts'
 import type { ChannelLog, LoggedUpdate, LogPosition, LostRange, MessageLog } from './message-log.ts'
 
-/** Subscribes, after a replay when there is a `since`. False: that ended in an answer of its own. */
+/** Subscribes, after a replay if `since` is given. False: the replay has sent its own answer. */
 export function* subscribeLogged(
   connection: Connection,
   hub: HubAccess,
@@ -44,7 +43,7 @@ export function* subscribeLogged(
       connection.subscribe(variant, ref.number)
     }
   }
-  // Out of the topics first, so that live messages cannot overtake the replayed ones; other options end.
+  // Leaves the topics first, so that live messages cannot overtake the replayed ones. Ends variants with other options.
   for (const { number } of refs) {
     const existing = subscriptions.singles.get(number)
     if (existing === undefined) continue
@@ -85,7 +84,7 @@ export function* subscribeLogged(
   return false
 }
 
-/** What this run has said to clients of earlier ones; returns in the turn in which nothing is missing. */
+/** Sends messages of this run that are for clients of earlier ones. Returns in the tick in which nothing is missing. */
 function* sendOfEarlier(
   connection: Connection,
   hub: HubAccess,
@@ -100,7 +99,9 @@ function* sendOfEarlier(
   yield* replay(connection, hub, { ...wanted, countMax: Infinity, onLost: () => {} })
 }
 
-/** What a command adds: nothing that a wide subscription contains, unless it asks for the past. */
+/**
+ * The markets that a command adds. Markets in a wide subscription are excluded, unless the command asks for the past.
+ */
 function targetOf(
   connection: Connection,
   {
@@ -116,7 +117,7 @@ function targetOf(
     return { key: null, refs: resolved.refs.filter(isAdded) }
   }
   const { key } = resolved
-  // A venue within `*` stays there: its messages come by the wide topic, also while it is replayed.
+  // A venue within `*` stays there: its messages come by the `*` topic, also during its replay.
   const isWithin =
     subscriptions.wideVariant(key) === variant && !(since !== null && subscriptions.wide.has(key))
   return { key: isWithin ? null : key, refs: [] }
@@ -129,7 +130,7 @@ function takeContained(connection: Connection, { channel }: MessageLog, key: Wid
   }
 }
 
-/** The missed messages of a command; then, in the same turn, what of them could not be had. */
+/** Sends the missed messages of a command and, in the same tick, reports those that are unavailable. */
 function* answerSince(
   connection: Connection,
   hub: HubAccess,
@@ -138,8 +139,8 @@ function* answerSince(
   const { log, from, audience } = wanted
   const { channel } = log.messages
   yield* sendLosses(connection, hub, { log: log.messages, from, audience })
-  // One range for all that has expired: the position stands still until the answer, so that a client
-  // which is cut off in between gets the range at its next resume.
+  // One range for all expired messages. The position does not advance until the answer, so a client that disconnects in
+  // between gets the range at its next resume.
   let lost: LostRange | null = null
   const replayed = yield* replay(connection, hub, {
     ...wanted,
@@ -152,7 +153,7 @@ function* answerSince(
   return replayed
 }
 
-/** Losses announced while the client was away, and live ones from before its messages. */
+/** Sends losses that were announced while the client was disconnected, and live ones that precede its messages. */
 function* sendLosses(
   connection: Connection,
   hub: HubAccess,
@@ -166,22 +167,22 @@ function* sendLosses(
 
 type Replayed =
   | { readonly kind: 'done'; readonly count: number }
-  /** As many as allowed; the rest lies behind this offset of this run. */
+  /** The limit was reached: the rest follows this offset of this run. */
   | { readonly kind: 'limited'; readonly epoch: string; readonly offset: number }
 
 interface ReplayWanted {
   readonly log: ChannelLog
   readonly from: LogPosition
   readonly audience: Audience
-  /** In which lane messages of a market are wanted. */
+  /** The variant in which messages of a market are sent. */
   readonly variantOf: (market: MarketRef) => ChannelVariant
   readonly countMax: number
   readonly onLost: (range: LostRange) => void
 }
 
 /**
- * Sends the messages behind a place, over all later runs; returns in the turn in which none is
- * missing. `onLost` is called for each hole before what lies behind it is sent.
+ * Sends the messages after a position, over all later runs. Returns in the tick in which none is missing. Calls
+ * `onLost` for each gap before it sends what follows the gap.
  */
 export function* replay(
   connection: Connection,
@@ -213,7 +214,7 @@ export function* replay(
       for (const { offset: entryOffset, update } of entries) {
         const message = typeof update === 'string' ? null : update
         const isHole = update === 'lost' || entryOffset > offset + 1
-        // Some markets' messages alone do not show how many are missing.
+        // Messages of selected markets do not show how many are missing.
         const holeCount =
           markets === null ? entryOffset - offset - (message === null ? 0 : 1) : null
         if (isHole) lostTo(message?.receivedAtMs ?? hub.clock.nowMs(), holeCount)
@@ -233,7 +234,7 @@ export function* replay(
       yield* arrivals(connection, log, run, offset)
       entries = log.read(run, { offset, markets })
     }
-    // What a run sent last may be missing as well; of one that was killed nothing more is known.
+    // The last messages of a run may be missing too. Nothing is known about the end of a killed run.
     const end = next === undefined ? log.newest : (run.endOffset ?? offset)
     const endCount = markets === null ? end - offset : null
     if (offset < end) lostTo(next?.startedAtMs ?? hub.clock.nowMs(), endCount)
@@ -241,7 +242,7 @@ export function* replay(
   return { kind: 'done', count }
 }
 
-/** Waits for the next messages, if they are elsewhere. */
+/** Waits for the next messages if they are still being fetched. */
 function* arrivals(connection: Connection, log: MessageLog, run: RunView, offset: number): Task {
   for (let arrival = log.arrival(run, offset); arrival !== null; ) {
     connection.waitFor(arrival)
@@ -250,7 +251,7 @@ function* arrivals(connection: Connection, log: MessageLog, run: RunView, offset
   }
 }
 
-/** When the last message before the place was sent, if that can still be read. */
+/** The time of the last message before the position, if it can still be read. */
 function timeAt(log: MessageLog, { runs, offset }: LogPosition, index: number): TimeMs | null {
   const run = runs[index]
   if (index > 0 || offset === 0 || run === undefined) return null

@@ -1,5 +1,5 @@
-// What a task may do with a connection: the part of a session (session.ts) that answers, sends and
-// chooses topics. An interface of its own, so that tasks do not know sessions.
+// The part of a session (session.ts) that tasks use to answer, send and choose topics. A separate interface, so that
+// tasks do not depend on sessions.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketNumber } from '../../../engine/market/market.ts'
@@ -9,30 +9,30 @@ import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
 
-/** A piece of work that pauses between markets. */
+/** Work that yields between markets. */
 export type Task = Generator<void, void>
 
-/** Markets looked at between two pauses where most are passed over. */
+/** Markets checked between two yields if most are skipped. */
 export const skipsPerTick = 256
 
 export interface Connection {
   readonly encoder: Encoder
   readonly subscriptions: Subscriptions
-  /** The wide subscription that the present command is filling. */
+  /** The wildcard subscription that the current command is filling. */
   wildcard: WildcardSubscription | null
-  /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
+  /** A trade replay is running, whose markets are not yet among the subscriptions. */
   isReplaying: boolean
-  /** The present task goes on once this is resolved; it must not reject. */
+  /** Resumes the current task when the promise resolves; it must not reject. */
   waitFor(arrival: Promise<void>): void
   /** Sends after everything published to this socket so far. */
   send(frame: Frame): void
   reply(type: string, fields: Readonly<Record<string, unknown>>): void
   refuse(id: CommandId, code: StreamErrorCode, message: string): void
-  /** Sends a market's state and makes it live, in one turn. `isResync`: also that it has none. */
+  /** Sends a market's state and makes it live in one tick. `isResync`: also reports that it has none. */
   begin(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
   sendState(variant: ChannelVariant, view: MarketView, isResync?: boolean): void
   subscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
   unsubscribe(variant: ChannelVariant, key: MarketNumber | WideKey): void
-  /** Everything that was left out is out: the connection is as before it lagged. */
+  /** Everything skipped has been sent: the connection is live as before the lag. */
   resumeLive(): void
 }

@@ -1,5 +1,5 @@
-// Subscriptions to channels that begin with a state: single markets, each live from its own state on,
-// and whole venues, which end in one topic.
+// Subscriptions to channels that begin with a state: single markets, each live from its own state on, and wildcard
+// subscriptions, which end in one topic.
 
 import type { MarketView } from '../../../actors/views.ts'
 import type { MarketId } from '../../../engine/ids.ts'
@@ -9,10 +9,10 @@ import type { Connection, Task } from './connection.ts'
 import type { HubAccess } from './hub-access.ts'
 import { WildcardSubscription } from './wildcard-subscription.ts'
 
-/** Called before each state; null: a market that is subscribed to already is passed over. */
+/** Called before each state. Null: skip markets that are subscribed already. */
 type Before = ((view: MarketView) => void) | null
 
-/** States of single markets, each live from its own on. Within a wide one it stays there. */
+/** Sends the states of single markets, each live from its own on. Markets in a wide subscription stay in it. */
 export function* subscribeSingles(
   connection: Connection,
   hub: HubAccess,
@@ -37,7 +37,7 @@ export function* subscribeSingles(
   }
 }
 
-/** States of a whole venue or everything, then one topic in place of them all. */
+/** Sends the states of a venue or all markets, then replaces their topics by one. */
 export function* subscribeWide(
   connection: Connection,
   hub: HubAccess,
@@ -56,7 +56,7 @@ export function* subscribeWide(
   subscriptions.wide.set(key, variant)
 }
 
-/** Until a market's state is here, in a gateway that asks the engine for it. */
+/** In a gateway: waits until a market's state has been fetched from the engine. */
 function* arrival(
   connection: Connection,
   hub: HubAccess,
@@ -75,7 +75,7 @@ export function idsOf(hub: HubAccess, key: WideKey): readonly MarketId[] {
   return Array.from(hub.engine.catalog.markets(key === '*' ? null : key), (view) => view.ref.id)
 }
 
-/** Sends a row's states; ends with its topic live, in the turn of the last of them. */
+/** Sends a wildcard subscription's states. Its topic becomes live in the tick of the last state. */
 export function* fill(
   connection: Connection,
   hub: HubAccess,
@@ -86,7 +86,7 @@ export function* fill(
   for (let id = wildcard.take(); id !== null; id = wildcard.take()) {
     yield* arrival(connection, hub, { variant: wildcard.variant, id })
     const view = hub.engine.catalog.find(id)
-    // The hub may have sent it already: its book was replaced while the row was on its way.
+    // The hub may have sent it already, if its book was replaced during the fill.
     if (view === null || wildcard.sent.has(view.ref.number)) continue
     before(view)
     connection.sendState(wildcard.variant, view, wildcard.isResync)

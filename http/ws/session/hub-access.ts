@@ -1,5 +1,5 @@
-// What a session and its tasks may ask of the hub: the engine's views, the channels' logs, and a turn.
-// An interface of its own, so that sessions do not know the hub.
+// The part of the hub that sessions and tasks use: the engine's views, the channels' logs, and scheduling. A separate
+// interface, so that sessions do not depend on the hub.
 
 import type { Caller, EngineView, MarketView } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
@@ -20,25 +20,24 @@ import type { Connection } from './connection.ts'
 import type { Resolved } from './resolve.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
 
-/** Something whose buffer can have grown by more than what was published. */
+/** A session whose buffer may hold more than published messages. */
 export interface Watched {
-  /** Nothing but what was published can be in its buffer. */
+  /** The buffer can contain only published messages. */
   readonly isQuiet: boolean
-  /** Looks at the buffer; returns the bytes in it. */
+  /** Checks the buffer and returns its bytes. */
   sweep(nowMs: number): number
 }
 
-/** `more`: wants another turn; `blocked`: waits for the socket to drain; `idle`: nothing to do. */
+/** `more`: needs another slice; `blocked`: waits for the socket to drain; `idle`: nothing to do. */
 export type SliceOutcome = 'idle' | 'more' | 'blocked'
 
-/** Something that runs in slices, in the turns of its account. */
+/** Work that runs in slices, scheduled fairly by account. */
 export interface Work {
   readonly caller: Pick<Caller, 'accountId'>
   run(): SliceOutcome
 }
 
-/** Subscribes to a channel from a position on. False: it ended in an answer of its own; true: `synced`
- * is due. */
+/** Subscribes to a channel from a position. False: it has sent its own answer; true: `synced` must follow. */
 export type Resume = (
   connection: Connection,
   hub: HubAccess,
@@ -50,32 +49,35 @@ export interface HubAccess {
   readonly publisher: Publisher
   readonly clock: Clock
   readonly log: Log
-  /** The channels and their lanes. */
+  /** The channels and their variants. */
   readonly variants: VariantTable
-  /** Where a channel's missed messages are read; null: it has no log. */
+  /** The log of a channel's missed messages; null: it has no log. */
   logOf(channel: ChannelName): ChannelLog | null
-  /** How a channel answers `since`; null: as every channel with a log or with states does. */
+  /** A channel's own way to answer `since`; null: by its log or its states. */
   resumeOf(channel: ChannelName): Resume | null
-  /** Why a channel never tells anything under a market; null: it may. */
+  /** Why a channel never sends messages about a market; null: it may. */
   unsupportedReason(channel: ChannelName, market: MarketRef): string | null
-  /** The newest stamp of a market in a lane, using none up; the offset is its channel's. */
+  /** The newest stamp of a market in a variant, without incrementing it. The offset is its channel's. */
   latest(variant: ChannelVariant, market: MarketNumber): Stamp
-  /** A market's present state, in a lane that has one; null: there is none yet. */
+  /** A market's current state in a variant with states; null: none yet. */
   state(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
-  /** Behind a `resync`: that there is none. Null: each market of the channel has a state. */
+  /** A message that the market has no state, sent after a `resync`. Null: every market of the channel has a state. */
   emptyState(variant: ChannelVariant, view: MarketView, encoder: Encoder): Frame | null
-  /** In a gateway: when it can be told, or never will be; null: it can. It does not reject. */
+  /**
+   * In a gateway: resolves, and never rejects, when the state has arrived or will never arrive. Null: it can be read
+   * now.
+   */
   arrival(variant: ChannelVariant, view: MarketView): Promise<void> | null
-  /** From now on a connection listens to this topic of the lane. */
+  /** Registers a connection's subscription to this topic of the variant. */
   markSubscribed(variant: ChannelVariant, key: MarketNumber | WideKey): void
   /**
-   * Lets it run for as long as it wants more: at once, unless its account waits or this turn of the loop had a slice of such
-   * runs, and in later turns, in which accounts take turns.
+   * Runs work until it is done: synchronously, unless its account is queued or this tick has used its slice for such
+   * work; the rest in later ticks, alternating between accounts.
    */
   advance(work: Work): void
   /** Sweeps it until it is quiet. */
   watch(watched: Watched): void
-  /** From now on the row gets updates of the markets that it has sent. */
+  /** From now on the wildcard subscription gets updates of the markets whose state it has sent. */
   openWildcard(wildcard: WildcardSubscription): void
   closeWildcard(wildcard: WildcardSubscription): void
   countLagging(): void

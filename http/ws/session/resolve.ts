@@ -1,5 +1,4 @@
-// Which markets a command's target means: ids in any case, slugs of events expanded once, a venue,
-// or everything.
+// Resolves a command's target to markets: ids in any case, event slugs (expanded once), a venue, or all.
 
 import type { CatalogView } from '../../../actors/views.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
@@ -14,7 +13,7 @@ export type Resolved =
       readonly rejected: readonly Readonly<Record<string, string>>[]
     }
 
-/** Each market once, in the order given; what we do not know is rejected by name. */
+/** Distinct markets in request order. Unknown names are rejected individually. */
 export function resolve(
   catalog: CatalogView,
   target: Target,
@@ -41,7 +40,7 @@ export function resolve(
   return { kind: 'markets', refs: [...refs.values()], rejected }
 }
 
-/** Of every venue that has an event of this name: on each, a slug is the event's own id. */
+/** Markets of the event on every venue that has it: a slug is the venue's own event id. */
 function marketsOfEvent(catalog: CatalogView, slug: string): readonly MarketRef[] {
   const { keys } = catalog.names
   return keys.flatMap((venue) => catalog.marketsOfEvent(venue, slug)).map(({ ref }) => ref)

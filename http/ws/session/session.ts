@@ -1,6 +1,6 @@
-// One connection: its commands, one after another; its subscriptions; and what happens when it reads too slowly. A
-// union of states: live, lagging (its topics taken away at a noted offset), catching up, leaving (waiting for room for
-// its close frame).
+// One WebSocket connection: its commands, run one after another, its subscriptions, and its handling of slow reading. A
+// state union: live, lagging (unsubscribed at a recorded offset), catching up, leaving (waits for room for its close
+// frame).
 
 import type { Caller, MarketView } from '../../../actors/views.ts'
 import type { GapUpdate } from '../../../engine/events.ts'
@@ -55,40 +55,39 @@ type State =
       progressAtMs: number
     }
   | { readonly kind: 'catchingUp'; progressAtMs: number }
-  /** A slow reader that is sent nothing more but its close frame, once there is room for it. */
+  /** A slow reader: it gets only its close frame, once there is room for it. */
   | { readonly kind: 'leaving'; readonly untilMs: number }
   | { readonly kind: 'closed' }
 
-/** What a client sees that is cut without a frame. */
+/** The close code that a client sees without a close frame. */
 const CUT = 1006
 
-/** A connection from its handshake to its end. */
 export class Session implements Connection {
   readonly id: string
   readonly caller: Caller
   readonly encoder: Encoder
   readonly subscriptions = new Subscriptions()
-  /** The wide subscription that the present command is filling. */
+  /** The wildcard subscription that the current command is filling. */
   wildcard: WildcardSubscription | null = null
-  /** A replay of trades is under way, whose markets are not yet among the subscriptions. */
+  /** A trade replay is running, whose markets are not yet among the subscriptions. */
   isReplaying = false
   readonly #ws: Socket
   readonly #hub: HubAccess
   #isWaiting = false
   #state: State = { kind: 'live' }
-  /** At most commandsWaitingMax; more are refused. */
+  /** At most commandsWaitingMax; further ones are refused. */
   readonly #waiting: Command[] = []
-  /** The last one runs; a catch-up stands on top of the command it interrupts. */
+  /** The last one runs. A catch-up is pushed on top of the command that it interrupts. */
   readonly #tasks: Task[] = []
-  /** Lanes in which it listened since its last subscription of their channels. */
+  /** Variants with subscriptions since the last subscription of their channels. */
   readonly #variants = new Set<ChannelVariant>()
   #isRunning = false
-  /** Something came from it, or was sent to it alone, since its buffer was last looked at. */
+  /** The connection has received or been sent something individually since the last buffer check. */
   #isTouched = false
   #isBroken = false
   #ending: Close | null = null
   #errorTimesMs: number[] = []
-  /** Commands, ping frames and RATE_LIMITED answers of the present second, refused commands of the present minute. */
+  /** Commands, ping frames and RATE_LIMITED answers of the current second; refused commands of the current minute. */
   #second = { startMs: Number.NEGATIVE_INFINITY, commands: 0, pings: 0, refusals: 0 }
   #minute = { startMs: Number.NEGATIVE_INFINITY, refusals: 0 }
   #unsubscribedSinceMs: number
@@ -106,12 +105,12 @@ export class Session implements Connection {
     return this.#state.kind === 'closed'
   }
 
-  /** Nothing is being left out or made up for. */
+  /** Nothing is being skipped or caught up. */
   get isLive(): boolean {
     return this.#state.kind === 'live'
   }
 
-  /** The buffer can hold only messages of topics, so that a sweep may leave this session out. */
+  /** The buffer can contain only topic messages, so a sweep may skip this session. */
   get isQuiet(): boolean {
     return this.isClosed || (this.isLive && !this.#isTouched && !this.hasWork)
   }
@@ -120,7 +119,7 @@ export class Session implements Connection {
     return this.#tasks.length > 0 || this.#waiting.length > 0
   }
 
-  /** Greets, and says how the venues are. */
+  /** Sends the welcome message and the venues' status. */
   open(): void {
     this.#ws.subscribe(statusTopic(this.encoder.form))
     this.#ws.subscribe(heartbeatTopic(this.encoder.form))
@@ -137,7 +136,7 @@ export class Session implements Connection {
     for (const venue of this.#hub.engine.venues()) this.send(this.encoder.status(venue))
   }
 
-  /** A frame of the client; valid only during the call. */
+  /** Handles a frame of the client; valid only during the call. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
     if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
     if (!this.#takeCommands(1)) return
@@ -152,7 +151,7 @@ export class Session implements Connection {
     this.#hub.advance(this)
   }
 
-  /** A ping frame of the client, which the library answers. */
+  /** Handles a ping frame of the client, which the library answers. */
   receivePing(): void {
     if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
     this.#rollSecond()
@@ -166,7 +165,7 @@ export class Session implements Connection {
     this.#second = { startMs: nowMs, commands: 0, pings: 0, refusals: 0 }
   }
 
-  /** Counts commands of this second; refuses the one at hand and returns false when they are too many. */
+  /** Counts commands of this second. Beyond the limit it refuses the current one and returns false. */
   #takeCommands(count: number, id: CommandId = null): boolean {
     this.#rollSecond()
     this.#second.commands += count
@@ -178,7 +177,7 @@ export class Session implements Connection {
     return false
   }
 
-  /** Refuses with RATE_LIMITED, some times a second; too many refusals within a minute end the connection. */
+  /** Refuses with RATE_LIMITED, a few times per second. Too many refusals within a minute close the connection. */
   #limit(id: CommandId, message: string): void {
     const nowMs = this.#hub.clock.monotonicMs()
     if (nowMs - this.#minute.startMs >= 60_000) this.#minute = { startMs: nowMs, refusals: 0 }
@@ -189,7 +188,7 @@ export class Session implements Connection {
     this.reply('error', { id, code: 'RATE_LIMITED', message })
   }
 
-  /** Answers `error`; the tenth within a minute ends the connection. */
+  /** Answers `error`. The tenth within a minute closes the connection. */
   refuse(id: CommandId, code: StreamErrorCode, message: string): void {
     this.reply('error', { id, code, message })
     const nowMs = this.#hub.clock.monotonicMs()
@@ -206,7 +205,7 @@ export class Session implements Connection {
   send(frame: Frame): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
     this.#touch()
-    // 2: refused above the hard limit. The stream has a hole now, so it must not go on.
+    // 2: dropped above the hard limit. The stream has a gap now, so it must be closed.
     if (this.#ws.send(frame, this.encoder.isBinary) === 2) this.break()
   }
 
@@ -216,13 +215,13 @@ export class Session implements Connection {
     this.#hub.watch(this)
   }
 
-  /** Sends a market's state and makes it live, in this one turn: nothing may be awaited within. */
+  /** Sends a market's state and makes it live in this tick: never await inside. */
   begin(variant: ChannelVariant, view: MarketView, isResync = false): void {
     this.sendState(variant, view, isResync)
     this.subscribe(variant, view.ref.number)
   }
 
-  /** The present state of a market in a channel that begins with one. `isResync`: or that it has none. */
+  /** Sends a market's current state in a channel with states. `isResync`: or that it has none. */
   sendState(variant: ChannelVariant, view: MarketView, isResync = false): void {
     const hub = this.#hub
     const state = hub.state(variant, view, this.encoder)
@@ -241,7 +240,7 @@ export class Session implements Connection {
     if (!this.isClosed) this.#ws.unsubscribe(topicOf(this.encoder.form, variant, key))
   }
 
-  /** Tells of lost messages, where any of its subscriptions to their channel is touched. */
+  /** Reports lost messages if they affect a subscription of the channel. */
   sendGap(update: GapUpdate): void {
     const { channel, market, venue, platform, fromMs, toMs, count } = update
     const subscriptions = this.subscriptions.of(channel)
@@ -255,7 +254,7 @@ export class Session implements Connection {
     this.send(this.encoder.gap({ channel, where, fromMs, toMs, count }))
   }
 
-  /** Adds the lanes in which it may be subscribed to something. */
+  /** Adds the variants in which it may have subscriptions. */
   addVariants(variants: Set<ChannelVariant>): void {
     for (const variant of this.#variants) {
       if (this.subscriptions.ofVariant(variant).count === 0) this.#variants.delete(variant)
@@ -263,12 +262,12 @@ export class Session implements Connection {
     }
   }
 
-  /** A heartbeat of its own while it is not live: without offsets, which it may be behind. */
+  /** Sends a heartbeat of its own while not live: without offsets, which it may not have reached. */
   beat(beat: Omit<Heartbeat, 'offsets'>): void {
     if (!this.isLive) this.send(this.encoder.heartbeat({ ...beat, offsets: null }))
   }
 
-  /** Carries on for at most a slice. */
+  /** Pauses the current task until the promise resolves. */
   waitFor(arrival: Promise<void>): void {
     this.#isWaiting = true
     void arrival.then(() => {
@@ -283,7 +282,7 @@ export class Session implements Connection {
     let outcome: SliceOutcome = 'idle'
     this.#isRunning = true
     this.#ws.cork(() => {
-      // An exception may not cross the library's frames.
+      // An exception must not propagate through the library's native frames.
       try {
         outcome = this.#runSlice()
       } catch (error) {
@@ -316,7 +315,7 @@ export class Session implements Connection {
     }
   }
 
-  /** Looks at the buffer and the times; returns the bytes buffered: none once it is closed. */
+  /** Checks the buffer and the deadlines. Returns the buffered bytes; 0 once it is closed. */
   sweep(nowMs: number): number {
     if (this.isClosed) return 0
     this.#isTouched = false
@@ -335,7 +334,7 @@ export class Session implements Connection {
         else this.#advance(buffered)
         break
       case 'leaving':
-        // Behind unsent data the close frame would wait in the library, which gives the peer 16 s to take all.
+        // After unsent data the close frame would wait in the library, which allows the peer 16 s.
         if (buffered === 0) this.end(closeCodes.slowReader)
         else if (nowMs > state.untilMs) this.cut()
         break
@@ -350,7 +349,7 @@ export class Session implements Connection {
     if (this.hasWork && buffered <= socketBufferBytesLow) this.#hub.advance(this)
   }
 
-  /** Ends a connection that wants nothing for too long. */
+  /** Closes a connection that has no subscription for too long. */
   checkSubscribed(nowMs: number): void {
     if (this.isClosed || this.#state.kind === 'leaving') return
     if (this.subscriptions.count > 0 || this.hasWork) this.#unsubscribedSinceMs = nowMs
@@ -359,7 +358,7 @@ export class Session implements Connection {
     }
   }
 
-  /** Takes the topics away at an offset that is noted, while nothing has been lost yet. */
+  /** Unsubscribes at a recorded offset, before anything has been lost. */
   #lag(buffered: number, nowMs: number): void {
     this.#hub.countLagging()
     const after = new Map<ChannelName, number>()
@@ -377,14 +376,14 @@ export class Session implements Connection {
     this.#unsubscribeAll()
   }
 
-  /** Takes away every topic but that of status messages. */
+  /** Unsubscribes from all topics except status messages. */
   #unsubscribeAll(): void {
     for (const { variant, key } of this.subscriptions.all()) this.unsubscribe(variant, key)
     if (this.wildcard !== null) this.#hub.closeWildcard(this.wildcard)
     this.#ws.unsubscribe(heartbeatTopic(this.encoder.form))
   }
 
-  /** Ends a slow reader: as soon as it has taken what is unsent, or without a frame if it does not. */
+  /** Closes a slow reader: as soon as its buffer is empty, else without a close frame. */
   #leave(nowMs: number): void {
     this.#state = { kind: 'leaving', untilMs: nowMs + leavingMsMax }
     this.#unsubscribeAll()
@@ -401,7 +400,7 @@ export class Session implements Connection {
     } else if (nowMs - state.progressAtMs > laggingMsMax) this.#leave(nowMs)
   }
 
-  /** Everything that was left out is out: the connection is as before it lagged. */
+  /** Everything skipped has been sent: the connection is live as before the lag. */
   resumeLive(): void {
     if (this.isClosed) return
     this.#state = { kind: 'live' }
@@ -409,8 +408,8 @@ export class Session implements Connection {
   }
 
   /**
-   * A message was dropped, so the stream is broken. Safe inside the library's `dropped` handler,
-   * where touching the socket would crash the process: this only flags and defers.
+   * A message was dropped, so the stream is broken. Called in the library's `dropped` handler, where access to the
+   * socket crashes the process: only sets a flag and defers.
    */
   break(): void {
     if (this.#isBroken) return
@@ -418,14 +417,14 @@ export class Session implements Connection {
     setImmediate(() => this.cut())
   }
 
-  /** Cuts without a frame: the client sees 1006. */
+  /** Closes without a close frame: the client sees 1006. */
   cut(): void {
     if (this.isClosed) return
     this.#hub.countClosed(CUT)
     this.#ws.close()
   }
 
-  /** Closes with a code, once the present slice is over. */
+  /** Closes with a code after the current slice. */
   end(close: Close): void {
     if (this.isClosed) return
     if (this.#isRunning) {
@@ -436,7 +435,7 @@ export class Session implements Connection {
     this.#ws.end(close.code, close.reason)
   }
 
-  /** The socket is gone; nothing of it may be called any more. */
+  /** The socket is closed; none of its methods may be called. */
   closed(): void {
     this.#state = { kind: 'closed' }
     this.#tasks.length = 0

@@ -1,6 +1,5 @@
-// What one connection is subscribed to: on each channel at most one lane for a market. A whole venue
-// or `*` replaces the single markets it contains, so that no message comes twice. Holds
-// references of markets, never looks at them.
+// Subscriptions of one connection: per channel at most one variant per market. A venue or `*` replaces the single
+// markets that it contains, so that no message is sent twice. Stores market references without reading them.
 
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
 import {
@@ -10,26 +9,25 @@ import {
   type WideKey,
 } from '../fan-out/channel-variants.ts'
 
-/** Whether a wide subscription contains a market's venue, or another wide one. */
+/** Whether a wide subscription contains a market's venue or another wide one. */
 export function contains(wide: WideKey, key: WideKey): boolean {
   return wide === '*' || wide === key
 }
 
-/** A single market and the lane in which it is subscribed to. */
+/** A single market and its subscribed variant. */
 interface Single {
   readonly ref: MarketRef
   readonly variant: ChannelVariant
 }
 
-/** A subscription that was taken out. */
+/** A removed subscription. */
 interface Taken {
   readonly variant: ChannelVariant
   readonly key: MarketNumber | WideKey
 }
 
-/** One channel's subscriptions. */
 class ChannelSubscriptions {
-  /** Whole venues and `*`, with their lanes. */
+  /** Venues and `*`, with their variants. */
   readonly wide = new Map<WideKey, ChannelVariant>()
   readonly singles = new Map<MarketNumber, Single>()
 
@@ -37,27 +35,27 @@ class ChannelSubscriptions {
     return this.wide.size + this.singles.size
   }
 
-  /** The lane of the wide subscription that contains this venue, or everything; null: none does. */
+  /** The variant of the wide subscription that contains this key; null: none does. */
   wideVariant(key: WideKey): ChannelVariant | null {
     return this.wide.get('*') ?? this.wide.get(key) ?? null
   }
 
-  /** Whether a wide subscription contains this venue, or everything. */
+  /** Whether a wide subscription contains this key. */
   covers(key: WideKey): boolean {
     return this.wide.has('*') || this.wide.has(key)
   }
 
-  /** The lane in which messages of this market are wanted; null when they are not. */
+  /** The subscribed variant of this market; null: not subscribed. */
   variantOf(market: MarketRef): ChannelVariant | null {
     return this.wideVariant(market.venue) ?? this.singles.get(market.number)?.variant ?? null
   }
 
-  /** Whether messages of this market are wanted. */
+  /** Whether this market is subscribed. */
   wants(market: MarketRef): boolean {
     return this.variantOf(market) !== null
   }
 
-  /** Takes out what a wide subscription will contain; returns what was taken out. */
+  /** Removes and returns what a wide subscription will contain. */
   takeContained(key: WideKey): readonly Taken[] {
     const taken: Taken[] = []
     for (const [wideKey, variant] of this.wide) {
@@ -74,9 +72,8 @@ class ChannelSubscriptions {
   }
 }
 
-/** All subscriptions of a connection. */
 export class Subscriptions {
-  /** Of the channels that were asked for: at most as many as there are. */
+  /** Of the requested channels; at most one entry per channel. */
   readonly #channels = new Map<ChannelName, ChannelSubscriptions>()
 
   of(channel: ChannelName): ChannelSubscriptions {
@@ -88,12 +85,12 @@ export class Subscriptions {
     return subscriptions
   }
 
-  /** The subscriptions of the channel to which a lane belongs. */
+  /** The subscriptions of a variant's channel. */
   ofVariant(variant: ChannelVariant): ChannelSubscriptions {
     return this.of(channelOfVariant(variant))
   }
 
-  /** Every subscription of a connection, as what it listens to. */
+  /** Every subscription of the connection. */
   *all(): Iterable<Taken> {
     for (const { wide, singles } of this.#channels.values()) {
       for (const [key, variant] of wide) yield { variant, key }
@@ -101,7 +98,7 @@ export class Subscriptions {
     }
   }
 
-  /** How many count against the limit: `*` and a venue are one each. */
+  /** Number that counts against the limit: `*` and a venue are one each. */
   get count(): number {
     let sum = 0
     for (const { count } of this.#channels.values()) sum += count

@@ -1,6 +1,5 @@
-// What a command does: generators that pause between markets, so that a connection can wait for its
-// socket or for others. Between two pauses everything is one synchronous turn: no await may ever
-// come in here or in the files below.
+// Tasks of commands: generators that yield between markets, so that a connection can wait for its socket or for others.
+// Between two yields everything is synchronous: never add an await here or in the files below.
 
 import { subscriptionsMax } from '../../../engine/limits.ts'
 import { ORDERBOOK } from '../channels/orderbook.ts'
@@ -12,10 +11,10 @@ import { idsOf, subscribeSingles, subscribeWide } from './fill.ts'
 import type { HubAccess } from './hub-access.ts'
 import { type Resolved, resolve } from './resolve.ts'
 
-/** Stands for no market where only a channel's offset is asked for: numbers begin at 1. */
+/** Placeholder where only a channel's offset is needed: market numbers begin at 1. */
 const NO_MARKET = 0
 
-/** Carries out one command and answers it. */
+/** Runs one command and answers it. */
 export function* carryOut(connection: Connection, hub: HubAccess, command: Command): Task {
   switch (command.kind) {
     case 'subscribe':
@@ -58,7 +57,7 @@ function* subscribe(
   }
 }
 
-/** Without the markets under which the channel never tells anything: these are rejected by name. */
+/** Removes markets about which the channel never sends anything: these are rejected by name. */
 function supportedMarkets(hub: HubAccess, variant: ChannelVariant, resolved: Resolved): Resolved {
   if (resolved.kind === 'wide') return resolved
   const rejected = [...resolved.rejected]
@@ -70,7 +69,7 @@ function supportedMarkets(hub: HubAccess, variant: ChannelVariant, resolved: Res
   return { kind: 'markets', refs, rejected }
 }
 
-/** What a subscription begins with; true when `synced` closes it. */
+/** Sends the start of a subscription. True: `synced` must follow. */
 function* begin(
   connection: Connection,
   hub: HubAccess,
@@ -84,7 +83,7 @@ function* begin(
   if (resume !== null && since !== null) {
     return yield* resume(connection, hub, { ...wanted, since })
   }
-  // A client that comes back gets every present state, also of what looks like a repeat.
+  // A reconnecting client gets every current state, even if it looks like a duplicate subscription.
   const before = since === null ? null : () => {}
   if (resolved.kind === 'wide') {
     yield* subscribeWide(connection, hub, { variant, key: resolved.key, before })
@@ -193,7 +192,7 @@ function* snapshots(
   } else synced(connection, hub, command.id, ORDERBOOK)
 }
 
-/** Every subscription with the newest seq of each of its markets. */
+/** Every subscription, with the newest seq of each of its markets. */
 function* list(connection: Connection, hub: HubAccess, id: CommandId): Task {
   const subscriptions: Record<string, unknown>[] = []
   for (const channel of hub.variants.names) {

@@ -1,7 +1,8 @@
-// Tickets: what opens a stream in place of a key or token in its address, since addresses are written into logs. A ticket
-// is good for one handshake within a minute, whatever that comes to. They are kept in memory alone: after a restart a
-// client asks for another. Bounded for each account, so that none drops another's, and in all. A gateway tells the others of
-// each, by its hash, and that it was used: within that moment, a millisecond or so, it may be used at two.
+// Tickets open a stream without a key or token in the URL, because URLs are logged. A ticket is valid for one handshake
+// within a minute, whether or not the handshake succeeds. Tickets are stored only in memory: after a restart clients
+// request new ones. They are bounded per account, so that no account evicts another's, and in total. A gateway
+// publishes the hash and the use of each ticket to the other gateways. Within that delay of about 1 ms a ticket may be
+// used at two of them.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { TicketMessage } from '../../../actors/mirror/tickets.ts'
@@ -18,17 +19,17 @@ interface Issued {
 export class Tickets {
   readonly #clock: Clock
   readonly #publish: (update: TicketMessage) => void
-  /** By hash, the oldest first, so that the first are over first. */
+  /** By hash in order of issue, which is also the order of expiry. */
   readonly #issued = new Map<string, Issued>()
   readonly #ofAccount = new Map<AccountId, Set<string>>()
 
-  /** `tell`: has the other gateways of a cluster know. */
+  /** `publish`: notifies the other gateways of a cluster. */
   constructor(clock: Clock, publish: (update: TicketMessage) => void = () => undefined) {
     this.#clock = clock
     this.#publish = publish
   }
 
-  /** A new ticket; of more than an account or all may have, the oldest is good for nothing any more. */
+  /** Issues a ticket. Beyond the limit per account or in total, the oldest one becomes invalid. */
   issue(caller: Caller): string {
     const ticket = randomBytes(24).toString('base64url')
     const [id, leftMs] = [hashOf(ticket), ticketSeconds * 1_000]
@@ -37,7 +38,7 @@ export class Tickets {
     return ticket
   }
 
-  /** Another gateway issued a ticket, or let somebody in with it. */
+  /** Applies a ticket issued or used at another gateway. */
   applyUpdate(update: TicketMessage): void {
     if (update.kind === 'taken') this.#drop(update.id)
     else this.#put(update.id, update.caller, Math.min(update.leftMs, ticketSeconds * 1_000))
@@ -61,8 +62,8 @@ export class Tickets {
   }
 
   /**
-   * Who asked for it, once; null for what is none, for the second time, after its minute, and when the credential that it
-   * was asked for with has ended.
+   * Consumes a ticket and returns its caller. Null if it is unknown, used or expired, or if the credential that
+   * requested it was revoked.
    */
   take(ticket: string, accounts: AccountsView): Caller | null {
     const id = hashOf(ticket)

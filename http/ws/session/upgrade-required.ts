@@ -1,18 +1,18 @@
-// What a request of the stream's path must carry to become a WebSocket, and the 426 that says what it lacks.
-// The library upgrades whatever has a Sec-WebSocket-Key of 24 characters and hands the rest to the router,
-// so both entries ask here: the handshake (upgrade.ts) and the route of a plain GET (api.ts). `Connection`
-// is not asked for: of a repeated header the library gives the first line only.
+// Checks the headers of a WebSocket handshake and builds the 426 that names what is missing. The library upgrades
+// requests with a Sec-WebSocket-Key of 24 characters and passes all others to the router, so both entries call this:
+// the handshake (upgrade.ts) and the route of a plain GET. `Connection` is not checked: the library returns only the
+// first line of a repeated header.
 
 import { type Answer, failure, withHeader } from '../../request/reply.ts'
 
-/** A header by its name in lower case; '' for none. */
+/** A header by its lower-case name; '' for none. */
 type ReadHeader = (name: string) => string
 
 /** 16 bytes in base64. */
 const KEY_CHARACTERS = 24
 const VERSION = '13'
 
-/** The answer to what is no handshake, with what it lacks; null: it is one. */
+/** The answer to an incomplete handshake, which names what is missing; null: it is complete. */
 export function upgradeRequired(header: ReadHeader): Answer | null {
   const lacks = lacksOf(header)
   if (lacks.length === 0) return null

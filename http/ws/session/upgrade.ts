@@ -1,6 +1,6 @@
-// The handshake of the stream: credential, quota, a free place, then the upgrade. Refusals are HTTP
-// answers with the rate headers: 401, 422, 426, 429, 503. The place is taken synchronously right before
-// the upgrade, so that any number of simultaneous handshakes cannot exceed the limit.
+// The handshake of the stream: credential, quota, a free connection slot, then the upgrade. Refusals are HTTP answers
+// with the rate headers: 401, 422, 426, 429, 503. The slot is taken synchronously right before the upgrade, so that
+// simultaneous handshakes cannot exceed the limit.
 
 import type {
   HttpRequest,
@@ -30,18 +30,18 @@ import { Session } from './session.ts'
 import type { Tickets } from './tickets.ts'
 import { upgradeRequired } from './upgrade-required.ts'
 
-/** A place comes back when a connection ends, not when the quota's window does. */
+/** A slot becomes free when a connection ends, not when the quota's window does. */
 const SLOT_RETRY_SECONDS = 5
 
-/** Of the parameter `batch`. */
+/** Values of the parameter `batch`. */
 const BATCH_VALUES: readonly string[] = ['off', 'on']
 
-/** What a socket carries from its handshake to its end. */
+/** Data attached to a socket from handshake to close. */
 interface Holder {
   readonly id: string
   readonly caller: Caller
   readonly form: Form
-  /** Whether it gets a turn's messages in one frame. */
+  /** Whether it receives the messages of a tick in one frame. */
   readonly isBatched: boolean
   release(): void
   session: Session | null
@@ -61,7 +61,7 @@ interface UpgradeParts {
   isDraining(): boolean
 }
 
-/** The behaviour of `/v1/ws`. No handler of it throws, and `dropped` touches no socket. */
+/** The behaviour of `/v1/ws`. No handler throws, and `dropped` accesses no socket. */
 export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
   const { log } = parts
   const guard = (action: () => void): void => {
@@ -74,7 +74,7 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
   return {
     maxPayloadLength: frameBytesMax,
     maxBackpressure: socketBufferBytesMax,
-    // Closing by itself, the library may still send later messages: a gap that looks whole.
+    // With true, the library may still send later messages before it closes: an undetectable gap.
     closeOnBackpressureLimit: false,
     idleTimeout: socketIdleSeconds,
     sendPingsAutomatically: true,
@@ -102,13 +102,13 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
         try {
           session?.receive(new Uint8Array(message), isBinary)
         } catch (error) {
-          // A command without an answer would leave its client waiting.
+          // Without an answer to its command the client would wait forever.
           session?.end(closeCodes.internal)
           throw error
         }
       }),
     ping: (ws) => guard(() => ws.getUserData().session?.receivePing()),
-    // Only a flag and setImmediate behind it: anything else in here crashes the process.
+    // Only sets a flag and calls setImmediate: anything else in here crashes the process.
     dropped: (ws) => ws.getUserData().session?.break(),
     drain: (ws) =>
       guard(() => {
@@ -125,14 +125,13 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
   }
 }
 
-/** One attempt to connect. */
 class Handshake {
   readonly #parts: UpgradeParts
   readonly #res: HttpResponse
   #isOver = false
   #closes = false
   #quota: Quota | null = null
-  /** It counted as a request when its ticket was asked for. */
+  /** The request for its ticket has already counted against the quota. */
   #isPaid = false
   #origin: string | null = null
 
@@ -189,13 +188,16 @@ class Handshake {
       this.#upgrade({ caller, form, isBatched: batch === 'on' }, keys, context)
   }
 
-  /** What an attempt without a caller counts against: read where it is needed, and in the library's call only. */
+  /**
+   * The address that an attempt without a caller counts against. Read it only if needed, and only inside the library's
+   * call.
+   */
   get #address(): string {
     const { peers, head } = this.#parts
     return peers.of(this.#res, head)
   }
 
-  /** As a request that others may read differently (handle.ts). */
+  /** Rejects a request that another reader may parse differently (handle.ts). */
   #refuse(fault: string): void {
     this.#closes = true
     const quota = this.#parts.accounts.takeAddressRequest(this.#address)
@@ -205,7 +207,7 @@ class Handshake {
     )
   }
 
-  /** Counts the attempt as one request, and says why it may not connect; null when it may. */
+  /** Counts the attempt as one request. Returns why it is rejected; null: accepted. */
   #refusal(caller: Caller | null, isNone: Answer | null): Answer | null {
     if (this.#isOver) return null
     const quota = this.#take(caller)
@@ -251,8 +253,8 @@ class Handshake {
     }
     this.#isOver = true
     try {
-      // In the turn of the request, never after an await: uWebSockets.js may close a socket that is
-      // upgraded later without a word (access-token.ts says why).
+      // Upgrade in the tick of the request, never after an await: uWebSockets.js may silently close a socket that is
+      // upgraded later (access-token.ts explains why).
       this.#res.upgrade<Holder>(holder, keys.key, keys.protocol, keys.extensions, context)
     } catch (error) {
       holder.release()
@@ -273,7 +275,7 @@ class Handshake {
       closes: this.#closes,
       isCorked: false,
       unsent: this.#parts.unsent,
-      // A refusal of a few hundred bytes.
+      // A refusal has only a few hundred bytes.
       holder: '',
     })
   }
@@ -309,7 +311,7 @@ function notAmong(name: string, values: readonly string[], input: string): Answe
   return json({ detail: [problem] }, 422)
 }
 
-/** The first protocol offered, which is what we then speak; the library would echo the whole list. */
+/** The first offered protocol, which the stream then uses. The library would echo the whole list. */
 function oneProtocol(offered: string): string {
   const first = offered.split(',')[0]?.trim() ?? ''
   return /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(first) ? first : ''

@@ -1,6 +1,6 @@
-// A wide subscription while its states are being sent, market by market. Each market is live from its
-// own state on; until all are, the hub sends to the row directly what the topic of the whole would
-// carry. A topic per market would do too, but costs 0.5 µs and 100 bytes for each of 100,000.
+// A wildcard subscription while its states are sent market by market. Each market is live from its own state on. Until
+// all are, the hub sends directly to it what the wide topic would carry. A topic per market would cost 0.5 µs and 100
+// bytes for each of 100,000 markets.
 
 import type { MarketId } from '../../../engine/ids.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -8,7 +8,7 @@ import type { Encoder, Frame } from '../encode/encoder.ts'
 import type { ChannelVariant, WideKey } from '../fan-out/channel-variants.ts'
 import { contains } from './subscriptions.ts'
 
-/** The connection that a row is sent to. */
+/** The receiving connection. */
 interface FrameReceiver {
   readonly encoder: Encoder
   send(frame: Frame): void
@@ -18,7 +18,7 @@ export class WildcardSubscription {
   readonly connection: FrameReceiver
   readonly variant: ChannelVariant
   readonly key: WideKey
-  /** Markets whose state is out. */
+  /** Markets whose state has been sent. */
   readonly sent = new Map<MarketNumber, MarketRef>()
   /** Its states end a `resync`. */
   isResync: boolean
@@ -39,21 +39,21 @@ export class WildcardSubscription {
     this.isResync = parts.isResync ?? false
   }
 
-  /** The id of the next market; null when all have had their turn. */
+  /** The id of the next market; null at the end. */
   take(): MarketId | null {
     const id = this.#ids[this.#next]
     this.#next += 1
     return id ?? null
   }
 
-  /** Begins again: everything sent so far is out of sync. */
+  /** Restarts: everything sent so far is out of sync. */
   restart(): void {
     this.#next = 0
     this.isResync = true
     this.sent.clear()
   }
 
-  /** Whether the row is for this market at all. */
+  /** Whether the wildcard subscription includes this market in this variant. */
   isFor(variant: ChannelVariant, market: MarketRef): boolean {
     return this.variant === variant && contains(this.key, market.venue)
   }

@@ -1,5 +1,5 @@
-// One connection for order books: its socket, its subscriptions, and what both say about the feed's
-// health. The trades and lifecycle messages have a connection of their own (engine/venues/kalshi/trades/trade-socket.ts).
+// One connection for order books: its socket, its subscriptions, and their health events. Trade and lifecycle
+// messages have a separate connection (engine/venues/kalshi/trades/trade-socket.ts).
 
 import type { StopTimer } from '../../../clock.ts'
 import { outcomeId } from '../../../ids.ts'
@@ -13,10 +13,12 @@ import { Subscriptions } from './subscriptions.ts'
 
 const NO_DATA_AFTER_MS = 10_000
 const FLUSH_EVERY_MS = 100
-/** A snapshot requested in silence comes within so many flushes (4 s), or nothing does. Flushes, since a process that stood
- * still reads afterwards what came meanwhile. */
+/**
+ * A probe snapshot must arrive within this many flushes (4 s). The limit counts flushes, because a process that was
+ * blocked first reads the data that arrived in the meantime.
+ */
 const PROBE_FLUSHES = 40
-/** A trade changes its book; so much later the change should have been seen. */
+/** A trade changes its book. The change must arrive within this time. */
 const TRADE_WITHOUT_CHANGE_MS = 5_000
 
 export class BookSocket {
@@ -32,13 +34,13 @@ export class BookSocket {
   #isUp = false
   #lastTradeAtMs: TimeMs | null = null
   #flushCount = 0
-  /** The market of the newest message: a snapshot of it is sure to be answered. */
+  /** The market of the newest message, used for the probe because the venue certainly has a snapshot of it. */
   #lastTicker: string | null = null
-  /** Flushes since a snapshot was requested in silence; null: none is awaited. */
+  /** Flushes since the pending probe snapshot was requested; null if there is none. */
   #probeFlushes: number | null = null
-  /** When the newest data had come by then. */
+  /** Time of the newest data when the probe was sent. */
   #probedDataAtMs: TimeMs | null = null
-  /** When the sid of the present hole was last in order. */
+  /** Time of the last in-order message of the sid that has the current gap. */
   #gapSinceMs: TimeMs | null = null
 
   constructor(
@@ -79,7 +81,8 @@ export class BookSocket {
         transform: (message) => this.#legs.read(message),
         onOffGrid: options.onOffGrid,
         onReply: (reply) => {
-          // A request that is refused was read; other replies come over a socket without books too.
+          // An error reply proves that the request was read. Other replies also arrive on a socket that sends no
+          // books.
           if (reply.kind === 'error') this.#probeFlushes = null
           this.#subscriptions.reply(reply)
         },
@@ -134,12 +137,12 @@ export class BookSocket {
     this.#subscriptions.remove(tickers)
   }
 
-  /** Asks for fresh snapshots. Closed: nothing to do, the next connection begins with them. */
+  /** Requests new snapshots. No effect on a closed connection, because the next one starts with snapshots. */
   resync(tickers: readonly string[]): void {
     this.#subscriptions.want(tickers)
   }
 
-  /** The trade stream saw a fill in one of our markets: its book must change too. */
+  /** Notes a trade of a market on this connection. Its book must change too. */
   noteTrade(receivedAtMs: TimeMs): void {
     this.#lastTradeAtMs = receivedAtMs
   }
@@ -154,7 +157,7 @@ export class BookSocket {
     this.#checkProbe()
   }
 
-  /** Heartbeats say nothing of the books: a snapshot that does not come either makes all of them stale. */
+  /** Reconnects if the probe snapshot does not arrive. Heartbeats do not prove that book data is delivered. */
   #checkProbe(): void {
     if (this.#probeFlushes === null) return
     const isAnswered = this.socket.lastDataAtMs !== this.#probedDataAtMs
@@ -164,7 +167,7 @@ export class BookSocket {
   }
 
   #reconnectAfterSilence(reason: string): void {
-    // The pings went on meanwhile: not the last sign but the last data says since when.
+    // Pings continued during the silence, so the outage starts at the last data and not at the last sign of life.
     this.#downSinceMs ??= this.socket.lastDataAtMs
     this.socket.reconnect(reason)
   }
@@ -175,7 +178,7 @@ export class BookSocket {
     this.#subscriptions.opened()
   }
 
-  /** The first data of an open socket: before it nothing says that anything will come. */
+  /** Handles the first data of an open socket. An open socket alone does not prove that data will arrive. */
   #noteUp(): void {
     const sinceMs = this.#downSinceMs
     this.#isUp = true
@@ -184,7 +187,7 @@ export class BookSocket {
   }
 
   #lost(reason: string): void {
-    // A late pong proves that TCP had delivered everything before it.
+    // A late pong proves that TCP delivered everything before it.
     this.#downSinceMs ??= this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
     this.#probeFlushes = null
     const tickers = this.#subscriptions.tickers
@@ -193,9 +196,9 @@ export class BookSocket {
   }
 
   /**
-   * Markets that trade while the stream is silent: it is broken. Else what was sent last may have been lost, and the hole
-   * that shows it never come: a snapshot of one market of each subscription is numbered behind it. It also proves that
-   * the socket still delivers.
+   * Handles silence. If the connection's markets trade, the stream is broken. Otherwise the last message may be
+   * lost without a later message that reveals the gap. A snapshot of one market per subscription gets the next
+   * sequence number and reveals it. The snapshot also proves that the socket still delivers.
    */
   #checkSilence(): void {
     const dataAtMs = this.socket.lastDataAtMs

@@ -1,24 +1,28 @@
-// On which leg the venue prices No's side of a book. Its own is asked for (`use_yes_price: false`), but the venue
-// announced the other as a coming default. A snapshot whose two best bids make more than a dollar is either crossed or on
-// the other leg; the book over REST, always on No's own, tells which.
+// Detects on which leg the venue prices No's side of a book. The subscription requests No's own leg (`use_yes_price:
+// false`), but the venue announced the other as a future default. If the two best bids of a snapshot add up to more
+// than a dollar, the book is either crossed or on the other leg. The REST book, which is always on No's own leg,
+// decides.
 
 import { complement, PRICE_ONE, parsePrice, toDecimal } from '../../../units.ts'
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { DataMessage, LevelText, OrderbookSnapshot } from '../messages.ts'
 
-/** A book that is crossed at the venue would be asked for again with each snapshot. */
+/**
+ * Minimum interval between checks. A book that is crossed at the venue would otherwise be requested after each
+ * snapshot.
+ */
 const CHECK_EVERY_MS = 30_000
 
 interface LegParts {
   readonly nowMs: () => number
   readonly drift: DriftNotes
-  /** The book over REST; null when it does not answer. */
+  /** Fetches the book over REST; null if there is no response. */
   readonly fetchBook: (ticker: string) => Promise<OrderbookSnapshot | null>
-  /** The prices of this connection were read on the wrong leg: all of its books must come anew. */
+  /** Called when the leg changed. All books of the connection must be read again. */
   readonly onFlip: () => void
 }
 
-/** The reading of one connection. */
+/** The detected leg of one connection. */
 export class Legs {
   readonly #parts: LegParts
   #isYesLeg = false
@@ -28,7 +32,7 @@ export class Legs {
     this.#parts = parts
   }
 
-  /** The message with No's side priced on No's own leg. */
+  /** Converts No's side to No's own leg. */
   read(message: DataMessage): DataMessage {
     if (!this.#isYesLeg) return message
     if (message.kind === 'orderbookSnapshot') return { ...message, no: complemented(message.no) }
@@ -36,7 +40,7 @@ export class Legs {
     return { ...message, price: otherLeg(message.price) }
   }
 
-  /** Looks at a snapshot as it was read. */
+  /** Checks a snapshot after conversion. */
   noteSnapshot(book: OrderbookSnapshot): void {
     if (!isCrossed(book)) return
     const nowMs = this.#parts.nowMs()
@@ -54,7 +58,8 @@ export class Legs {
       drift.note('book.crossed', 'over REST too', sample, 'notice')
       return
     }
-    // Between both answers the market may have moved: only levels that fit the other leg, and not this one, prove it.
+    // The market may have changed between both books. Only levels that match the other leg, and not this one, are
+    // proof.
     const restPrices = new Set(truth.no.map(([price]) => parsePrice(price)))
     const fitting = (levels: readonly LevelText[]) =>
       levels.filter(([price]) => restPrices.has(parsePrice(price))).length
@@ -68,7 +73,7 @@ export class Legs {
   }
 }
 
-/** Whether bids for Yes and for No together are worth more than what both pay. */
+/** Whether the best bids for Yes and for No add up to more than their joint payout. */
 function isCrossed({ yes, no }: OrderbookSnapshot): boolean {
   return bestOf(yes) + bestOf(no) > 1_000_000
 }
@@ -87,7 +92,7 @@ function complemented(levels: readonly LevelText[]): readonly LevelText[] {
   return levels.map(([price, count]) => [otherLeg(price), count])
 }
 
-/** A price that cannot be read stays as it is, to be refused where prices are read. */
+/** Returns an unreadable price unchanged. It is rejected where prices are parsed. */
 function otherLeg(text: string): string {
   const price = parsePrice(text)
   return price === null ? text : toDecimal(complement(price), 4)

@@ -1,16 +1,15 @@
-// Kalshi counts every message of a subscription, replies included, from 1 and without holes.
-// This says what a number means; what is done about a hole is subscriptions.ts.
+// Checks sequence numbers. Kalshi numbers all messages of a subscription, including replies, from 1 without gaps.
+// subscriptions.ts handles gaps.
 //
-// Nothing is buffered or put back in order. After a hole the book of every market of the sid is
-// suspect; a fresh snapshot is asked for and comes in order on the same sid, so it replaces
-// everything that was applied before it, wrong or right. Changes between hole and snapshot are passed
-// on all the same: the owner of the book marks it stale and may show or hide it, and holding them
-// back would only make its other markets late. A late message (a lower number) is dropped: applying
-// a difference twice corrupts, and the snapshot that is under way contains it.
+// Messages are not buffered or reordered. After a gap the books of all markets of the sid are suspect. A new snapshot
+// is requested and arrives in order on the same sid, so it replaces everything before it. Changes between the gap and
+// the snapshot are still passed on: the book's owner marks it stale, and a buffer would delay the sid's other
+// markets. A late message (a lower number) is dropped, because applying a delta twice corrupts the book. The snapshot
+// in transit contains it.
 
 export type SequenceResult = 'inOrder' | 'gap' | 'late'
 
-/** So many late messages in a row are no late messages: the venue began to count anew. */
+/** After this many consecutive late messages, the venue is assumed to have restarted its numbering. */
 const CONSECUTIVE_LATE_MAX = 20
 
 interface Position {
@@ -18,11 +17,11 @@ interface Position {
   consecutiveLate: number
 }
 
-/** The positions of one connection's subscriptions. */
+/** Sequence positions of one connection's subscriptions. */
 export class SequenceCheck {
   readonly #positions = new Map<number, Position>()
 
-  /** Judges the next message of a sid and moves on. A sid never seen must begin with 1. */
+  /** Checks the next message of a sid and advances its position. A new sid must start with 1. */
   note(sid: number, seq: number): SequenceResult {
     let position = this.#positions.get(sid)
     if (position === undefined) {
@@ -43,12 +42,12 @@ export class SequenceCheck {
     return 'gap'
   }
 
-  /** Forgets a sid that was given up. */
+  /** Removes a closed sid. */
   remove(sid: number): void {
     this.#positions.delete(sid)
   }
 
-  /** Forgets everything: a new connection numbers its sids anew. */
+  /** Removes all sids. A new connection restarts the numbering. */
   clear(): void {
     this.#positions.clear()
   }

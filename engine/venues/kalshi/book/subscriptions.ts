@@ -1,21 +1,21 @@
-// Which of a connection's markets is on which subscription (sid), and the commands that bring that
-// about. Small sids on purpose: a hole in one makes only its own markets suspect. A server that
-// merges all subscriptions of a channel into one sid (seen in ws_orderbook_stream.json: `ok` instead
-// of `subscribed`) is served too, with the larger blast radius that it chose.
+// Assignment of a connection's markets to subscriptions (sids), and the commands for it. Subscriptions are small,
+// because a gap makes all markets of the sid suspect. A server may merge all subscriptions of a channel into one sid
+// (seen in ws_orderbook_stream.json: `ok` instead of `subscribed`). This is supported; a gap then affects all of its
+// markets.
 
 import type { DriftNotes } from '../../drift/drift.ts'
 import type { ErrorReply, Reply } from '../messages.ts'
 import { codeName } from '../stream.ts'
 
-/** Markets of one subscription; a hole makes all of them suspect. */
+/** Maximum markets per subscription. A gap makes all of them suspect. */
 const SID_MARKETS_MAX = 250
-/** Tickers in one command. */
+/** Maximum tickers per command. */
 const COMMAND_TICKERS_MAX = 500
-/** A command without an answer for this long: the connection is not well. */
+/** The connection is unhealthy if a command has no reply for this long. */
 export const REPLY_TIMEOUT_MS = 10_000
-/** At most one get_snapshot per market in this time; the wish is kept, not lost. */
+/** Minimum interval between snapshot requests of a market. Earlier requests are queued. */
 const SNAPSHOT_EVERY_MS = 1_000
-/** A snapshot that did not come is asked for again, so many times. */
+/** Timeout of a snapshot request, and the number of attempts. */
 const SNAPSHOT_TIMEOUT_MS = 5_000
 const SNAPSHOT_TRIES_MAX = 5
 
@@ -34,28 +34,28 @@ interface SnapshotRequest {
 }
 
 interface SubscriptionHooks {
-  /** False when the text could not be sent: the connection is closed or congested. */
+  /** Returns false if the text could not be sent: the connection is closed or congested. */
   readonly send: (text: string) => boolean
   readonly nowMs: () => number
   readonly drift: DriftNotes
   readonly trouble: (reason: string, details: Record<string, unknown>) => void
-  /** Books of these markets may have missed changes; fresh snapshots are on their way. */
+  /** Called when books of these markets may have missed changes. New snapshots are requested. */
   readonly onSuspect: (tickers: readonly string[], reason: string) => void
-  /** The connection takes no more markets: these must go elsewhere. */
+  /** Called when the connection accepts no more markets. These must move to another one. */
   readonly onOverflow: (tickers: readonly string[]) => void
-  /** The server will not serve these markets; they are served no more. */
+  /** Called when the server refuses these markets. They are no longer served. */
   readonly onGivenUp: (tickers: readonly string[]) => void
   readonly resetSid: (sid: number) => void
 }
 
-/** The order-book subscriptions of one connection. Bounded by the markets it is given. */
+/** The order-book subscriptions of one connection. Memory is bounded by its markets. */
 export class Subscriptions {
   readonly #hooks: SubscriptionHooks
-  /** Everything this connection should serve, over reconnects. */
+  /** All markets that the connection should serve, across reconnects. */
   readonly #tickers = new Set<string>()
-  /** Of those, what no command has asked for yet. */
+  /** Markets of `#tickers` for which no command has been sent. */
   readonly #waiting = new Set<string>()
-  /** Lists that the server refused whole and that are tried again in halves. */
+  /** Lists that the server refused as a whole, which are retried in halves. */
   #suspectLists: (readonly string[])[] = []
   readonly #sidOf = new Map<string, number>()
   readonly #groups = new Map<number, Set<string>>()
@@ -88,7 +88,7 @@ export class Subscriptions {
     this.#waiting.add(ticker)
   }
 
-  /** Ends the service of these markets; unknown ones are ignored. */
+  /** Stops serving these markets. Unknown ones are ignored. */
   remove(tickers: readonly string[]): void {
     const bySid = new Map<number, string[]>()
     for (const ticker of tickers) {
@@ -105,7 +105,7 @@ export class Subscriptions {
     for (const [sid, removed] of bySid) this.#drop(sid, removed)
   }
 
-  /** The connection is new: nothing is subscribed yet. */
+  /** Resets the state for a new connection, which has no subscriptions. */
   opened(): void {
     this.closed()
     this.#isOpen = true
@@ -126,7 +126,7 @@ export class Subscriptions {
     this.#holdUntilMs = 0
   }
 
-  /** Wants fresh books; markets whose snapshot is under way, or that are not here, are left alone. */
+  /** Queues snapshot requests. Skips markets that are not on this connection or whose snapshot is in transit. */
   want(tickers: readonly string[]): void {
     for (const ticker of tickers) {
       if (this.#tickers.has(ticker) && this.#sidOf.has(ticker) && !this.#isUnderWay(ticker)) {
@@ -136,8 +136,8 @@ export class Subscriptions {
   }
 
   /**
-   * Wants the book of one market of each subscription, `preferred` where it has that: the number of its answer tells
-   * whether something was lost. False: there is no subscription.
+   * Queues a snapshot request for one market per subscription, `preferred` where possible. The sequence number of
+   * the response reveals lost messages. Returns false if there is no subscription.
    */
   probe(preferred: string | null): boolean {
     let isRequested = false
@@ -153,11 +153,14 @@ export class Subscriptions {
 
   noteSnapshot(ticker: string): void {
     const request = this.#snapshotRequests.get(ticker)
-    // Kept with zero tries: it still says when the last request was, for the pace.
+    // An entry with zero tries keeps the time of the last request for the rate limit.
     if (request !== undefined) this.#snapshotRequests.set(ticker, { atMs: request.atMs, tries: 0 })
   }
 
-  /** A message could not be used: its market is suspect, or the whole sid when it named none, or every market. */
+  /**
+   * Handles an unusable message. Its market is suspect; without a ticker the whole sid, and without a sid all
+   * markets.
+   */
   noteLost(sid: number | null, ticker: string | null, reason: string): void {
     if (ticker === null) {
       const isGroup = sid !== null && this.#groups.has(sid)
@@ -166,7 +169,7 @@ export class Subscriptions {
     if (this.#tickers.has(ticker)) this.#suspect([ticker], reason)
   }
 
-  /** All markets of the sid are suspect. */
+  /** Marks all markets of the sid as suspect. */
   noteGap(sid: number, reason: string): void {
     this.#suspect([...(this.#groups.get(sid) ?? [])], reason)
   }
@@ -174,23 +177,23 @@ export class Subscriptions {
   #suspect(tickers: readonly string[], reason: string): void {
     if (tickers.length === 0) return
     this.#hooks.onSuspect(tickers, reason)
-    // What was asked for before the hole may have been the message that is missing.
+    // Requests the snapshot again even if one is in transit, because it may be the missing message.
     for (const ticker of tickers) this.#wanted.add(ticker)
   }
 
-  /** Sends what is due. Called about ten times a second, and at once after a reply. */
+  /** Sends due commands. Called about ten times a second, and after each reply. */
   flush(): void {
     if (!this.#isOpen || this.#hooks.nowMs() < this.#holdUntilMs) return
     this.#flushSubscribes()
     this.#flushSnapshots()
   }
 
-  /** Repeats what was not answered; false when the connection should be replaced. */
+  /** Repeats unanswered requests. Returns false if the connection should be replaced. */
   checkReplies(): boolean {
     const nowMs = this.#hooks.nowMs()
     for (const [id, { atMs, command }] of this.#pending) {
       if (nowMs - atMs <= REPLY_TIMEOUT_MS) continue
-      // get_snapshot is answered by the snapshots themselves, which have their own patience below.
+      // The response to get_snapshot is the snapshots, which have their own timeout below.
       if (command.kind !== 'snapshot') {
         this.#hooks.drift.note('ws.unacknowledged', command.kind, JSON.stringify(command), 'notice')
         return false
@@ -210,7 +213,7 @@ export class Subscriptions {
     return true
   }
 
-  /** What the server said to a command, or about a sid without being asked. */
+  /** Handles a reply to a command, or an unsolicited message about a sid. */
   reply(reply: Reply): void {
     const pending = this.#pending.get(reply.commandId)
     this.#pending.delete(reply.commandId)
@@ -231,7 +234,7 @@ export class Subscriptions {
 
   #flushSubscribes(): void {
     for (const command of this.#pending.values()) {
-      // One subscription at a time while few wait: its sid will have room for them.
+      // While few markets wait, one subscription is opened at a time: its sid will have capacity for them.
       if (command.command.kind === 'subscribe' && this.#waiting.size < SID_MARKETS_MAX) return
     }
     for (const [sid, group] of this.#groups) {
@@ -302,7 +305,7 @@ export class Subscriptions {
       group.add(ticker)
       this.#sidOf.set(ticker, sid)
     }
-    // Removed while the command was under way.
+    // The market was removed while the command was pending.
     if (removed.length > 0) this.#drop(sid, removed)
   }
 
@@ -346,7 +349,7 @@ export class Subscriptions {
       this.#giveUp([ticker])
       return this.#requeue(command.tickers.filter((other) => other !== ticker))
     }
-    // One bad ticker must not cost its neighbours their books: halve until it stands alone.
+    // Splits the list in halves until the invalid ticker is alone, so that the others are still served.
     if (command.tickers.length === 1) return this.#giveUp(command.tickers)
     const middle = command.tickers.length >> 1
     this.#suspectLists.push(command.tickers.slice(0, middle), command.tickers.slice(middle))
@@ -360,7 +363,7 @@ export class Subscriptions {
     }
   }
 
-  /** The subscription is dead (buffer overflow, channel error, unknown sid): make a new one. */
+  /** Replaces a closed subscription (buffer overflow, channel error, unknown sid). */
   #lostSid(sid: number | null, command: Command | null): void {
     const lost = sid ?? (command === null || command.kind === 'subscribe' ? null : command.sid)
     const tickers = lost === null ? (command?.tickers ?? []) : [...(this.#groups.get(lost) ?? [])]
@@ -403,7 +406,7 @@ function render(id: number, command: Command): string {
       params: {
         channels: ['orderbook_delta'],
         market_tickers: command.tickers,
-        // Announced to become the default one day; map.ts reads prices of No on No's own leg.
+        // The venue announced `true` as a future default. map.ts expects No's prices on No's own leg.
         use_yes_price: false,
       },
     })

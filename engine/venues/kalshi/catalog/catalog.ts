@@ -1,5 +1,5 @@
-// Kalshi's list of markets over REST: the crawl, the refresh and single look-ups.
-// Series are read once and give tags and categories; events come with their markets nested.
+// Kalshi's market list over REST: crawl, refresh and single lookups. Series are read once for tags and categories.
+// Events contain their markets.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
@@ -28,7 +28,7 @@ interface CatalogParts {
   readonly clock: Clock
   readonly counters: VenueCounters
   readonly fees: KalshiFees
-  /** Called with every market read, and what its listing does not say of it. */
+  /** Called for each market that was read, with the terms that are not in its listing. */
   readonly onMarket: (listing: MarketListing, terms: RowTerms) => void
   readonly combos: Combos
   readonly shards: Pick<Shards, 'read' | 'isTrading' | 'noteOf'>
@@ -37,12 +37,12 @@ interface CatalogParts {
 const EVENT_ROWS = 200
 const MARKET_ROWS = 1_000
 const TICKERS_MAX = 100
-/** Settled earlier than this is "long settled" and not crawled. */
+/** Markets that settled longer ago are not crawled. */
 const SETTLED_RECENTLY_MS = 2 * 86_400_000
 const SERIES_AGE_MAX_MS = 3_600_000
-/** A list of more pages than this has lost its end. */
+/** Maximum pages of a list. A longer list means that the cursor loops. */
 const PAGES_MAX = 5_000
-/** A single event is asked for by itself so often per page; the rest is listed without its event. */
+/** Maximum events that are fetched one by one per page. Further markets are listed without their event. */
 const SINGLE_EVENTS_MAX = 20
 const CRAWLED_STATUSES = ['open', 'unopened', 'closed'] as const
 
@@ -55,7 +55,7 @@ export class KalshiCatalog implements VenueCatalog {
   readonly #shards: CatalogParts['shards']
   #series: ReadonlyMap<string, Series> = new Map()
   #seriesReadAtMs: number | null = null
-  /** The calendar's time of the same. */
+  /** Wall-clock time of the last read of the series. */
   #seriesListedAtMs = 0
   readonly #fees: KalshiFees
 
@@ -73,7 +73,7 @@ export class KalshiCatalog implements VenueCatalog {
     await this.#shards.read(signal)
     await this.#readSeries(signal)
     const settledSinceMs = this.#clock.nowMs() - SETTLED_RECENTLY_MS
-    // An event with an open and a closed market is in both lists; once is enough.
+    // An event with an open and a closed market is in both lists and is read once.
     const eventsSeen = new Set<string>()
     for (const status of CRAWLED_STATUSES) {
       const query = { status, with_nested_markets: true, limit: EVENT_ROWS }
@@ -93,13 +93,13 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   /**
-   * What the venue updated since: new, opened, closed, settled markets and changed metadata. A trade
-   * is no update to the venue, so volumes between crawls are moved on by the trades we see.
+   * Reads what the venue updated since `sinceMs`: new, opened, closed and settled markets, and changed metadata.
+   * The venue does not count a trade as an update, so volumes between crawls come from the trade feed.
    */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     await this.#shards.read(signal)
     await this.#readSeries(signal)
-    // min_updated_ts is accepted only together with this filter.
+    // The venue accepts min_updated_ts only together with mve_filter.
     const query = { min_updated_ts: toSeconds(sinceMs), mve_filter: 'exclude', limit: MARKET_ROWS }
     await this.#marketPages(query, onPage, signal)
   }
@@ -138,7 +138,7 @@ export class KalshiCatalog implements VenueCatalog {
     }
   }
 
-  /** The rows of a list, page by page to its end. */
+  /** All rows of a list, page by page. */
   #pages(name: 'events' | 'markets', query: Query, signal: AbortSignal) {
     const path = `/${name}`
     const fetchPage = async (cursor?: string) => {
@@ -148,7 +148,7 @@ export class KalshiCatalog implements VenueCatalog {
     return pagesOf(fetchPage, { kind: 'catalogue', name: path, pagesMax: PAGES_MAX })
   }
 
-  /** Events with their markets inside them; markets settled long ago are left out. */
+  /** Events with their markets. Markets that settled long ago are omitted. */
   *#nestedPage(
     rows: readonly unknown[],
     seen: Set<string>,
@@ -176,7 +176,7 @@ export class KalshiCatalog implements VenueCatalog {
     return { markets, events }
   }
 
-  /** Market rows that come without their events: those are fetched beside them. */
+  /** Market rows without their events, which are fetched separately. */
   async #joinedPage(rows: readonly unknown[], signal: AbortSignal): Promise<CatalogPage> {
     const figuresAtMs = this.#clock.nowMs()
     const events = await this.#fetchEvents(rows, signal)
@@ -218,14 +218,14 @@ export class KalshiCatalog implements VenueCatalog {
     return listing
   }
 
-  /** Open only where its part of the exchange trades: rows do not say that it is halted. */
+  /** Closes the listing if its exchange shard is halted, because market rows do not show halts. */
   #withShardStatus(listing: ReadListing, shard: number | null): ReadListing {
     this.#shards.noteOf(shard, listing.nativeId)
     if (listing.status !== 'open' || this.#shards.isTrading(shard)) return listing
     return { ...listing, status: 'closed' }
   }
 
-  /** Unknown where the event was not listed: it may put other fees in the place of its series'. */
+  /** Returns unknown fees if the event was not listed, because an event may override its series' fees. */
   #feesOf(row: unknown, event: EventListing | null): MarketFees {
     const series = event?.series ?? null
     const cachedSeries = series === null ? undefined : this.#series.get(series)
@@ -265,7 +265,7 @@ export class KalshiCatalog implements VenueCatalog {
     return events
   }
 
-  /** The list of events leaves some out; each answers by its own name. */
+  /** Fetches events one by one that the event list lacks. */
   async #fetchSingleEvents(
     tickers: readonly string[],
     take: (row: unknown) => void,
@@ -299,7 +299,7 @@ export class KalshiCatalog implements VenueCatalog {
     const missing = [...this.#series].filter(([ticker]) => !read.has(ticker))
     const expected = this.#series.size
     const reason = suspectListReason({ received: read.size, missing: missing.length, expected })
-    // A series that is not listed any more still has its events' tags.
+    // A series that is no longer listed stays cached, because its events still need its tags.
     this.#series = new Map([...missing, ...read])
     this.#seriesListedAtMs = requestedAtMs
     if (reason === null) this.#seriesReadAtMs = nowMs
@@ -309,7 +309,10 @@ export class KalshiCatalog implements VenueCatalog {
     }
   }
 
-  /** Null: the list has gone or changed its form. It gives tags and fees alone, so that markets are read without it. */
+  /**
+   * Returns null if the list is unavailable or has another shape. It only provides tags and fees, so markets are
+   * read without it.
+   */
   async #seriesRows(signal: AbortSignal): Promise<readonly unknown[] | null> {
     try {
       return listIn(await this.#http.getJson('/series', {}, { signal }), 'series', 'series')
@@ -322,7 +325,7 @@ export class KalshiCatalog implements VenueCatalog {
   }
 
   #reject(refusal: Rejected, row: unknown): void {
-    // Combinations and scalar markets are not ours to list: expected, so counted apart.
+    // Combos and scalar markets are not supported. They are expected and counted separately.
     if (refusal.reason === 'combo') this.#combos.note(row)
     if (refusal.reason === 'combo' || refusal.reason === 'not_binary') {
       this.#counters.ignored(refusal.reason)
@@ -335,7 +338,7 @@ export class KalshiCatalog implements VenueCatalog {
   }
 }
 
-/** Whether asking again brings nothing else: another status than a busy or failing venue's, or no JSON. */
+/** Whether a retry cannot succeed: any status except 429 and 5xx, or a body that is not JSON. */
 function isPermanent({ kind, status = 0 }: FetchError): boolean {
   return kind === 'body' || (kind === 'status' && status < 500 && status !== 429)
 }

@@ -1,7 +1,6 @@
-// What a market of Kalshi costs: the terms of its series, those that its event puts in their place, and the changes of
-// both, past and announced (README.md, Fees). Held here because a market's row carries none of it.
-// A statement that cannot be read is unknown with its source; while events' overrides were never read, so is every
-// market whose event's row does not show them.
+// Kalshi's trading fees: terms of the series, overrides of its event, and past and announced changes of both
+// (README.md, Fees). A market row has no fees. Unreadable terms become `unknown` with their source. Until event
+// overrides have been read once, fees are also unknown for a market whose event row lacks the override fields.
 
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -26,13 +25,13 @@ import type { FeeTerms } from '../messages.ts'
 import { idOf } from '../parse.ts'
 import { cursorOf } from './rest-rows.ts'
 
-/** Terms that hold from a moment on. */
+/** Terms that are valid from a given time. */
 interface FeeChange extends FeeTerms {
   readonly sinceMs: TimeMs
   readonly source: string
 }
 
-/** Terms, and which statement says them since when. */
+/** Terms, their source, and the start of their validity. */
 interface Stated extends FeeTerms {
   readonly source: string
   readonly sinceMs: TimeMs | null
@@ -41,27 +40,27 @@ interface Stated extends FeeTerms {
 type Changes = ReadonlyMap<string, readonly FeeChange[]>
 type Fields = { readonly [name: string]: unknown }
 
-/** A fill's fee is raised to hundredths of a cent, an order's cash to cents (README.md, Fees). */
+/** A fill's fee is rounded up to 0.0001 dollars, an order's cash to cents (README.md, Fees). */
 const ROUNDING: FeeRounding = { fillStepMicros: 100, direction: 'up', orderStepMicros: 10_000 }
 const TAKER_RATE_MICROS = 70_000
-/** What makers pay, by the type of fees. In swaps of combinations it is half the takers' rate, elsewhere a quarter. */
+/** Maker rates by fee type: half the taker rate for swaps of combos, a quarter elsewhere. */
 const MAKER_RATES_MICROS: ReadonlyMap<unknown, number> = new Map([
   ['quadratic', 0],
   ['quadratic_with_maker_fees', 17_500],
   ['quadratic_with_combo_maker_fees', 35_000],
 ])
 /**
- * Multipliers of 0, 0.5 and 1 were seen: one above ten is another quantity (parts of a hundred), and would take 17.5 cents
- * of a contract of 50.
+ * Known multipliers are 0, 0.5 and 1. A multiplier above ten is in another unit, such as percent, and would mean a
+ * fee of 17.5 cents for a contract at 50 cents.
  */
 const MULTIPLIER_MAX_MICROS = 10 * MICROS
-/** A row may be a copy that the venue kept: a change this young stands above it. */
+/** A row may be a cached copy of this age. A change within it takes precedence over the row. */
 const COPY_AGE_MAX_MS = 600_000
 const READ_EVERY_MS = 3_600_000
 const RETRY_AFTER_MS = 300_000
 const CHANGE_ROWS = 1_000
 const PAGES_MAX = 50
-/** Events whose override the socket told; beyond them the oldest goes, and the next reading has it. */
+/** Maximum event overrides from the socket. The oldest is evicted; the next hourly read contains it. */
 const SOCKET_OVERRIDES_MAX = 10_000
 
 export class KalshiFees {
@@ -69,7 +68,7 @@ export class KalshiFees {
   readonly #clock: Clock
   readonly #counters: VenueCounters
   #ofSeries: Changes = new Map()
-  /** Null until they were read once. */
+  /** null until the first read. */
   #ofEvents: Changes | null = null
   readonly #socketOverrides = new Map<string, FeeChange>()
   #readAgainAtMs = Number.NEGATIVE_INFINITY
@@ -84,7 +83,7 @@ export class KalshiFees {
     this.#counters = parts.counters
   }
 
-  /** Reads the changes of fees once an hour. A failure is counted, and what is known stays. */
+  /** Reads the fee changes once an hour. A failure is counted, and the previous changes stay valid. */
   async read(signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs < this.#readAgainAtMs) return
@@ -100,7 +99,7 @@ export class KalshiFees {
     }
   }
 
-  /** The socket told an event's override; it holds from now on. */
+  /** Stores an event override from the socket, valid from now on. */
   note(event: string, terms: FeeTerms): void {
     this.#socketOverrides.delete(event)
     const sinceMs = timeMs(this.#clock.nowMs())
@@ -110,7 +109,7 @@ export class KalshiFees {
       this.#socketOverrides.delete(oldest)
   }
 
-  /** The fees of a market by its row, its event's row and the terms of its series, which were read at `readAtMs`. */
+  /** Fees of a market, from its row, its event's row and the terms of its series, which were read at `readAtMs`. */
   of(
     row: Fields,
     event: { readonly ticker: string; readonly row: Fields },
@@ -145,8 +144,10 @@ export class KalshiFees {
     return sharedFees({ now, next: next ?? null, waivedUntilMs })
   }
 
-  /** What an event's row overrides of its series' fees. Null: the row lacks the fields, and the list of changes of events
-   * is not read yet. */
+  /**
+   * The fee override in an event's row. Returns null if the row lacks the fields and the event changes have not
+   * been read yet.
+   */
   #overrideOf(row: Fields): (Stated & { readonly isShown: boolean }) | null {
     const isShown = 'fee_type_override' in row || 'fee_multiplier_override' in row
     if (isShown) return { ...termsOf(row, '_override'), ...SHOWN }
@@ -192,7 +193,10 @@ export class KalshiFees {
     return changes
   }
 
-  /** A list that lacks much of what is known proves nothing against it: what it lacks stays. */
+  /**
+   * Merges a new list into the previous one. A list that lacks many known entries is suspect, and the missing
+   * entries stay.
+   */
   #merged(previous: Changes, received: Changes): Changes {
     const missing = [...previous].filter(([ticker]) => !received.has(ticker))
     if (previous.size === 0 || missing.length === 0) return received
@@ -217,7 +221,7 @@ const NO_OVERRIDE = {
   isShown: false,
 } as const
 
-/** The terms in a row of a series, or with `_override` behind the names in one of an event. */
+/** The terms in a series row, or in an event row, whose field names end in `_override`. */
 export function termsOf(row: Fields, suffix = ''): FeeTerms {
   return {
     type: row[`fee_type${suffix}`] ?? null,
@@ -225,13 +229,13 @@ export function termsOf(row: Fields, suffix = ''): FeeTerms {
   }
 }
 
-/** A multiplier in millionths; null where it can be none. */
+/** A multiplier in millionths; null if it is invalid. */
 export function multiplierOf(multiplier: unknown): number | null {
   const micros = microsOf({ multiplier }, 'multiplier')
   return micros !== null && micros >= 0 && micros <= MULTIPLIER_MAX_MICROS ? micros : null
 }
 
-/** The terms at a moment: the row's, unless a change came into effect after the row was written. */
+/** The terms at a given time: the row's, unless a change took effect after the row was written. */
 function statedAt(
   atMs: number,
   changes: readonly FeeChange[],
@@ -244,7 +248,7 @@ function statedAt(
   return isSame ? { ...row, sinceMs: change.sinceMs } : row
 }
 
-/** An event's terms stand in the place of its series', each for itself. */
+/** Each term of an event replaces the term of its series. */
 function modelOf(series: Stated, event: Stated): FeeModel {
   const isOverridden = event.type !== null || event.multiplier !== null
   const { source } = isOverridden ? event : series
@@ -264,7 +268,7 @@ function modelOf(series: Stated, event: Stated): FeeModel {
   return { ...model, kind, taker, maker, rounding: ROUNDING }
 }
 
-/** Whether two models cost the same; their sources and times may differ. */
+/** Whether two models have equal costs. Sources and times may differ. */
 function hasEqualTerms(one: FeeModel, other: FeeModel): boolean {
   const bare = (now: FeeModel) => ({
     ...FEES_UNKNOWN,

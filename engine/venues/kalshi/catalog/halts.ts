@@ -1,4 +1,4 @@
-// Markets of a part of the exchange that was halted: they are closed until it trades again, although no message says so.
+// Handles halts of an exchange shard. Its markets are closed until it trades again, although no message reports this.
 
 import type { Clock } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
@@ -20,7 +20,7 @@ export class ExchangeHalts {
     this.#parts = parts
   }
 
-  /** Closes the open markets of the part; once it trades again, the listings of all its markets are read. */
+  /** Closes the open markets of the shard. When it trades again, the listings of all its markets are read. */
   note(shard: number, isTrading: boolean): void {
     const { clock, terms, timers, emit } = this.#parts
     const nowMs = clock.nowMs()

@@ -1,6 +1,6 @@
-// Rows of Kalshi's catalogue to listings: the last file of the catalogue in which the venue's words
-// exist. A row that cannot be read is a value with a reason. Tolerates the integer cents and counts
-// that the venue sent until March 2026, for recorded data.
+// Converts Kalshi's catalogue rows to listings. No other catalogue file depends on the venue's field names. An
+// unreadable row is returned as a rejection with a reason. Recorded data may have the integer cents and counts that
+// the venue sent until March 2026; these are accepted.
 
 import { nativeEventId, nativeMarketId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -41,7 +41,7 @@ import { type PriceGrid, parsePriceGrid } from '../price-grid.ts'
 import { termsOf } from './fees.ts'
 import { shardOf } from './shards.ts'
 
-/** What a series adds to its events: they carry neither tags nor a trustworthy category. */
+/** Data of a series for its events, which have no tags and no reliable category. */
 export interface Series {
   readonly ticker: string
   readonly category: string | null
@@ -49,7 +49,7 @@ export interface Series {
   readonly fees: FeeTerms
 }
 
-/** A market's listing, and when its trading really ends (the listing may say when its game does). */
+/** A market's listing, and the end of its trading. The listing may contain the end of its game instead. */
 interface MarketRow {
   readonly kind: 'market'
   readonly listing: ReadListing
@@ -66,7 +66,7 @@ interface EventRow {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** Response statuses; the query words appear in old recordings. */
+/** Statuses in responses. The status values of queries occur in old recordings. */
 const STATUSES: Readonly<Record<string, MarketStatus>> = {
   initialized: 'closed',
   unopened: 'closed',
@@ -81,7 +81,7 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: 'resolved',
   settled: 'resolved',
 }
-/** What a status states of the result; any other, that there is none. `determined` and `amended` may still be disputed. */
+/** Resolution by market status; null for others. `determined` and `amended` may still be disputed. */
 const RESOLUTIONS: Readonly<Record<string, ResolutionStatus>> = {
   determined: 'proposed',
   amended: 'proposed',
@@ -91,10 +91,9 @@ const RESOLUTIONS: Readonly<Record<string, ResolutionStatus>> = {
 }
 const IMAGES = 'https://kalshi-public-docs.s3.amazonaws.com/series-images-webp'
 const PAGES = 'https://kalshi.com/markets'
-/** The venue writes year 1 where it has no time. */
+/** The venue writes year 1 for an absent time. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1)
 
-/** One series of `/series`. */
 export function parseSeries(row: unknown): Series | Rejected {
   if (!isRecord(row)) return rejected('series_not_an_object')
   const ticker = idOf(row.ticker)
@@ -109,7 +108,6 @@ export function parseSeries(row: unknown): Series | Rejected {
   }
 }
 
-/** One event of `/events`, without its markets. */
 export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): EventRow | Rejected {
   if (!isRecord(row)) return rejected('event_not_an_object')
   const ticker = idOf(row.event_ticker)
@@ -133,14 +131,17 @@ export function parseEvent(row: unknown, series: ReadonlyMap<string, Series>): E
     startAtMs: null,
     endAtMs: timeOf(row.strike_date),
     isMutuallyExclusive: row.mutually_exclusive === true,
-    // That one of them wins is not said: all may resolve to No.
+    // Null, because all markets of an event may resolve to No.
     winnerAmong: null,
     native,
   }
   return { kind: 'event', listing, subtitle: textOf(row.sub_title) }
 }
 
-/** One market; `event` is null when the venue did not tell it (the listing is then poorer). Its row has no fees. */
+/**
+ * Reads one market. `event` is null if the venue did not return it; the listing then has fewer fields. The row has
+ * no fees.
+ */
 export function parseMarket(
   row: unknown,
   event: EventListing | null,
@@ -210,8 +211,8 @@ export function parseMarket(
 }
 
 /**
- * The event asks, the market's short title answers: "Who will win the Televote? Albania".
- * The venue's own `title` of a market is deprecated and serves where the event is not known.
+ * Combines the event's question with the market's short title: "Who will win the Televote? Albania". The market's
+ * own `title` is deprecated and used only if the event is unknown.
  */
 function questionOf(row: Fields, event: EventListing | null, ticker: string): string {
   const short = textOf(row.yes_sub_title)
@@ -221,7 +222,7 @@ function questionOf(row: Fields, event: EventListing | null, ticker: string): st
   }
   const { title } = event
   if (short === '' || short.toLowerCase() === title.toLowerCase()) return title
-  // A market that bears its event's ticker is alone in it: its short title only repeats words.
+  // A market with its event's ticker is the event's only market, so its short title may repeat the question.
   const isAlone = ticker === event.nativeId
   if (isAlone && title.toLowerCase().includes(short.toLowerCase())) return title
   return title.endsWith('?') ? `${title} ${short}` : `${title}: ${short}`
@@ -235,7 +236,7 @@ function descriptionOf(row: Fields): string | null {
 }
 
 /**
- * Contracts on games are settled at a price of the venue's when a game is cancelled or put off; other rules name such a
+ * Game contracts settle at a price set by the venue if a game is cancelled or postponed. Other rules mention such a
  * price ("the last fair price").
  */
 function isVenuePriced(row: Fields, category: string | null): boolean {
@@ -250,7 +251,7 @@ function outcomesOf(ticker: string): readonly OutcomeListing[] {
   ]
 }
 
-/** Games close weeks after they are played; what users want is when they end. */
+/** Games close weeks after they are played. Their listing contains the end of the game instead. */
 function isGame(category: string | null): boolean {
   return category === 'Sports'
 }
@@ -264,24 +265,24 @@ function payoutOf(row: Fields): PriceMicros | null {
   return settlementOf(settlementValueIn(row), idOf(row.result))
 }
 
-/** `name_dollars`, or whole cents in `name`. */
+/** Reads `name_dollars`, or whole cents in `name`. */
 function priceOf(row: Fields, name: string): PriceMicros | null {
   const text = decimalOf(row[`${name}_dollars`]) ?? dollarsOfCents(row[name])
   return text === null ? null : parsePrice(text)
 }
 
-/** 0 and 1 stand for "none": nothing trades there. */
+/** The venue writes 0 or 1 for an absent price. Nothing trades at these prices. */
 function tradedPrice(price: PriceMicros | null): PriceMicros | null {
   return price === null || price === 0 || price === PRICE_ONE ? null : price
 }
 
-/** `name_fp`, or whole contracts in `name`. */
+/** Reads `name_fp`, or whole contracts in `name`. */
 function countOf(row: Fields, name: string): SizeMicros | null {
   const text = decimalOf(row[`${name}_fp`]) ?? decimalOf(row[name])
   return text === null ? null : sizeOf(text)
 }
 
-/** What trading moves in a market's row; its volumes are contracts, of which each pays one dollar. */
+/** The fields of a market row that trades change. Volumes are in contracts, each of which pays one dollar. */
 export function tradingFigures(row: Fields): RowFigures {
   return {
     lastPrice: tradedPrice(priceOf(row, 'last_price')),
@@ -292,7 +293,7 @@ export function tradingFigures(row: Fields): RowFigures {
   }
 }
 
-/** A count of contracts as dollars of payout. */
+/** A number of contracts as dollars of payout. */
 function contractsOf(row: Fields, name: string): UsdMicros | null {
   const count = countOf(row, name)
   return count === null ? null : usdMicros(count)

@@ -1,5 +1,5 @@
-// What venue b remembers of a market's price: its candlesticks (README.md, Candlesticks), of live markets and
-// of those it has moved to its archive. A day comes by the minute, longer ranges by the hour.
+// Past prices from Kalshi's candlesticks (README.md, Candlesticks), for live and archived markets. One day is read by
+// the minute, longer ranges by the hour.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient } from '../../../fetch.ts'
@@ -28,7 +28,7 @@ interface PastPricesParts {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** One candle: the price it ends with, and the last trade's before it; null where it says none. */
+/** One candle: its closing price and the last trade price before it; null where absent. */
 interface Candle {
   readonly kind: 'candle'
   readonly endMs: TimeMs
@@ -38,7 +38,7 @@ interface Candle {
 
 const DAY_S = 86_400
 const SECONDS_MAX = 4_102_444_800
-/** The archive moves by days; how far it reaches is asked this often. */
+/** Maximum age of the cached archive cutoff, which moves by days. */
 const CUTOFF_AGE_MAX_MS = 3_600_000
 
 export class KalshiPastPrices implements VenuePastPrices {
@@ -53,7 +53,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     this.#counters = parts.counters
   }
 
-  /** See VenuePastPrices.read; one request, up to three for a market that may be in the archive. */
+  /** See VenuePastPrices.read. Sends one request, and up to three for a market that may be archived. */
   async read(
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs },
@@ -88,7 +88,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     candles.sort((one, other) => one.endMs - other.endMs)
     const points: PastPoint[] = []
     const first = candles[0]
-    // What was paid last before the first candle stood when that began.
+    // The last trade price before the first candle was valid at that candle's start.
     if (first !== undefined && first.previous !== null) {
       points.push({ timeMs: timeMs(first.endMs - range.periodMs), price: first.previous })
     }
@@ -98,7 +98,7 @@ export class KalshiPastPrices implements VenuePastPrices {
     return pointsFrom(range.fromMs, points)
   }
 
-  /** The candles of a path; none when the venue does not know the market there. */
+  /** The candles of a path; empty if the venue has no such market there. */
   async #rows(
     path: string,
     query: Readonly<Record<string, number | boolean>>,
@@ -116,7 +116,10 @@ export class KalshiPastPrices implements VenuePastPrices {
     }
   }
 
-  /** Markets settled before the cutoff are in the archive alone, and traded before it. */
+  /**
+   * Whether the archive may have the market. Markets that settled before the cutoff are only in the archive, and
+   * traded before it.
+   */
   async #mayBeArchived(fromMs: TimeMs, signal: AbortSignal): Promise<boolean> {
     const nowMs = this.#clock.monotonicMs()
     if (this.#cutoff === null || nowMs - this.#cutoff.readAtMs > CUTOFF_AGE_MAX_MS) {
@@ -130,14 +133,14 @@ export class KalshiPastPrices implements VenuePastPrices {
   }
 }
 
-/** A market whose event was never read still shows its series in its ticker. */
+/** The series of a market. If its event was never read, the series is the start of its ticker. */
 function seriesOf(market: PastMarket): string {
   return market.series ?? (market.event ?? market.nativeId).split('-', 1)[0] ?? market.nativeId
 }
 
 /**
- * What was paid last in the candle; where nothing was, the middle of a tight book at its end, else
- * what was paid last before it, as our own price would be.
+ * Reads a candle's price: the last trade, else the midpoint of a tight book at its end, else the last trade before
+ * it. The live price follows the same rules.
  */
 function readCandle(row: unknown): Candle | Rejected {
   if (!isRecord(row)) return rejected('candle_not_an_object')
@@ -155,19 +158,19 @@ function readCandle(row: unknown): Candle | Rejected {
   return { kind: 'candle', endMs: timeMs(endS * 1_000), price, previous }
 }
 
-/** An empty side is written as a bid of 0 or an ask of 1. */
+/** The venue writes an empty side as a bid of 0 or an ask of 1. */
 function middleOf(bid: PriceMicros | null, askPrice: PriceMicros | null): PriceMicros | null {
   if (bid === null || askPrice === null || bid === 0 || askPrice === PRICE_ONE) return null
   return askPrice >= bid && askPrice - bid <= SPREAD_MAX ? midPrice(bid, askPrice) : null
 }
 
-/** Nothing trades at 0 and 1: a candle without a trade may show them. */
+/** Nothing trades at 0 or 1. A candle without a trade may contain them. */
 function tradedIn(group: unknown, name: string): PriceMicros | null | 'unreadable' {
   const price = priceIn(group, name)
   return price === 0 || price === PRICE_ONE ? null : price
 }
 
-/** Dollars as `close_dollars`, as the archive's text `close`, or as the whole cents of old rows. */
+/** Reads dollars from `close_dollars` or the archive's text `close`, or whole cents from old rows. */
 function priceIn(group: unknown, name: string): PriceMicros | null | 'unreadable' {
   if (!isRecord(group)) return null
   const text = dollarsIn(group, name)

@@ -1,12 +1,12 @@
-// Rows of Kalshi's REST answers to the same typed messages that the stream gives: trades and books.
-// Tolerates the integer fields that the venue sent until March 2026, for recorded data.
+// Converts Kalshi's REST rows of trades and books to the stream's message types. Recorded data may have the integer
+// fields that the venue sent until March 2026; these are accepted.
 
 import { isRecord } from '../../../json-record.ts'
 import { parseTime } from '../../../units.ts'
 import type { OrderbookSnapshot, TradeMessage } from '../messages.ts'
 import { decimalOf, dollarsOfCents, idOf, levelsOf, type Rejected, rejected } from '../parse.ts'
 
-/** A row of `/markets/trades`. Its time is cut to milliseconds, as the stream's is. */
+/** A row of `/markets/trades`. Its time is truncated to milliseconds, like the stream's. */
 export function parseTradeRow(row: unknown): TradeMessage | Rejected {
   if (!isRecord(row)) return rejected('trade_not_an_object')
   const tradeId = idOf(row.trade_id)
@@ -37,8 +37,8 @@ export function parseTradeRow(row: unknown): TradeMessage | Rejected {
 }
 
 /**
- * A book of `/markets/orderbooks` (`{ticker, orderbook_fp}`) or, with the ticker given, the answer
- * of `/markets/{ticker}/orderbook`. The form of January 2026 (`orderbook`, `yes_dollars`) is read too.
+ * A book of `/markets/orderbooks` (`{ticker, orderbook_fp}`) or, with `ticker`, of `/markets/{ticker}/orderbook`.
+ * Also reads the format of January 2026 (`orderbook`, `yes_dollars`).
  */
 export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnapshot | Rejected {
   if (!isRecord(row)) return rejected('book_not_an_object')
@@ -52,13 +52,13 @@ export function parseOrderbookRow(row: unknown, ticker?: string): OrderbookSnaps
   return { kind: 'orderbookSnapshot', sid: 0, seq: 0, ticker: name, yes, no }
 }
 
-/** The rows under a name of an answer; empty when there are none. */
+/** The rows under `name`; empty if there are none. */
 export function rowsOf(answer: unknown, name: string): readonly unknown[] {
   const rows = isRecord(answer) ? answer[name] : undefined
   return Array.isArray(rows) ? rows : []
 }
 
-/** The cursor of the next page; null on the last. */
+/** The cursor of the next page; null on the last page. */
 export function cursorOf(answer: unknown): string | null {
   const cursor = isRecord(answer) ? answer.cursor : undefined
   return typeof cursor === 'string' && cursor !== '' ? cursor : null

@@ -1,5 +1,5 @@
-// The parts of the exchange (`exchange_index`) and whether each trades: while one does not, the rows of its markets still
-// say `active`. Read beside the catalogue, at most once a minute.
+// The exchange shards (`exchange_index`) and their trading state. While a shard is halted, its market rows still have
+// the status `active`. The state is read with the catalogue, at most once a minute.
 
 import type { Clock } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -13,7 +13,7 @@ interface ShardParts {
   readonly http: Pick<HttpClient, 'getJson'>
   readonly clock: Clock
   readonly counters: VenueCounters
-  /** A part began or ended trading since it was read last. */
+  /** Called when a shard was halted or resumed since the last read. */
   readonly onChange: (shard: number, isTrading: boolean) => void
 }
 
@@ -26,18 +26,18 @@ export class Shards {
     this.#parts = parts
   }
 
-  /** A part that the venue does not list trades: its rows are all there is to go by. */
+  /** A shard that the venue does not list counts as trading, because only its market rows are available. */
   isTrading(shard: number | null): boolean {
     return shard === null || this.#isTrading.get(shard) !== false
   }
 
-  /** A part of which the exchange's own page says nothing is named; nothing is lost by it. */
+  /** Records a shard that the exchange status does not list. Nothing is lost by it. */
   noteOf(shard: number | null, ticker: string): void {
     if (shard === null || this.#isTrading.size === 0 || this.#isTrading.has(shard)) return
     this.#parts.counters.drift.note('market.exchange_index', String(shard), ticker, 'notice')
   }
 
-  /** Without an answer what was read last holds. */
+  /** Reads the shards. After a failure the previous state stays valid. */
   async read(signal: AbortSignal): Promise<void> {
     const { http, clock, counters } = this.#parts
     const nowMs = clock.monotonicMs()
@@ -73,7 +73,7 @@ export class Shards {
   }
 }
 
-/** The `exchange_index` of a row; null when it has none. */
+/** The `exchange_index` of a row; null if absent. */
 export function shardOf(row: Readonly<Record<string, unknown>>): number | null {
   const { exchange_index: index } = row
   return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : null

@@ -1,6 +1,5 @@
-// Kalshi says nothing when a market opens at its open_time or closes at its close_time, so we keep
-// the time ourselves: one list of what is due, one timer for its head. Each change is emitted at once
-// and confirmed a little later by asking for the listing again.
+// Timers for market openings and closings, which Kalshi does not announce. A list contains the due times, with one
+// timer for its head. Each change is emitted at its time and confirmed shortly after by another read of the listing.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
@@ -8,11 +7,11 @@ import { nativeMarketId } from '../../../ids.ts'
 import type { MarketStatus } from '../../../market/market.ts'
 import type { TimeMs } from '../../../units.ts'
 
-/** REST shows a change a moment after it happened; asking earlier would undo what we emitted. */
+/** REST shows a change with a delay. An earlier read would revert the emitted change. */
 const CONFIRM_AFTER_MS = 3_000
-/** A change older than this when the market is first watched is only confirmed, not emitted. */
+/** A change that is older than this when the market is first watched is confirmed but not emitted. */
 const EMITTED_LATE_MS_MAX = 60_000
-/** The head is looked at again at least so often: the calendar may jump. */
+/** The head is checked at least this often, because the wall clock may jump. */
 const SLEEP_MS_MAX = 30_000
 
 type Action = 'open' | 'close' | 'seen'
@@ -29,14 +28,14 @@ interface Times {
   closeAtMs: TimeMs | null
 }
 
-/** The timers of one venue. Bounded by the markets watched: what is outdated is swept away. */
+/** The timers of one venue. Memory is bounded by the watched markets, because outdated entries are removed. */
 export class StatusTimers {
   readonly #clock: Clock
   readonly #emit: (event: VenueEvent) => void
   readonly #times = new Map<string, Times>()
-  /** Markets whose confirmation is due already: one is enough. */
+  /** Markets whose confirmation is already queued. */
   readonly #awaited = new Set<string>()
-  /** A binary heap, earliest first; an entry that no longer agrees with #times is skipped. */
+  /** A binary heap, earliest first. Entries that differ from #times are skipped. */
   #heap: Due[] = []
   #stopTimer: StopTimer | null = null
   #wakeAtMs = Number.POSITIVE_INFINITY
@@ -46,12 +45,12 @@ export class StatusTimers {
     this.#emit = parts.emit
   }
 
-  /** How many markets are timed. */
+  /** Number of markets with times. */
   get marketCount(): number {
     return this.#times.size
   }
 
-  /** Learns or corrects a market's times; the same times again change nothing. */
+  /** Sets a market's times. Equal times have no effect. */
   set(ticker: string, times: Readonly<Times>): void {
     const existing = this.#times.get(ticker)
     if (
@@ -65,38 +64,38 @@ export class StatusTimers {
     const isRetimed =
       existing?.openAtMs !== times.openAtMs || existing.closeAtMs !== times.closeAtMs
     this.#times.set(ticker, { ...times })
-    // Only new times make timers: a status that REST still shows as it was must not fire twice.
+    // Only changed times create timers. An outdated status in REST must not trigger a timer twice.
     if (!isRetimed || times.status === 'resolved') return
     const nowMs = this.#clock.nowMs()
     if (times.status === 'closed') this.#plan(ticker, 'open', times.openAtMs, nowMs, false)
     this.#plan(ticker, 'close', times.closeAtMs, nowMs, times.status === 'open')
   }
 
-  /** As `set`, for a market that is timed already; others are ignored. */
+  /** Like `set`, but ignores markets without times. */
   correct(ticker: string, times: Readonly<Partial<Times>>): void {
     const existing = this.#times.get(ticker)
     if (existing !== undefined) this.set(ticker, { ...existing, ...times })
   }
 
-  /** Null: the market is not timed. */
+  /** null if the market has no times. */
   statusOf(ticker: string): MarketStatus | null {
     return this.#times.get(ticker)?.status ?? null
   }
 
-  /** The venue sent a status itself. */
+  /** Records a status that the venue sent. */
   noteStatus(ticker: string, status: MarketStatus): void {
     const times = this.#times.get(ticker)
     if (times !== undefined) times.status = status
   }
 
-  /** Asks for the market's listing again in a few seconds; several wishes become one. */
+  /** Schedules another read of the market's listing in a few seconds. Repeated calls are merged. */
   confirmSoon(ticker: string): void {
     if (this.#awaited.has(ticker)) return
     this.#awaited.add(ticker)
     this.#push({ atMs: this.#clock.nowMs() + CONFIRM_AFTER_MS, ticker, action: 'seen' })
   }
 
-  /** The same for every timed market of an event, whose ticker theirs begin with. */
+  /** Calls `confirmSoon` for all timed markets of an event. Their tickers start with the event's. */
   confirmEventSoon(event: string): void {
     for (const ticker of this.#times.keys()) {
       if (ticker.startsWith(`${event}-`)) this.confirmSoon(ticker)

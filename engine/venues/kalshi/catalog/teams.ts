@@ -1,6 +1,6 @@
-// Venue b's list of teams and players: its structured targets (README.md, REST), page by page. Kept are
-// teams, and the players of sports in which a player is a side; the players of teams are thousands and in no
-// game's name.
+// Teams and players from Kalshi's structured targets (README.md, REST), page by page. The result has teams, and
+// players of sports in which a player is a side. Players of teams are omitted: there are thousands, and no game is
+// named after them.
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -11,11 +11,11 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { cursorOf } from './rest-rows.ts'
 
 const PAGE_ROWS = 2_000
-/** A list of more pages than this has lost its end. */
+/** Maximum pages of a list. A longer list means that the cursor loops. */
 const PAGES_MAX = 200
 const SIDES = /(^|_)team$|^tennis_|^golf/
 
-/** Every team the venue lists; rows that cannot be read are counted and left out. */
+/** All teams of the venue. Unreadable rows are counted and omitted. */
 export async function readTeams(
   parts: { readonly http: HttpClient; readonly counters: VenueCounters },
   signal: AbortSignal,
@@ -39,14 +39,14 @@ export async function readTeams(
     const list = { kind: 'teams', name: path, pagesMax: PAGES_MAX } as const
     for await (const rows of pagesOf(fetchPage, list)) rows.forEach(take)
   } catch (error) {
-    // What came before is good, and teams that are known stay known.
+    // Teams of earlier pages are valid, and teams that are already known stay.
     if (!(error instanceof SuspectAnswerError) || teams.length === 0) throw error
     counters.suspectAnswers.note(error)
   }
   return teams
 }
 
-/** `details` is free form: each fact is taken from the first name that has it. */
+/** `details` has no fixed schema. Each field is read from the first of several names that is present. */
 function readTeam(row: unknown): TeamListing | null {
   if (!isRecord(row)) return null
   const details = isRecord(row.details) ? row.details : {}

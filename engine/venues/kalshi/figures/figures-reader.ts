@@ -1,5 +1,5 @@
-// Trading figures over REST, a batch of markets at a time: those with most trades since they were read come first. With a
-// key the stream has all but the figures of the day; without one it is the only source between two crawls.
+// Trading figures over REST, in batches of markets, those with most trades since their last read first. With a key
+// the stream has all figures except those of the day. Without one this is the only source between two crawls.
 
 import { pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -11,12 +11,12 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { tradingFigures } from '../catalog/listing.ts'
 import { idOf } from '../parse.ts'
 
-/** One request of the eight a second that go without a key, every other second. */
+/** One request every two seconds, of the eight requests per second that are available without a key. */
 const EVERY_MS = 2_000
 const BATCH_TICKERS_MAX = 100
-/** Markets that wait; beyond it the one that traded longest ago waits for the crawl. */
+/** Maximum queued markets. Beyond it the market that traded longest ago is dropped until the next crawl. */
 const WAITING_MAX = 20_000
-/** A market is read again after this long at the earliest, by whether a stream has most of its figures. */
+/** Minimum interval between reads of a market, with and without a stream that has most of its figures. */
 const AGAIN_MS = { streamed: 300_000, polled: 15_000 }
 
 interface ReaderParts extends Pick<VenueParts, 'clock' | 'emit'> {
@@ -31,12 +31,11 @@ interface Waiting {
   readAtMs: number
 }
 
-/** Reads the figures of markets that trade. */
 export class FiguresReader {
   readonly #parts: ReaderParts
   readonly #againMs: number
   readonly #stopping = new AbortController()
-  /** Markets that traded, in the order in which they first did since they were read last. */
+  /** Markets that traded, in order of the first trade since their last read. */
   readonly #waiting = new Map<string, Waiting>()
   #task: Promise<void> = Promise.resolve()
   #isStarted = false
@@ -62,7 +61,6 @@ export class FiguresReader {
     this.#isPaused = what !== 'all'
   }
 
-  /** A watched market traded. */
   noteTrade(ticker: string): void {
     const existing = this.#waiting.get(ticker)
     if (existing !== undefined) {
@@ -96,7 +94,7 @@ export class FiguresReader {
     }
   }
 
-  /** The most traded of those that are due. */
+  /** The due markets with the most trades. */
   #nextBatch(): readonly string[] {
     const dueMs = this.#parts.clock.monotonicMs() - this.#againMs
     const due: { readonly ticker: string; readonly trades: number }[] = []
@@ -112,7 +110,7 @@ export class FiguresReader {
   async #readBatch(tickers: readonly string[]): Promise<void> {
     const { http, clock } = this.#parts
     const readAtMs = clock.monotonicMs()
-    // Trades from now on may be missing in the answer: they count towards the next one.
+    // Trades from now on may be absent from the response. They count for the next read.
     for (const ticker of tickers) this.#waiting.set(ticker, { trades: 0, readAtMs })
     const options = { signal: this.#stopping.signal }
     const query = { tickers: tickers.join(','), limit: BATCH_TICKERS_MAX }

@@ -1,5 +1,6 @@
-// The connection for tickers: volume, open interest and last price of every market. Apart from the trades', which must
-// not wait behind quotes, and no part of the feed's health: without it figures are read over REST (figures-reader.ts).
+// The ticker connection: volume, open interest and last price of all markets. It is separate from the trade
+// connection, so that quotes do not delay trades. It does not affect the feed's health, because figures are otherwise
+// read over REST (figures-reader.ts).
 
 import type { StopTimer } from '../../../clock.ts'
 import type { FiguresEvent, VenueEvent } from '../../../events.ts'
@@ -12,17 +13,17 @@ import type { DataMessage, Reply, TickerMessage } from '../messages.ts'
 import { codeName, KalshiStream } from '../stream.ts'
 
 const NO_DATA_AFTER_MS = 30_000
-/** A trade changes its market's figures; so much later the ticker should have come. */
+/** A trade changes its market's figures. The ticker message must arrive within this time. */
 const TRADE_WITHOUT_TICKER_MS = 5_000
-/** Of several tickers of a market within this time the newest is emitted. */
+/** Only the newest ticker message of a market within this time is emitted. */
 const FLUSH_EVERY_MS = 100
 const CHECK_EVERY_MS = 1_000
 const CHANNEL = 'ticker'
 
-/** Unchanged figures are emitted so often, for the time that they are of. */
+/** Unchanged figures are emitted at this interval, to update their time. */
 const CONFIRM_EVERY_MS = 60_000
 
-/** Figures of the newest emitted ticker of a market, as text, and when they came. */
+/** The newest emitted ticker message of a market, its figures as text, and its receive time. */
 interface Seen {
   readonly message: TickerMessage
   readonly atMs: number
@@ -38,7 +39,6 @@ export class TickerSocket {
   readonly #stopTimers: StopTimer[] = []
   /** By ticker; bounded by the watched markets. */
   readonly #seen = new Map<string, Seen>()
-  /** What the next flush emits. */
   readonly #pending = new Map<OutcomeId, FiguresEvent>()
   #isConfirmed = false
   #subscribedAtMs = 0
@@ -84,7 +84,6 @@ export class TickerSocket {
     await this.socket.stop()
   }
 
-  /** A watched market traded. */
   noteTrade(receivedAtMs: number): void {
     this.#lastTradeAtMs = receivedAtMs
   }
@@ -115,7 +114,7 @@ export class TickerSocket {
     this.#isConfirmed = false
   }
 
-  /** Refused, ended or unanswered: the subscription is asked for again, and a ticker proves it. */
+  /** Subscribes again if the subscription was refused, ended or not confirmed. A ticker message confirms it. */
   #checkReply(): void {
     if (!this.socket.isOpen || this.#isConfirmed) return
     if (this.#parts.clock.monotonicMs() - this.#subscribedAtMs < REPLY_TIMEOUT_MS) return
@@ -123,7 +122,7 @@ export class TickerSocket {
     this.#subscribe()
   }
 
-  /** Most tickers come for a moved quote, which the book has: they end here. */
+  /** Most ticker messages report a changed quote, which is already in the book. These are dropped. */
   #isChanged(message: DataMessage): boolean {
     if (message.kind !== 'ticker' || !this.#isWatched(message.ticker)) return false
     this.#isConfirmed = true

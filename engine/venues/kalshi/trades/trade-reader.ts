@@ -1,7 +1,7 @@
-// Kalshi's trades over REST: pages of `/markets/trades`, newest first, for back-fills, histories and
-// the mode without a key. Times in queries are whole seconds, so pages are asked for a little wider
-// and cut to the millisecond here. A range of the whole venue is believed when the pages reach back behind
-// it, asked without a beginning where they do not.
+// Reads Kalshi's trades over REST: pages of `/markets/trades`, newest first, for back-fills, histories and the feed
+// without a key. Query times are whole seconds, so the requested range is wider and the rows are filtered to the
+// millisecond. A range of the whole venue is accepted if its pages contain a trade from before the range. Otherwise
+// it is read again without a start time.
 
 import type { Clock } from '../../../clock.ts'
 import type { TradeEvent } from '../../../events.ts'
@@ -26,13 +26,13 @@ import { mapTrade } from '../map.ts'
 
 const PATH = '/markets/trades'
 const PAGE_ROWS = 1_000
-/** Before a range, for a trade that shows that it is whole. */
+/** Extra time before a range, in which a trade proves that the range is complete. */
 const LEAD_MS = 5_000
-/** Pages without a beginning are shorter: they are asked for when there was little. */
+/** Page size without a start time. It is small because such a read follows a response with few rows. */
 const WALK_ROWS = 200
-/** Pages of one answer: above it the oldest part of the range is given up and said to be lost. */
+/** Maximum pages per range. Beyond it the oldest part of the range is reported as lost. */
 const PAGES_MAX = 200
-/** The venue keeps about three months in the live tables; a younger range is not checked against the cutoff. */
+/** The venue keeps about three months in the live tables. Younger ranges are not compared with the cutoff. */
 const ALWAYS_LIVE_MS = 30 * 86_400_000
 
 interface TradeRange {
@@ -42,12 +42,11 @@ interface TradeRange {
   readonly source: TradeEvent['source']
 }
 
-/** All trades of a range, oldest first. */
 interface TradeAnswer extends TradesRead {
   readonly trades: readonly TradeEvent[]
 }
 
-/** What has been read of a range: newest first, each trade once, and when the oldest row of any kind was. */
+/** The state of a read: distinct trades, newest first, and the time of the oldest row of any kind. */
 class Walk {
   readonly trades = new Map<string, TradeEvent>()
   readonly range: TradeRange
@@ -75,7 +74,7 @@ export class TradeReader {
     counters: VenueCounters
     combos: Pick<Combos, 'has'>
     clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
-    /** Sees the pages of live trades, so that a recording has what the stream missed. */
+    /** Receives the pages of live trades, so that a recording contains what the stream missed. */
     tap?: FrameTap | undefined
   }) {
     this.#http = parts.http
@@ -85,7 +84,7 @@ export class TradeReader {
     this.#tap = parts.tap
   }
 
-  /** Rejects with FetchError or AnswerDoubt when the venue does not answer. */
+  /** Rejects with FetchError or SuspectAnswerError if the venue does not return the range. */
   async fetchRange(range: TradeRange, signal?: AbortSignal): Promise<TradeAnswer> {
     const walk = new Walk(range)
     const isOfVenue = range.ticker === null
@@ -105,7 +104,7 @@ export class TradeReader {
     }
     const isCut = ending === 'cut'
     const suspectReason = ending === 'cut' || ending === 'end' ? null : ending
-    // Rows come newest first; turned round, the stable sort keeps the order within a millisecond.
+    // Rows come newest first. After the reversal, the stable sort keeps the order within a millisecond.
     const trades = [...walk.trades.values()].reverse()
     trades.sort((one, other) => one.venueTimeMs - other.venueTimeMs)
     const oldestMs = trades[0]?.venueTimeMs ?? range.toMs
@@ -120,8 +119,8 @@ export class TradeReader {
   }
 
   /**
-   * Reads pages until the list ends or is behind the range. 'cut': there were too many, what is older
-   * than the last row is given up; or why their end is not believed.
+   * Reads pages until the list ends or a row is older than the range. 'cut': there are too many pages, and trades
+   * before the oldest row are lost. A SuspectReason: the end of the list is suspect.
    */
   async #readPages(
     walk: Walk,
@@ -159,13 +158,13 @@ export class TradeReader {
       }
       return 'end'
     } catch (error) {
-      // What was read before is good.
+      // The rows of earlier pages are valid.
       if (error instanceof SuspectAnswerError && pageCount > 0) return error.reason
       throw error
     }
   }
 
-  /** The venue time of the newest trade anywhere; null when there is none. */
+  /** Venue time of the newest trade of any market; null if there is none. */
   async fetchNewestMs(): Promise<TimeMs | null> {
     const answer = await this.#http.getJson(PATH, { limit: 20 })
     let newestMs: TimeMs | null = null
@@ -199,7 +198,7 @@ export class TradeReader {
     }
   }
 
-  /** Where the live tables begin, asked only for ranges that may reach below. */
+  /** Start of the live tables. It is requested only for ranges that may start before it. */
   async #liveFromMs(range: TradeRange, signal?: AbortSignal): Promise<TimeMs> {
     if (range.fromMs > this.#clock.nowMs() - ALWAYS_LIVE_MS) return range.fromMs
     try {

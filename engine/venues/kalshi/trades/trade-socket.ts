@@ -1,5 +1,5 @@
-// The connection for what needs no list of markets: every trade of the exchange, and every change
-// of a market's state. Apart from the books', so that a flood of deltas delays no trade.
+// The connection for messages that need no market list: all trades of the exchange, and all state changes of markets.
+// It is separate from the books, so that deltas do not delay trades.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { TimeMs } from '../../../units.ts'
@@ -11,24 +11,24 @@ import { kalshiSocket, type SocketAccess } from '../kalshi-socket.ts'
 import type { DataMessage, FeeMessage, LifecycleMessage, Reply, TradeMessage } from '../messages.ts'
 import { codeName, KalshiStream } from '../stream.ts'
 
-/** So long without a message it is worth asking REST whether anything was traded. */
+/** Silence after which REST is checked for newer trades. */
 const NO_DATA_AFTER_MS = 20_000
-/** Our clock and the venue's may differ, and a trade may be seen late: back-fills begin earlier. */
+/** Back-fills start this much earlier, because clocks differ and trades may arrive late. */
 const OVERLAP_MS = 2_000
-/** A trade younger than this may still be on its way to us. */
+/** A younger trade may still be in transit. */
 const ON_ITS_WAY_MS = 5_000
 const RETRY_EVERY_MS = 1_000
-/** Unreadable trades become a gap at most so often. */
+/** Minimum interval between gaps because of unreadable trades. */
 const LOST_GAP_EVERY_MS = 60_000
 const TRADES_ID = 1
 const LIFECYCLE_ID = 2
 
 interface TradeSocketHooks {
-  /** A trade was emitted (for the silence checks). */
+  /** Called after a trade was emitted, for the silence checks. */
   readonly onTrade: (trade: TradeMessage, receivedAtMs: TimeMs) => void
   readonly onLifecycle: (message: LifecycleMessage) => void
   readonly onFee: (message: FeeMessage) => void
-  /** The venue time of the newest trade over REST; null when there is none. Rejects on trouble. */
+  /** Venue time of the newest trade over REST; null if there is none. Rejects on failure. */
   readonly fetchNewestTradeMs: () => Promise<TimeMs | null>
 }
 
@@ -40,10 +40,10 @@ export class TradeSocket {
   readonly socket: SocketFeed
   readonly #stream: KalshiStream
   readonly #stopTimers: StopTimer[] = []
-  /** Sids of the present connection; null until the venue confirmed. */
+  /** Sids of the current connection; null until confirmed. */
   #tradesSid: number | null = null
   #lifecycleSid: number | null = null
-  /** Trades came before the venue had confirmed their subscription, if it ever does. */
+  /** Trades arrived before the venue confirmed their subscription. */
   #areTradesUnconfirmed = false
   #subscribedAtMs = 0
   #downSinceMs: TimeMs | null = null
@@ -111,7 +111,7 @@ export class TradeSocket {
       this.#access.counters.trouble(`command_error_${codeName(code)}`, { text, sid })
       const isOver = code === 10 || code === 25
       if (isOver && sid !== null && sid === this.#lifecycleSid) this.#lifecycleSid = null
-      // Whatever else ended: the trades are what must not be missed, so a new connection decides.
+      // Trades must not be lost, so any other ended subscription triggers a reconnect.
       else if (isOver) this.socket.reconnect('subscription lost')
       return
     }
@@ -125,7 +125,8 @@ export class TradeSocket {
   #tradesFlow(sid: number): void {
     if (this.#tradesSid !== null) return
     this.#tradesSid = sid
-    // Only now can a back-fill close the hole: what it cannot see yet, the stream will show.
+    // Emitted only now, so that the back-fill covers the whole gap: the stream sends the trades that REST does not
+    // list yet.
     const sinceMs = this.#downSinceMs
     this.#downSinceMs = null
     this.#emitFeedEvent('feedUp', 'subscribed', sinceMs)
@@ -148,7 +149,7 @@ export class TradeSocket {
 
   #noteMapped(message: DataMessage): void {
     if (message.kind === 'trade') {
-      // A trade proves the subscription that the venue did not confirm.
+      // A trade proves that an unconfirmed subscription is active.
       if (this.#tradesSid === null) {
         this.#areTradesUnconfirmed = true
         this.#tradesFlow(message.sid)
@@ -160,7 +161,7 @@ export class TradeSocket {
   }
 
   #noteGap(sid: number, lastInOrderAtMs: TimeMs | null): void {
-    // A hole in the lifecycle messages is mended by the next refresh of the catalogue.
+    // The next catalogue refresh covers a gap in the lifecycle messages.
     if (sid !== this.#tradesSid) return
     this.#emitFeedEvent(
       'feedGap',
@@ -169,7 +170,10 @@ export class TradeSocket {
     )
   }
 
-  /** REST may have a readable row; if the venue's data itself is broken, asking always is no use. */
+  /**
+   * Emits a gap, because REST may have a readable row. The rate is limited in case the venue's data itself is
+   * invalid.
+   */
   #noteLost(sid: number, lastInOrderAtMs: TimeMs | null): void {
     const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs - this.#lastLostGapMs < LOST_GAP_EVERY_MS) return
@@ -180,12 +184,12 @@ export class TradeSocket {
   #lost(reason: string): void {
     const signAtMs = this.socket.lastSignAtMs ?? this.#parts.clock.nowMs()
     const lostAtMs = timeMs(Math.min(signAtMs, this.socket.lateSinceMs ?? signAtMs))
-    // Down again before the first hole was closed: it reaches further back.
+    // After another disconnect during an outage, the earlier start applies.
     this.#downSinceMs ??= earlier(lostAtMs)
     this.#emitFeedEvent('feedDown', reason, this.#downSinceMs)
   }
 
-  /** Silence is suspicious only when REST knows a trade that we should have seen by now. */
+  /** Silence is an outage only if REST has a trade that should have arrived by now. */
   async #checkSilence(): Promise<void> {
     const openSinceMs = this.#lastTradeTimeMs
     let newestMs: TimeMs | null
@@ -199,7 +203,7 @@ export class TradeSocket {
     const isOld = newestMs < this.#parts.clock.nowMs() - ON_ITS_WAY_MS
     const isUnseen = this.#lastTradeTimeMs === null || newestMs > this.#lastTradeTimeMs
     if (!isOld || !isUnseen) return
-    // The pings went on meanwhile: not the last sign but the last trade says where the hole begins.
+    // Pings continued during the silence, so the gap starts at the last trade and not at the last sign of life.
     this.#downSinceMs = earlier(this.#lastTradeAtMs ?? newestMs)
     this.socket.reconnect('silent while REST shows trades')
   }
@@ -215,7 +219,7 @@ export class TradeSocket {
         venue: 'b',
         stream: 'trades',
         connection: 0,
-        // The whole venue: no list of a hundred thousand outcomes.
+        // Empty means the whole venue, which has some 100,000 outcomes.
         outcomes: [],
         reason,
         sinceMs,

@@ -1,6 +1,6 @@
-// Holds the stream against REST: the market channel has no sequence numbers, so a lost message shows
-// only when the venue's book has moved on and the stream has not. Each judgement takes two readings
-// with time between them, since a message may be on its way.
+// Compares the stream with REST. The market channel has no sequence numbers, so a lost message shows only when the
+// REST book has changed and the stream has not. Each comparison needs two REST responses with a pause between them,
+// because a message may still be in transit.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
@@ -16,19 +16,19 @@ interface AuditParts {
   readonly clob: HttpClient
   readonly tracks: Tracks
   readonly isUp: (track: MarketTrack) => boolean
-  /** The stream's last change has another size than the book that its hash names. */
+  /** Called when the stream's last change has another size than the REST book with the same hash. */
   readonly onContradicted: (track: MarketTrack) => void
 }
 
-/** Books asked for in one POST. */
+/** Maximum tokens per POST. */
 const BOOKS_PER_CALL = 100
 const AUDITED_BUSY = 10
 const AUDITED_ROUND_ROBIN = 10
 const SECOND_CHECK_MS = 3_000
-/** REST saw the book move and the stream has not said so: it may be on its way for this long. */
+/** Pause between the two REST reads, in which a message in transit can arrive. */
 const FINAL_CHECK_MS = 1_500
 
-/** Reads books over REST and judges them; emits nothing. */
+/** Fetches books over REST and compares them with the stream. It emits no events. */
 export class BookAudit {
   readonly #parts: AuditParts
   #nextPosition = 0
@@ -37,7 +37,7 @@ export class BookAudit {
     this.#parts = parts
   }
 
-  /** The books of these markets' first tokens, by token; unknown ones are absent. */
+  /** Books of the first tokens of these markets, by token. Tokens without a book are absent. */
   async books(
     tracks: readonly MarketTrack[],
     signal: AbortSignal,
@@ -59,7 +59,10 @@ export class BookAudit {
     return books
   }
 
-  /** The busiest markets since the last choice, and some in turn, so that quiet ones are seen too. */
+  /**
+   * Chooses the busiest markets since the last call, and some others in rotation so that quiet markets are audited
+   * too.
+   */
   choose(): MarketTrack[] {
     const all = [...this.#parts.tracks.all()]
     const chosen: MarketTrack[] = []
@@ -77,14 +80,14 @@ export class BookAudit {
     return chosen
   }
 
-  /** The busiest of a connection's markets: where missing messages show first. */
+  /** The busiest of a connection's markets. Missing messages show there first. */
   busiest(tracks: Iterable<MarketTrack>, count: number): MarketTrack[] {
     const chosen: MarketTrack[] = []
     for (const track of tracks) if (track.lastTimeMs > 0) insertBusiest(chosen, track, count)
     return chosen
   }
 
-  /** Those of the markets whose stream has fallen behind REST for certain. */
+  /** Returns the markets whose stream is certainly behind REST. */
   async behind(tracks: readonly MarketTrack[], signal: AbortSignal): Promise<MarketTrack[]> {
     const first = await this.books(tracks, signal)
     const suspects = tracks.filter((track) => {
@@ -127,7 +130,7 @@ function insertBusiest(chosen: MarketTrack[], track: MarketTrack, count: number)
   if (chosen.length > count) chosen.pop()
 }
 
-/** Whether a book of the hash that the last change named has another size at its price. */
+/** Whether a REST book with the hash of the last change has another size at the price of that change. */
 function isContradicted(track: MarketTrack, book: BookMessage | undefined): boolean {
   const change = track.lastChange
   if (book === undefined || change === null || book.hash !== track.lastHash) return false
@@ -138,7 +141,7 @@ function isContradicted(track: MarketTrack, book: BookMessage | undefined): bool
   return (level?.size ?? 0) !== change.size
 }
 
-/** Worth a second reading: another hash, and other best prices or a later time. */
+/** Whether a second REST read is needed: the hash differs, and the best prices differ or the book's time is later. */
 function isSuspect(track: MarketTrack, book: BookMessage | undefined): boolean {
   if (book === undefined || book.hash === track.lastHash) return false
   const summary = readBookSummary(book)
@@ -147,10 +150,12 @@ function isSuspect(track: MarketTrack, book: BookMessage | undefined): boolean {
 }
 
 /**
- * The stream said nothing between the two readings. Behind: the best prices of both are not ours, the
- * book moved all the same, or it stands still at a later time than ours (a venue that stamps books with
- * the time of asking does not stand still, and then only the best prices count). One reading with
- * other best prices proves nothing: REST answers now and then with a book of 0.01 and 0.99.
+ * Compares two REST reads between which the stream received nothing. The market is behind if one of these holds:
+ * - the best prices of both reads differ from the stream's;
+ * - the levels differ between the reads;
+ * - both reads have the same timestamp, which is later than the stream's.
+ * A venue that stamps books with the request time returns different timestamps, so only the best prices count
+ * there. One read with different best prices proves nothing: REST sometimes returns a book of 0.01 and 0.99.
  */
 function isBehind(
   track: MarketTrack,
@@ -167,7 +172,7 @@ function isBehind(
   return one.timestamp === two.timestamp && summary.venueTimeMs > track.lastTimeMs
 }
 
-/** A stream that did not say its best prices contradicts none. */
+/** Returns true if the best prices of either side of the comparison are unknown. */
 function hasSameTop(track: MarketTrack, top: MarketTrack['top']): boolean {
   if (track.top === null || top === null) return true
   return track.top.bid === top.bid && track.top.ask === top.ask

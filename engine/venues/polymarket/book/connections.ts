@@ -1,5 +1,5 @@
-// The market-channel sockets: which markets are on which, what is sent on opening, and what their
-// frames become. Both tokens of a market are always on one socket, so that its messages are in order.
+// The market-channel sockets: assignment of markets, subscription commands, and routing of frames. Both tokens of a
+// market are always on the same socket, so that its messages arrive in order.
 
 import type { VenueEvent } from '../../../events.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -15,10 +15,13 @@ import { type ParseRejection, parseFrame, tokensOf } from '../parse.ts'
 import { noteRequested } from './resync.ts'
 import type { MarketTrack, Tracks } from './tracks.ts'
 
-/** No data for so long while books are asked for in vain. */
+/** A connection without data for this long is unresponsive if a snapshot request is pending. */
 const UNRESPONSIVE_AFTER_MS = 5_000
 const REPLACE_APART_MS = 60_000
-/** So many messages about unknown tokens, and none about the connection's own: it may be theirs under other ids. */
+/**
+ * Number of messages about unknown tokens, without one about a subscribed token, after which the connection's books
+ * are suspect. The venue may have changed its token ids.
+ */
 const UNKNOWN_TOKENS_MIN = 3
 const UNKNOWN_TOKEN = 'messages about unknown tokens'
 const BOOK_KINDS: ReadonlySet<string> = new Set([
@@ -36,43 +39,41 @@ interface ConnectionParts {
   readonly tracks: Tracks
   readonly map: PolymarketMap
   readonly emit: (event: VenueEvent) => void
-  /** A frame named these markets and could not be read. */
+  /** Called when a frame that concerns these markets could not be parsed. */
   readonly onLost: (tracks: readonly MarketTrack[], reason: string) => void
   readonly onSilence: (connection: BookConnection) => void
   readonly assetsPerSocketMax: number
   readonly noDataAfterMs: number
 }
 
-/** One socket and its markets. */
 export interface BookConnection {
-  /** From 1; 0 is the activity stream. */
+  /** Starts at 1. The activity stream has 0. */
   readonly number: number
   readonly socket: SocketFeed
   readonly tracks: Set<MarketTrack>
-  /** `feedUp` has been emitted since it opened. */
+  /** `feedUp` has been emitted since the socket opened. */
   isUp: boolean
-  /** From when on messages may be missing; null while it is up. */
+  /** Start of the period in which messages may be missing; null while the connection is up. */
   lostSinceMs: TimeMs | null
   isSilenceChecked: boolean
-  /** Monotonic time before which it is not replaced for being deaf again. */
+  /** Monotonic time before which the connection is not replaced again for being unresponsive. */
   replaceAllowedAtMs: number
-  /** Messages about tokens that nobody subscribed to, since the last about one of its own. */
+  /** Messages about tokens without a subscription since the last message about a subscribed token. */
   unknownCount: number
 }
 
 const PING_EVERY_MS = 10_000
 const DEAD_AFTER_MS = 30_000
-/** Tokens named in one command: beyond some size the venue leaves snapshots out. */
+/** Maximum tokens per command. The venue omits snapshots for larger commands. */
 const ASSETS_PER_COMMAND = 100
-/** Sockets opened together follow each other by this much. */
+/** Delay between sockets that are opened together. */
 const OPEN_APART_MS = 25
 
-/** All market-channel sockets of the venue. */
 export class BookConnections {
   readonly #parts: ConnectionParts
   readonly #connections = new Map<number, BookConnection>()
   #nextNumber = 1
-  /** The connection that gets new_market and market_resolved: one is enough. */
+  /** The connection that receives new_market and market_resolved. One connection is enough for the whole venue. */
   #customNumber = 0
   #isStarted = false
   #isPaused = false
@@ -85,7 +86,7 @@ export class BookConnections {
     return this.#connections.size
   }
 
-  /** Those that have delivered data since they opened. */
+  /** Number of connections that have delivered data since they opened. */
   get deliveringCount(): number {
     let count = 0
     for (const { socket } of this.#connections.values()) if (socket.isDelivering) count += 1
@@ -116,18 +117,18 @@ export class BookConnections {
     await Promise.all(connections.map(({ socket }) => socket.stop()))
   }
 
-  /** Reads no socket while this is so. */
+  /** Stops reading from all sockets while `isPaused` is true. */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused
     for (const { socket } of this.#connections.values()) socket.pause(isPaused)
   }
 
-  /** Drops every connection and what waits on it; new ones begin with snapshots. */
+  /** Reconnects every socket and discards pending data. The new connections start with snapshots. */
   reconnect(reason: string): void {
     for (const { socket } of this.#connections.values()) socket.reconnect(reason)
   }
 
-  /** Puts markets on sockets with room, new ones if need be, and subscribes where one is open. */
+  /** Assigns markets to sockets with free capacity, opens new sockets if needed, and subscribes on open sockets. */
   add(tracks: readonly MarketTrack[]): void {
     const marketsMax = Math.max(1, Math.floor(this.#parts.assetsPerSocketMax / 2))
     const added = new Map<BookConnection, MarketTrack[]>()
@@ -149,7 +150,7 @@ export class BookConnections {
     }
   }
 
-  /** Unsubscribes; a socket without markets is closed. */
+  /** Unsubscribes the markets. A socket without markets is closed. */
   remove(tracks: readonly MarketTrack[]): void {
     for (const [connection, list] of this.#byConnection(tracks)) {
       for (const track of list) connection.tracks.delete(track)
@@ -163,7 +164,7 @@ export class BookConnections {
     }
   }
 
-  /** Asks for snapshots: the venue sends one for each token that is subscribed anew. */
+  /** Requests snapshots: the venue sends one for each token that is subscribed again. */
   resubscribe(tracks: readonly MarketTrack[]): void {
     for (const [connection, list] of this.#byConnection(tracks)) {
       this.#send(connection, list, 'unsubscribe')
@@ -172,8 +173,8 @@ export class BookConnections {
   }
 
   /**
-   * A socket that answers heartbeats but sends no book it is asked for, nor anything else, is deaf:
-   * a new one replaces it. At most once a minute, since a market without a book never answers.
+   * Replaces a socket that answers heartbeats but sends neither a requested book nor other data. A socket is
+   * replaced at most once a minute, because a market without a book never answers.
    */
   replaceIfUnresponsive(track: MarketTrack): void {
     const connection = this.#connections.get(track.connection)
@@ -264,7 +265,7 @@ export class BookConnections {
     connection.isUp = false
   }
 
-  /** The first data of an open socket: before it nothing says that anything will come. */
+  /** Handles the first data of an open socket. An open socket alone does not prove that data will arrive. */
   #noteUp(connection: BookConnection): void {
     const sinceMs = connection.lostSinceMs
     connection.isUp = true
@@ -279,7 +280,7 @@ export class BookConnections {
     this.#emitFeedEvent('feedDown', connection, { reason, sinceMs: connection.lostSinceMs })
   }
 
-  /** Tells of all markets of a connection at once. */
+  /** Emits one event for all markets of a connection. */
   #emitFeedEvent(
     kind: 'feedUp' | 'feedDown',
     connection: BookConnection,
@@ -298,7 +299,7 @@ export class BookConnections {
     )
   }
 
-  /** Sends commands for both tokens of each market; a refused command costs the connection. */
+  /** Sends commands for both tokens of each market. The socket reconnects if a command cannot be sent. */
   #send(
     connection: BookConnection,
     tracks: readonly MarketTrack[],
@@ -333,7 +334,7 @@ export class BookConnections {
     this.#customNumber = next?.number ?? 0
     const track = next?.tracks.values().next().value
     if (next === undefined || track === undefined || !next.socket.isOpen) return
-    // The flag belongs to the connection; naming a known token again only sets it.
+    // The flag applies to the connection. Subscribing to a known token again only sets the flag.
     next.socket.send(
       JSON.stringify({
         assets_ids: [track.first],
@@ -374,7 +375,10 @@ export class BookConnections {
     return 'data'
   }
 
-  /** A message could not be read: the markets that it names have lost it, or any of the connection's when it names none. */
+  /**
+   * Reports the markets of an unreadable book message as lost. If the message names no token or market, all markets
+   * of the connection are lost.
+   */
   #lost(connection: BookConnection, { tokens, isOfBook, market, reason }: ParseRejection): void {
     const { tracks, onLost } = this.#parts
     const lost = new Set<MarketTrack>()
@@ -391,7 +395,7 @@ export class BookConnections {
     }
   }
 
-  /** Tokens that were never subscribed to are named, and what their messages may have been of is suspect. */
+  /** Records a drift note for tokens without a subscription and marks the affected markets as suspect. */
   #unwatched(connection: BookConnection, message: MarketMessage, text: string): void {
     const { tracks, counters } = this.#parts
     const body: unknown = 'body' in message ? message.body : null
@@ -404,7 +408,10 @@ export class BookConnections {
     this.#noteUnknownToken(connection, isNamed ? tracks.byMarket(conditionId(market)) : undefined)
   }
 
-  /** Its market is suspect where that is watched; else all of the connection's, once these get nothing meanwhile. */
+  /**
+   * Marks the named market as suspect if it is watched. Otherwise, after enough such messages, marks all markets of
+   * the connection.
+   */
   #noteUnknownToken(connection: BookConnection, track: MarketTrack | undefined): void {
     const { onLost } = this.#parts
     if (track !== undefined) return onLost([track], UNKNOWN_TOKEN)
@@ -412,7 +419,7 @@ export class BookConnections {
     if (connection.unknownCount >= UNKNOWN_TOKENS_MIN) onLost([...connection.tracks], UNKNOWN_TOKEN)
   }
 
-  /** Without these a lost message shows only where the book is read over REST (audit.ts). */
+  /** Records missing best prices or hashes. Without them only the REST audit (audit.ts) detects a lost message. */
   #noteLacking({ price_changes: [entry] }: PriceChangeMessage, text: string): void {
     if (entry === undefined) return
     const { drift } = this.#parts.counters
@@ -421,7 +428,7 @@ export class BookConnections {
     if (entry.hash === undefined) drift.note('ws.price_change', 'hash missing', text)
   }
 
-  /** A book has a version since there are two protocols; those of the first have none. */
+  /** Records unknown book versions. Books of protocol v1 have no version. */
   #noteVersion({ version, asset_id: token }: BookMessage, drift: DriftNotes): void {
     if (version === undefined || version === 'v1' || version === 'v2') return
     drift.note('ws.book_version', version, token)

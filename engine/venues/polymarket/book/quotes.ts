@@ -1,5 +1,5 @@
-// Polymarket's texts of prices, sizes and times to our integers, turned to the market's first token
-// where they speak of the second. Nothing is rounded: what does not fit is refused.
+// Converts Polymarket's prices, sizes and times to integers, and values of the second token to the first token.
+// Nothing is rounded: a value that is not exact is rejected.
 
 import type { Level, LevelChange, TopOfBook } from '../../../events.ts'
 import {
@@ -13,17 +13,17 @@ import {
 } from '../../../units.ts'
 import type { BookMessage, PriceChangeEntry, WireLevel } from '../messages.ts'
 
-/** A book's levels read, and its best prices; null: a level could not be read. */
+/** Parsed levels of one side of a book, and its best price. */
 interface ReadLevels {
   readonly levels: Level[]
   readonly best: PriceMicros | null
 }
 
-/** 2020 and 2100: a time outside is no time of this venue. */
+/** 2020 and 2100. Times outside this range are invalid. */
 const TIME_LOW_MS = 1_577_836_800_000
 const TIME_HIGH_MS = 4_102_444_800_000
 
-/** Time and best prices of a book quoted for its own token; null when it cannot be read. */
+/** Time and best prices of a book in its own token's prices; null if they cannot be parsed. */
 export function readBookSummary(body: BookMessage): { venueTimeMs: TimeMs; top: TopOfBook } | null {
   const venueTimeMs = readTime(body.timestamp)
   const bids = readLevels(body.bids, true, true)
@@ -32,13 +32,13 @@ export function readBookSummary(body: BookMessage): { venueTimeMs: TimeMs; top: 
   return { venueTimeMs, top: { bid: bids.best, ask: asks.best } }
 }
 
-/** Milliseconds as decimal text; null when it is none or not of this century's venue. */
+/** Parses milliseconds in decimal text. Returns null for invalid text and for times outside the accepted range. */
 export function readTime(text: string): TimeMs | null {
   const value = Number(text)
   return value >= TIME_LOW_MS && value <= TIME_HIGH_MS ? timeMs(value) : null
 }
 
-/** Levels quoted for the first token; empty levels are left out; null when one cannot be read. */
+/** Levels in the first token's prices, without empty levels; null if a level cannot be parsed. */
 export function readLevels(
   wire: readonly WireLevel[],
   isFirst: boolean,
@@ -66,7 +66,7 @@ export function readChange(
   if (stated === null) return 'price'
   const size = parseSize(entry.size)
   if (size === null) return 'size'
-  // A bid for one token at p is an offer of the other at 1 − p.
+  // A bid for one token at p is an ask for the other token at 1 − p.
   const side = (entry.side === 'BUY') === isFirst ? 'bid' : 'ask'
   return { side, price: isFirst ? stated : complement(stated), size }
 }
@@ -78,7 +78,7 @@ export function hasLevel(changes: readonly LevelChange[], wanted: LevelChange): 
   return false
 }
 
-/** The best prices an entry names, for the first token; null: not said; undefined: unreadable. */
+/** The best prices in an entry, for the first token. null: absent; undefined: unreadable. */
 export function readTop(entry: PriceChangeEntry, isFirst: boolean): TopOfBook | null | undefined {
   if (entry.best_bid === undefined || entry.best_ask === undefined) return null
   const bid = readBest(entry.best_bid, 0)
@@ -91,7 +91,7 @@ export function readTop(entry: PriceChangeEntry, isFirst: boolean): TopOfBook | 
   }
 }
 
-/** '' and null mean an empty side, and so do a bid of 0 and an ask of 0 or 1. */
+/** The venue writes an empty side as '', null, a bid of 0, or an ask of 0 or 1. */
 function readBest(text: string | null, empty: number): PriceMicros | null | undefined {
   if (text === null || text === '') return null
   const price = parsePrice(text)

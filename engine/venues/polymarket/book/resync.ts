@@ -1,22 +1,22 @@
-// Which markets need a fresh snapshot, and when each may be asked for: requests are gathered for a
-// moment and paced per market, and a market whose snapshots cannot be used is asked less and less.
+// Queue of markets that need a new snapshot. Requests are batched for a moment and rate-limited per market. The
+// interval grows while a market's snapshots are unusable.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { MarketTrack } from './tracks.ts'
 
-/** Requests within this are one command. */
+/** Requests within this period are sent as one command. */
 const GATHER_MS = 20
-/** A market's snapshots are at least this far apart, doubling while none of them can be used. */
+/** Minimum interval between snapshot requests of a market. It doubles while none of the snapshots is usable. */
 const APART_FIRST_MS = 1_000
 const APART_MAX_MS = 30_000
-/** A snapshot that does not come within this is asked for again. */
+/** A snapshot is requested again if it does not arrive within this time. */
 export const SNAPSHOT_WAIT_MS = 5_000
 
 export function apartMs(unansweredCount: number): number {
   return Math.min(APART_MAX_MS, APART_FIRST_MS * 2 ** Math.min(unansweredCount, 10))
 }
 
-/** Holds each market at most once; it is bounded by the number of watched markets. */
+/** Contains each market at most once, so its size is bounded by the number of watched markets. */
 export class ResyncQueue {
   readonly #clock: Clock
   readonly #send: (tracks: readonly MarketTrack[]) => void
@@ -33,7 +33,7 @@ export class ResyncQueue {
     if (this.#stopTimer === null) this.#wait(GATHER_MS)
   }
 
-  /** A snapshot came, or the market is no longer watched: nothing more is wanted. */
+  /** Removes a market whose snapshot arrived or that is no longer watched. */
   settle(track: MarketTrack): void {
     this.#wanted.delete(track)
   }
@@ -67,7 +67,7 @@ export class ResyncQueue {
   }
 }
 
-/** A snapshot is under way, by a request or by a new subscription. */
+/** Records a snapshot that is in transit, because of a request or of a new subscription. */
 export function noteRequested(track: MarketTrack, nowMs: number): void {
   track.resyncAllowedAtMs = nowMs + apartMs(track.unansweredCount)
   track.unansweredCount += 1

@@ -1,52 +1,54 @@
-// Which tokens are watched, and what the stream last said of each market: enough to fold both tokens
-// into one book and to notice that the stream fell behind, without keeping a book here.
-// The book itself belongs to the market's actor.
+// The watched tokens, and the last state of the stream for each market. The state is enough to merge both tokens into
+// one book and to detect a stream that is behind. The book itself is in the market's actor.
 
 import type { LevelChange, TopOfBook } from '../../../events.ts'
 import { type NativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
 import type { TimeMs } from '../../../units.ts'
 import type { WatchedMarket } from '../../venue.ts'
 
-/** One watched market. The fields below `connection` change with every message. */
+/** One watched market. The fields from `connection` on are mutable. */
 export class MarketTrack {
   readonly nativeId: NativeMarketId
   readonly first: OutcomeId
   readonly second: OutcomeId
   readonly closeAtMs: TimeMs | null
-  /** The connection that carries both tokens; 0 before one is chosen. */
+  /** Number of the connection that carries both tokens; 0 before one is chosen. */
   connection = 0
-  /** Messages about its book, ever, and as of the last audit: their difference is how busy it is. */
+  /**
+   * Count of messages about the book, in total and at the last audit. The difference measures how busy the market
+   * is.
+   */
   messageCount = 0
   auditedCount = 0
 
-  /** Venue time of the last book message, and the hash it gave for the first token. */
+  /** Venue time of the last book message, and its hash for the first token. */
   lastTimeMs = 0
   lastHash: string | null = null
-  /** What that message changed last of the first token; null: it was a whole book. */
+  /** The last change of the first token in that message; null if it was a complete book. */
   lastChange: LevelChange | null = null
-  /** Best prices after the last message; null: it did not say. */
+  /** Best prices after the last message; null if the message had none. */
   top: TopOfBook | null = null
 
-  /** `book` messages of each token that carry `bookTimeMs`: see map.ts on twins. */
+  /** Venue time of the last `book` messages, and their number per token. See `isMirrored` in map.ts. */
   bookTimeMs = 0
   firstBookCount = 0
   secondBookCount = 0
   /**
-   * `messageCount` right after a `book` of the second token was taken; null: none was, or the tick
-   * changed since.
+   * `messageCount` right after a `book` of the second token was accepted; null if there was none since the
+   * subscription or the last tick size change.
    */
   secondBookAt: number | null = null
   tickText = ''
   tickTimeMs = 0
 
-  /** Monotonic time at which a missing snapshot is asked for (again); null: none is missing. */
+  /** Monotonic time at which a missing snapshot is requested (again); null if none is missing. */
   snapshotDueAtMs: number | null = null
-  /** Snapshots asked for since the last that could be used. */
+  /** Snapshots requested since the last usable one. */
   unansweredCount = 0
-  /** Monotonic times before which no further snapshot is asked for, and no gap is emitted. */
+  /** Monotonic times before which no snapshot is requested and no gap is emitted. */
   resyncAllowedAtMs = 0
   gapAllowedAtMs = 0
-  /** Whether the passing of `closeAtMs` was emitted, or was past when the watch began. */
+  /** Whether the event for `closeAtMs` was emitted, or `closeAtMs` was past when the subscription began. */
   isCloseEmitted = false
 
   constructor(market: WatchedMarket, first: OutcomeId, second: OutcomeId) {
@@ -56,7 +58,7 @@ export class MarketTrack {
     this.closeAtMs = market.closeAtMs
   }
 
-  /** What a book message says of the stream's position. */
+  /** Records the stream's position after a book message. */
   note(message: {
     readonly venueTimeMs: TimeMs
     readonly hash: string | null
@@ -70,7 +72,7 @@ export class MarketTrack {
     this.messageCount += 1
   }
 
-  /** A new subscription begins: what was counted of the old one must not judge its books. */
+  /** Clears counts of the previous subscription, so that they do not affect the books of the new one. */
   reset(): void {
     this.bookTimeMs = 0
     this.firstBookCount = 0
@@ -81,10 +83,9 @@ export class MarketTrack {
   }
 }
 
-/** Tokens that were watched: messages about them may still be on their way. */
+/** Maximum tokens that are remembered after they were unsubscribed, because messages about them may still arrive. */
 const UNWATCHED_MAX = 10_000
 
-/** The watched markets, by token and by market id. */
 export class Tracks {
   readonly #unwatched = new Set<string>()
   readonly #byToken = new Map<string, MarketTrack>()
@@ -94,7 +95,7 @@ export class Tracks {
     return this.#byMarket.size
   }
 
-  /** The new track; null when it is watched already or has other than two outcomes. */
+  /** Adds a market. Returns null if it is already watched or does not have two outcomes. */
   add(market: WatchedMarket): MarketTrack | null {
     const [first, second] = market.outcomes
     if (first === undefined || second === undefined || market.outcomes.length !== 2) return null
@@ -120,7 +121,7 @@ export class Tracks {
     return track
   }
 
-  /** Whether the token was never watched, as far as is remembered. */
+  /** Whether the token is neither watched nor among the last `UNWATCHED_MAX` unsubscribed tokens. */
   isUnknown(token: string): boolean {
     return !this.#byToken.has(token) && !this.#unwatched.has(token)
   }

@@ -1,6 +1,5 @@
-// Gamma's list of markets: the whole of it, what changed lately, and single markets. Pages follow
-// `next_cursor`, which goes back as `after_cursor` (any other name is silently ignored and gives the
-// first page for ever).
+// Gamma's market list: full crawl, recent changes, and single markets. Pagination sends `next_cursor` as
+// `after_cursor`. Gamma ignores other parameter names and returns the first page each time.
 
 import type { Clock } from '../../../clock.ts'
 import { FetchError, type HttpClient, type Query } from '../../../fetch.ts'
@@ -38,27 +37,29 @@ interface CatalogParts {
 type OnPage = (page: CatalogPage) => void | Promise<void>
 
 const PATH = '/events/keyset'
-/** Events a page: each carries all its markets, so that 100 are a few megabytes. */
+/** Events per page. Each event contains its markets, so 100 events are a few megabytes. */
 const EVENTS_PER_PAGE = 100
-/** Condition ids a call: more would make the URL longer than some servers take. */
+/** Condition ids per request. More ids exceed the URL length that some servers accept. */
 const IDS_PER_CALL = 40
-/** Whatever was resolved longer ago is history, and not read. */
+/** Markets that were resolved longer ago are not read. */
 const SETTLED_MS = 2 * 86_400_000
-/** Rows change while they are read: a refresh begins this much earlier. */
+/** Rows change during a refresh, so a refresh starts this much earlier. */
 const REFRESH_OVERLAP_MS = 60_000
-/** A list longer than this many pages has a cursor that leads nowhere new. */
+/** Maximum pages of a list. A longer list means that the cursor loops. */
 const PAGES_MAX = 20_000
-/** Of closed events, newest first: more than two days have. */
+/** Maximum pages of closed events, newest first. More than two days of events fit. */
 const CLOSED_PAGES_MAX = 500
-/** Of closed events that changed lately: the venue may touch all of its history at once. */
+/** Maximum pages of closed events that changed recently. The venue may update its whole history at once. */
 const CHANGED_PAGES_MAX = 50
-/** Events without a time may stand before all others; after so many pages of them the list counts as unordered. */
+/**
+ * Maximum pages of events without a time. These may precede all others; after more such pages the list counts as
+ * unordered.
+ */
 const UNTIMED_PAGES_MAX = 20
 
-/** The catalogue of venue a. */
 export class PolymarketCatalog implements VenueCatalog {
   readonly #parts: CatalogParts
-  /** Orders that the server refused once: they are not requested again. */
+  /** Sort orders that the server refused once. They are not requested again. */
   readonly #refused = new Set<string>()
 
   constructor(parts: CatalogParts) {
@@ -66,8 +67,8 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 
   /**
-   * Open events, then those closed lately, and those closed earlier that changed lately: a dispute may delay the result
-   * for days, and an event may be closed long after its planned end.
+   * Reads open events, then recently closed events, then earlier closed events that changed recently. A dispute may
+   * delay a result for days, and an event may close long after its planned end.
    */
   async crawl(onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
@@ -85,8 +86,8 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 
   /**
-   * Open and closed events, those changed last first, until a whole page is older than `sinceMs`. A list of open events
-   * that turns out not to be in that order is read to its end.
+   * Reads open and closed events by time of change, newest first, until a whole page is older than `sinceMs`. A
+   * list of open events that is not in this order is read to its end.
    */
   async refresh(sinceMs: TimeMs, onPage: OnPage, signal: AbortSignal): Promise<void> {
     const oldestMs = this.#oldestMs()
@@ -97,7 +98,7 @@ export class PolymarketCatalog implements VenueCatalog {
     }
     const newest = new NewestFirst({ ...CHANGED_LATELY, fromMs })
     const giveOpen = async (events: readonly Json[]) => {
-      // The newest come first, however old they are.
+      // The list starts with the newest event of any age, so an empty first page is suspect.
       if (events.length === 0 && !newest.hasBegun) {
         throw new SuspectAnswerError('catalogue', 'empty', 'no open event')
       }
@@ -111,13 +112,13 @@ export class PolymarketCatalog implements VenueCatalog {
     if (!isRead) await this.#plannedPages(give, signal)
   }
 
-  /** Closed events whose planned end is not long past. */
+  /** Closed events whose planned end is recent. */
   #plannedPages(onEvents: (events: readonly Json[]) => unknown, signal: AbortSignal) {
     const planned = { closed: true, end_date_min: formatTime(this.#oldestMs()) }
     return this.#eventPages(planned, onEvents, signal)
   }
 
-  /** Closed events, newest first, back to a time; false when the server does not keep the order. */
+  /** Closed events, newest first, back to `fromMs`. Returns false if the server does not respect the order. */
   async #closedPages(
     order: EventOrder & { readonly fromMs: TimeMs },
     onEvents: (events: readonly Json[]) => unknown,
@@ -136,7 +137,10 @@ export class PolymarketCatalog implements VenueCatalog {
     return isTaken && newest.isOrdered
   }
 
-  /** Newest first; false when the server refuses the order, which it may do and still have the list. */
+  /**
+   * Pages in descending order. Returns false if the server refuses the order; it may still serve the list without
+   * it.
+   */
   async #orderedPages(
     filter: Query,
     { name }: EventOrder,
@@ -150,7 +154,8 @@ export class PolymarketCatalog implements VenueCatalog {
     } catch (error) {
       const status = error instanceof FetchError ? (error.status ?? null) : null
       if (status === null || status === 429) throw error
-      // A failure may be of this order alone, and may end; the list of open events is too long to be read instead.
+      // A server error may concern this order only, and may be temporary. The list of open events is too long to read
+      // as a fallback.
       if (status < 500) this.#refused.add(name)
       else if (filter.closed === false) throw error
       this.#parts.counters.trouble('order_refused', { detail: `${name}: ${error}` })
@@ -164,7 +169,7 @@ export class PolymarketCatalog implements VenueCatalog {
     const answered = new Set<NativeMarketId>()
     for (let from = 0; from < ids.length; from += IDS_PER_CALL) {
       const wanted = ids.slice(from, from + IDS_PER_CALL)
-      // Each list leaves the other's rows out.
+      // Gamma returns either open or closed rows, never both.
       for (const closed of [false, true]) {
         const query = {
           closed,
@@ -182,7 +187,6 @@ export class PolymarketCatalog implements VenueCatalog {
     return { markets: [...markets.values()], events: [...events.values()], refused }
   }
 
-  /** All markets of a market's neg-risk event; see VenueWallets.group. Rejects with FetchError. */
   async group(
     market: NativeMarketId,
     signal: AbortSignal,
@@ -203,7 +207,7 @@ export class PolymarketCatalog implements VenueCatalog {
     return null
   }
 
-  /** A market row's nested event has no tags: the event itself is read once for each. */
+  /** Fetches each event once, because the event nested in a market row has no tags. */
   async #addWithEvents(
     rows: readonly Json[],
     found: { markets: Map<string, ReadListing>; events: Map<string, ReadEvent> },
@@ -219,7 +223,7 @@ export class PolymarketCatalog implements VenueCatalog {
         parent = parents.get(slug) ?? nested
       }
       const page = runToEnd(this.#readRows([row], parent))
-      // The nested event alone is poorer than what the event itself once said.
+      // The nested event has fewer fields than the event that was read earlier.
       const lacksEvent = parent !== null && parent === nested && nested.tags === undefined
       for (const market of page.markets) {
         found.markets.set(market.nativeId, lacksEvent ? { ...market, lacksEvent } : market)
@@ -247,7 +251,7 @@ export class PolymarketCatalog implements VenueCatalog {
     return rows.filter(isRecord)
   }
 
-  /** Follows the cursors of /events/keyset until they end or the taker, awaited, says `enough`. */
+  /** Follows the cursors of /events/keyset until the last page or until the awaited callback returns `enough`. */
   async #eventPages(
     filter: Query,
     onEvents: (events: readonly Json[]) => unknown,
@@ -266,7 +270,7 @@ export class PolymarketCatalog implements VenueCatalog {
     }
   }
 
-  /** A page of events has hundreds of markets: read in one turn they held the loop for tens of milliseconds. */
+  /** Reads a page in time slices. A page has hundreds of markets and would block the event loop. */
   #read(rows: readonly Json[], oldestMs: TimeMs): Promise<CatalogPage> {
     return runInSlices(this.#parts.clock, this.#readEvents(rows, oldestMs))
   }
@@ -281,7 +285,7 @@ export class PolymarketCatalog implements VenueCatalog {
       const nested = Array.isArray(row.markets) ? row.markets : []
       const page = yield* this.#readRows(nested, row, oldestMs)
       markets.push(...page.markets)
-      // An event all of whose markets are long settled is settled too.
+      // Skips an event whose markets are all long settled.
       if (page.markets.length > 0) events.push(...page.events)
     }
     return { markets, events }
@@ -315,19 +319,22 @@ export class PolymarketCatalog implements VenueCatalog {
   }
 }
 
-/** Gamma may list a market of protocol v2 by 31 bytes, which a v1 id may end like: both forms are asked for. */
+/**
+ * Gamma may list a market of protocol v2 under its 31-byte id. A v1 id may also end in 00, so both forms are
+ * requested.
+ */
 function formsOf(id: NativeMarketId): readonly string[] {
   return id.endsWith('00') ? [id, id.slice(0, -2)] : [id]
 }
 
-/** An order of Gamma's events, descending. */
+/** A descending sort order of Gamma's events. */
 interface EventOrder {
   readonly name: string
-  /** Where an event stands in it; null: unknown. */
+  /** The event's sort key; null if unknown. */
   readonly atMs: (event: Json) => TimeMs | null
-  /** The latest time that matters of an event; null: unknown. */
+  /** The event's latest relevant time; null if unknown. */
   readonly latestMs: (event: Json) => TimeMs | null
-  /** Of closed events, which the venue never forgets. */
+  /** Maximum pages of closed events. The venue never deletes them. */
   readonly pagesMax: number
 }
 
@@ -344,13 +351,13 @@ const CHANGED_LATELY: EventOrder = {
   pagesMax: CHANGED_PAGES_MAX,
 }
 
-/** Watches whether pages come newest first, and when all further ones are too old. */
+/** Checks that pages come newest first, and detects when all further pages are too old. */
 class NewestFirst {
   readonly #order: EventOrder & { readonly fromMs: TimeMs }
   #lastMs = Number.POSITIVE_INFINITY
   #untimedPageCount = 0
   isOrdered = true
-  /** Whether any event was seen. */
+  /** Whether a page had an event. */
   hasBegun = false
   pageCount = 0
 
@@ -368,7 +375,7 @@ class NewestFirst {
       const orderMs = atMs(event)
       newestMs = Math.max(newestMs, latestMs(event) ?? Number.POSITIVE_INFINITY)
       if (orderMs === null) {
-        // Those without a time stand before all others, or are none of the order.
+        // Events without a time are only valid before all others. Later ones mean that the list is unordered.
         this.isOrdered &&= this.#lastMs === Number.POSITIVE_INFINITY
         continue
       }
@@ -382,7 +389,7 @@ class NewestFirst {
   }
 }
 
-/** The latest change of an event or of one of its markets. */
+/** Time of the latest change of an event or of one of its markets. */
 function latestChangeMs(event: Json): TimeMs | null {
   let latestMs = changedAtMs(event)
   for (const market of Array.isArray(event.markets) ? event.markets : []) {

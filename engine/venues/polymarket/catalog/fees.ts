@@ -1,6 +1,6 @@
-// What a market of venue a costs, from the fields in which Gamma states it; where Gamma does not, by `new_market` and by
-// the CLOB, which is asked for one market at a time (README.md, Fees). A statement that cannot be read, or that contradicts
-// itself, is unknown with its source.
+// Trading fees of a Polymarket market, from Gamma's fields. If Gamma has none, they come from `new_market` or from
+// the CLOB, one request per market (README.md, Fees). Fees that are unreadable or contradictory become `unknown` with
+// their source.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
@@ -26,15 +26,15 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 
-/** Five decimals; whether up or down is not known. */
+/** Five decimals. The venue does not document the rounding direction. */
 const ROUNDING: FeeRounding = { fillStepMicros: 10, direction: 'unknown', orderStepMicros: null }
-/** The one type of fees that means none while fees are enabled. */
+/** The only fee type that means no fees although fees are enabled. */
 const FREE_TYPE = 'zero_fees'
 
-/** The highest rate that was documented is 0.25; one above twice that is another quantity (parts of a hundred). */
+/** The highest documented rate is 0.25. A rate above twice that is in another unit, such as percent. */
 const RATE_MAX_MICROS = MICROS / 2
 
-/** What a schedule's figures are called where it is stated. */
+/** Field names of a fee schedule in one source. */
 interface Names {
   readonly rate: string
   readonly exponent: string
@@ -49,15 +49,14 @@ const GAMMA: Names = {
   rebate: 'rebateRate',
 }
 const NEW_MARKET: Names = { ...GAMMA, takerOnly: 'taker_only', rebate: 'rebate_rate' }
-/** The CLOB does not say what makers get back. */
+/** The CLOB does not return the maker rebate. */
 const CLOB: Names = { rate: 'r', exponent: 'e', takerOnly: 'to', rebate: '' }
 
-/** Whether a schedule is stated that cannot be read, whatever else the row says of its fees. */
+/** Whether the row has a fee schedule that cannot be parsed, whatever its other fee fields contain. */
 export function isScheduleUnreadable({ feeSchedule }: Json): boolean {
   return isStated(feeSchedule) && ofSchedule(feeSchedule, GAMMA, undefined).kind === 'unknown'
 }
 
-/** The fees that a Gamma row states. */
 export function readFees({ feesEnabled, feeType, feeSchedule }: Json): MarketFees {
   if (isStated(feeSchedule)) {
     return feesOf(ofSchedule(feeSchedule, GAMMA, feesEnabled), SCHEDULE_SOURCE)
@@ -68,7 +67,6 @@ export function readFees({ feesEnabled, feeType, feeSchedule }: Json): MarketFee
   return typeof feeType === 'string' ? feesOf(MODEL_UNKNOWN, 'gamma.feeType') : FEES_UNKNOWN
 }
 
-/** The fees that the message `new_market` states. */
 export function readNewMarketFees(message: Json): MarketFees {
   const { fees_enabled: isEnabled, fee_schedule: schedule } = message
   const source = 'socket.new_market'
@@ -76,12 +74,12 @@ export function readNewMarketFees(message: Json): MarketFees {
   return isEnabled === false ? feesOf(NO_FEES, source) : FEES_UNKNOWN
 }
 
-/** The fees that the CLOB states of a market; without a schedule it says nothing of them. */
+/** Fees in a CLOB market. Without a schedule they are unknown. */
 export function readClobFees({ fd }: Json): MarketFees {
   return isStated(fd) ? feesOf(ofSchedule(fd, CLOB, undefined), 'clob.fd') : FEES_UNKNOWN
 }
 
-/** The least contracts of an order: Gamma's `orderMinSize`, the CLOB's `mos`. */
+/** Minimum contracts of an order: Gamma's `orderMinSize`, the CLOB's `mos`. */
 export function orderSizeMinOf(value: unknown): SizeMicros | null {
   const size = typeof value === 'number' ? parseSize(String(value)) : null
   return size === 0 ? null : size
@@ -116,33 +114,33 @@ function ofSchedule(schedule: unknown, names: Names, feesEnabled: unknown): FeeM
     ...MODEL_UNKNOWN,
     kind: 'quadratic',
     taker,
-    // What makers would pay otherwise is told nowhere.
+    // If makers pay fees, no source states which.
     maker: schedule[names.takerOnly] === true ? CURVE_ZERO : null,
     rounding: ROUNDING,
     rebateMicros: microsOf(schedule, names.rebate),
   }
 }
 
-/** What is known of trading a market. */
+/** Trading terms of a market. */
 interface Terms {
   readonly fees: MarketFees
   readonly orderSizeMin: SizeMicros | null
 }
 
-/** What another source than Gamma said of a market, and when by the monotonic clock. */
+/** Terms from a source other than Gamma, and the monotonic time at which they were received. */
 interface StatedTerms extends Terms {
   readonly atMs: number
 }
 
-/** Beyond these the one said longest ago goes, and the market's next reading asks for it again. */
+/** Maximum cached terms. The oldest entry is evicted, and the next read of its listing requests it again. */
 const STATED_MAX = 10_000
-/** Markets that wait to be asked for; a further one comes with its next reading. */
+/** Maximum queued markets. A market that does not fit is queued when its listing is read again. */
 const WANTED_MAX = 1_000
 const BETWEEN_CALLS_MS = 500
 const AFTER_FAILURE_MS = 30_000
 const REFETCH_AFTER_MS = 3_600_000
 
-/** Completes the listings whose fees Gamma does not say; between start and stop the CLOB is asked for theirs. */
+/** Adds fees to listings for which Gamma has none. It polls the CLOB between `start` and `stop`. */
 export class PolymarketFees {
   readonly #clob: Pick<HttpClient, 'getJson'>
   readonly #clock: Clock
@@ -174,7 +172,7 @@ export class PolymarketFees {
     await this.#task
   }
 
-  /** What `new_market` said; nothing said takes nothing back. */
+  /** Stores the fees of `new_market`. A message without fees does not overwrite stored fees. */
   note(market: NativeMarketId, fees: MarketFees): void {
     if (fees.now.source === null) return
     this.#noteUnread(market, fees)
@@ -182,8 +180,8 @@ export class PolymarketFees {
   }
 
   /**
-   * The listing with fees, where they are known. An open market's that are not are asked for; but where Gamma states a
-   * schedule that cannot be read, another one only contradicts it.
+   * Returns the listing with fees, if they are known. Unknown fees of an open market are queued for a request. A
+   * market whose Gamma schedule is unreadable is not queued, because another source would contradict it.
    */
   completed(market: ReadListing): ReadListing {
     const { kind, source } = market.fees.now
@@ -201,7 +199,7 @@ export class PolymarketFees {
     }
   }
 
-  /** Another source than Gamma states fees that cannot be read. */
+  /** Records unreadable fees from a source other than Gamma. */
   #noteUnread(market: NativeMarketId, { now }: MarketFees): void {
     if (now.kind !== 'unknown' || now.source === null) return
     this.#counters.drift.note('fees.unreadable', now.source, market)
@@ -216,7 +214,7 @@ export class PolymarketFees {
     }
   }
 
-  /** False: no answer that is believed. The market's next reading wants it again. */
+  /** Returns false if there was no valid response. The market is queued again when its listing is read next. */
   async #fetch(market: NativeMarketId): Promise<boolean> {
     const { signal } = this.#abort
     this.#wanted.delete(market)

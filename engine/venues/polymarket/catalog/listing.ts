@@ -1,6 +1,5 @@
-// Gamma's rows to listings: what a market and an event of venue a are called, cost and have become.
-// The last file in which Gamma's words exist. A row that is no binary market with tokens is refused
-// with a reason.
+// Converts Gamma's rows to listings: names, prices and states of markets and events. No other file depends on Gamma's
+// field names. A row that is not a binary market with tokens is rejected with a reason.
 
 import { type NativeMarketId, nativeEventId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -30,7 +29,7 @@ import { conditionId, tokenId } from '../condition-id.ts'
 import type { Json } from '../messages.ts'
 import { orderSizeMinOf, readFees } from './fees.ts'
 
-/** Why a row is no listing; a fixed set. */
+/** Why a row was rejected. The set is fixed. */
 type ListingReason =
   | 'row_not_object'
   | 'no_condition_id'
@@ -43,7 +42,7 @@ type ListingReason =
   | 'no_event_slug'
   | 'no_state'
 
-/** A market row; its event is the one given, or the nested one. */
+/** Reads a market row. Its event is `parent`, or else the nested one. */
 export function readMarket(row: unknown, parent: Json | null = null): ReadListing | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const event = parent ?? nestedEvent(row)
@@ -55,7 +54,8 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
   if (slug === null) return 'no_slug'
   const outcomes = readOutcomes(row)
   if (typeof outcomes === 'string') return outcomes
-  // Of a row that does not say whether it trades nothing is known: what is kept stays.
+  // A row without these fields does not state whether the market trades. It is rejected, so that the stored listing
+  // stays.
   if (typeof row.closed !== 'boolean' || typeof row.active !== 'boolean') return 'no_state'
   const resolutionStatus = resolutionOf(row)
   const status = statusOf(row, resolutionStatus)
@@ -100,7 +100,7 @@ export function readMarket(row: unknown, parent: Json | null = null): ReadListin
   }
 }
 
-/** An event row, with or without its markets. */
+/** Reads an event row, with or without its markets. */
 export function readEvent(row: unknown): ReadEvent | ListingReason {
   if (!isRecord(row)) return 'row_not_object'
   const slug = textOf(row.slug)
@@ -128,9 +128,9 @@ export function readEvent(row: unknown): ReadEvent | ListingReason {
 }
 
 /**
- * Of a neg-risk group exactly one market resolves to Yes: its contract converts sides by that rule. Nothing is known of
- * an event that holds other markets as well, of which any may win beside that one, nor of one that does not rule out
- * further markets: an augmented one may get them at any time.
+ * In a neg-risk group exactly one market resolves to Yes, and its contract converts sides by that rule. The result
+ * is null for an event that contains other markets too, because any of those may win as well. It is also null for
+ * an augmented event, because markets may be added at any time.
  */
 function winnerAmong(row: Json): number | null {
   const groupId = textOf(row.negRiskMarketID)
@@ -142,20 +142,20 @@ function winnerAmong(row: Json): number | null {
   return isOneGroup && markets.length > 1 ? markets.length : null
 }
 
-/** The event inside a market row; null when it has none. */
+/** The event in a market row; null if it has none. */
 export function nestedEvent(row: Json): Json | null {
   const event = Array.isArray(row.events) ? row.events[0] : null
   return isRecord(event) ? event : null
 }
 
-/** Whether a market row is one of a neg-risk event's, so that its No can be converted. */
+/** Whether a market belongs to a neg-risk event, so that its No can be converted. */
 export function isInGroup(row: Json): boolean {
   return row.negRisk === true
 }
 
 /**
- * The neg-risk markets of an event row in its order, those long closed and those not opened yet included: all whose
- * No can be converted into each other's Yes. An event may hold other markets beside them.
+ * The neg-risk markets of an event row in the row's order, including closed and unopened ones. The No of each can
+ * be converted into the Yes of the others. An event may contain other markets too.
  */
 export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
   const groupId = textOf(of.negRiskMarketID)
@@ -170,12 +170,15 @@ export function groupIn(event: Json, of: Json): readonly NativeMarketId[] {
   return group
 }
 
-/** When the row last changed; null when it does not say. */
+/** Time of the row's last change; null if absent. */
 export function changedAtMs(row: Json): TimeMs | null {
   return timeOf(row.updatedAt)
 }
 
-/** When a market was closed or its result became final, the later of the two; null when the row does not state it. */
+/**
+ * The later of the time at which a market closed and the time at which its result became final; null if both are
+ * absent.
+ */
 export function settledAtMs(row: Json): TimeMs | null {
   const [closed, decided] = [closedAtMs(row), timeOf(row.umaEndDate)]
   return closed === null || decided === null
@@ -183,17 +186,17 @@ export function settledAtMs(row: Json): TimeMs | null {
     : timeMs(Math.max(closed, decided))
 }
 
-/** When a market or an event was closed; null when the row does not state it. `endDate` is only a plan. */
+/** Time at which a market or an event closed; null if absent. `endDate` is only a planned time. */
 export function closedAtMs(row: Json): TimeMs | null {
   return timeOf(row.closedTime)
 }
 
-/** When a market or an event was planned to end; null when the row does not state it. */
+/** Planned end of a market or an event; null if absent. */
 export function plannedEndMs(row: Json): TimeMs | null {
   return timeOf(row.endDate)
 }
 
-/** The words for a market's resolution: on rows of protocol v1, then of v2. */
+/** Resolution states of protocol v1 rows, then of v2 rows. */
 const UMA_STATUSES: ReadonlySet<unknown> = new Set([
   '',
   'proposed',
@@ -205,7 +208,7 @@ const UMA_STATUSES: ReadonlySet<unknown> = new Set([
 const RESOLUTION_STATUSES: ReadonlySet<unknown> = new Set(['inactive', 'active', 'resolved'])
 const VERSIONS: ReadonlySet<unknown> = new Set(['v1', 'v2'])
 
-/** What a row says in words that the code does not know: the field, and the word. */
+/** Enum values of a row that the code does not know: the field and the value. */
 export function* unknownValues(row: Json): Iterable<readonly [field: string, word: unknown]> {
   const { version, umaResolutionStatus, resolutionStatus } = row
   for (const field of ['clobTokenIds', 'positionIds']) {
@@ -224,30 +227,30 @@ export function* unknownValues(row: Json): Iterable<readonly [field: string, wor
 const isUnknown = (value: unknown, accepted: ReadonlySet<unknown>): boolean =>
   value !== undefined && value !== null && !accepted.has(value)
 
-/** Trading decides whether a market is open, whatever is stated of its result. */
+/** The trading state decides whether a market is open, whatever the resolution fields contain. */
 function statusOf(row: Json, resolution: ResolutionStatus | null): MarketStatus {
   if (row.closed === true) return resolution === 'resolved' ? 'resolved' : 'closed'
   const isTrading = row.active === true && row.archived !== true && row.acceptingOrders !== false
   return isTrading ? 'open' : 'closed'
 }
 
-/** What a row states of the result; null: it does not. */
+/** The resolution state in a row; null if absent. */
 function resolutionOf(row: Json): ResolutionStatus | null {
   const uma = umaStatusOf(row)
   const statedStatus = row.resolutionStatus
   const isFinal = uma === 'resolved' || uma === 'settled' || statedStatus === 'resolved'
   if (isFinal || row.automaticallyResolved === true) return 'resolved'
   if (uma === 'proposed' || uma === 'disputed') return uma
-  // `active` is the word of protocol v2 from the opening on, with and without a proposal.
+  // Protocol v2 has `active` from the opening on, with or without a proposal.
   if (isNonEmptyText(statedStatus)) return statedStatus === 'inactive' ? 'none' : null
   if (row.closed !== true) return 'none'
-  // Without a word on the resolution, as in old rows, prices of 1 and 0 are a payout; half each may be a last price.
+  // Old rows have no resolution state. There, prices of 1 and 0 are a payout, but 0.5 each may be last prices.
   return hasWinner(row) ? 'resolved' : null
 }
 
 /**
- * Where the resolution stands. Some rows state it in their list of all steps alone, whose last is the newest; a step that
- * the list lacks is newer than the list.
+ * The current resolution state. Some rows have it only in their list of all steps, whose last item is the newest. A
+ * state that the list lacks is newer than the list.
  */
 function umaStatusOf(row: Json): string | null {
   const latest = textOf(row.umaResolutionStatus)
@@ -258,13 +261,13 @@ function umaStatusOf(row: Json): string | null {
 
 const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
-/** Whether the stated prices are 1 and 0. */
+/** Whether the row's prices are 1 and 0. */
 function hasWinner(row: Json): boolean {
   const payout = settlementOf(row)
   return payout !== null && payout !== PRICE_HALF
 }
 
-/** The first outcome's payout when the stated prices are a payout: 1 and 0, or half each. */
+/** The first outcome's payout if the row's prices are a payout: 1 and 0, or 0.5 each. */
 function settlementOf(row: Json): PriceMicros | null {
   const first = statedPrice(row, 0)
   const second = statedPrice(row, 1)
@@ -272,7 +275,7 @@ function settlementOf(row: Json): PriceMicros | null {
   return first === 0 || first === PRICE_HALF || first === PRICE_ONE ? first : null
 }
 
-/** An integer of 256 bits in decimals. */
+/** A 256-bit integer in decimals. */
 const TOKEN_ID = /^\d{1,78}$/
 
 function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
@@ -295,8 +298,8 @@ function readOutcomes(row: Json): readonly OutcomeListing[] | ListingReason {
 }
 
 /**
- * The ids under which a market's outcomes are traded. A row of protocol v2 may have those of v1 as well, which nothing
- * trades any more: its version decides. Rows from before there were versions have none.
+ * The token ids under which a market's outcomes trade. A row of protocol v2 may also contain the obsolete v1 ids,
+ * so `version` decides. Older rows have no version.
  */
 function tokensOf(row: Json): readonly string[] | ListingReason {
   const { version } = row
@@ -305,7 +308,7 @@ function tokensOf(row: Json): readonly string[] | ListingReason {
   return 'unknown_version'
 }
 
-/** One of Gamma's lists: JSON text inside a string, or a list; only its texts. */
+/** Parses one of Gamma's lists: an array, or JSON text that contains one. Items that are not strings are dropped. */
 function listOf(value: unknown): readonly string[] {
   let list: unknown = value
   if (typeof value === 'string') {
@@ -319,14 +322,14 @@ function listOf(value: unknown): readonly string[] {
   return list.filter((item): item is string => typeof item === 'string' && item !== '')
 }
 
-/** A stated outcome price may have more digits than a micro: it is no order book price. */
+/** A price with more than six decimals is not an order-book price. */
 function statedPrice(row: Json, position: number): PriceMicros | null {
   const text = listOf(row.outcomePrices)[position]
   if (text === undefined) return null
   return parsePrice(text) ?? (/^\d*\.?\d+$/.test(text) ? roundPrice(Number(text)) : null)
 }
 
-/** The venue's own word, or its broadest tag. Broad tags are often hidden ("Sports" is). */
+/** The venue's category, or the broadest tag. Broad tags such as "Sports" are often hidden. */
 function categoryOf(row: Json | null): string | null {
   if (row === null) return null
   const stated = textOf(row.category)
@@ -374,7 +377,7 @@ function tagsOf(value: unknown): readonly string[] {
   return labels
 }
 
-/** Games are settled at half each when they are cancelled; other rules say so ("will resolve 50-50"). */
+/** Cancelled games settle at 0.5 each. Other rules contain the text "will resolve 50-50". */
 const isHalfPossible = (row: Json): boolean =>
   textOf(row.gameStartTime) !== null || /\b50\s*[-–/]\s*50\b/.test(textOf(row.description) ?? '')
 
@@ -386,7 +389,7 @@ function timeOf(value: unknown): TimeMs | null {
   return typeof value === 'string' ? parseTime(value) : null
 }
 
-/** A price above zero; zero is Gamma's "none". */
+/** Gamma writes 0 for an absent price, so only prices above 0 are returned. */
 function priceOf(value: unknown): PriceMicros | null {
   const price = typeof value === 'number' ? roundPrice(value) : null
   return price === 0 ? null : price

@@ -1,8 +1,7 @@
-// The open interest of open markets, from the Data API, which is asked for the most traded first. `/v2/oi` states dollars:
-// the contracts of both outcomes, each at its price. Of a market whose outcomes have as many contracts, and prices that make a
-// dollar, that is the number of pairs, which is open interest in contracts. Recorded values say so: they have whole
-// micros (3,356.035556), which sums of priced contracts do not have otherwise. In a group whose No were converted there are fewer
-// No than Yes about; the value lies between both.
+// Open interest of open markets, from the Data API, in order of trading volume. `/v2/oi` returns dollars: the
+// contracts of both outcomes, each at its price. If both outcomes have equally many contracts and their prices add up
+// to a dollar, the value is the number of pairs. This is the open interest in contracts. If No contracts of a group
+// were converted, fewer No than Yes contracts exist. The value then lies between both.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'
@@ -15,27 +14,26 @@ import type { VenueCounters } from '../../venue-counters.ts'
 import { conditionId } from '../condition-id.ts'
 import type { DataApi } from '../data-api.ts'
 
-/** More are refused. */
+/** Maximum ids per request. The venue refuses more. */
 const IDS_MAX = 20
-/** The venue's edge gives an answer for so long again. */
+/** The venue's edge caches a response for this long. */
 const REFETCH_MS = 5 * MINUTE_MS
-/** Full: a further market has none until one closes. */
+/** Maximum tracked markets. A market beyond it has no open interest until another closes. */
 const MARKETS_MAX = 50_000
 const BETWEEN_CALLS_MS = 1_000
 const AFTER_FAILURE_MS = 30_000
 
-/** An open market. */
 interface OpenMarket {
   volume: number
-  /** By the monotonic clock; null: not yet. */
+  /** Monotonic time of the last request; null before the first. */
   requestedMs: number | null
-  /** Null: the venue stated none. */
+  /** Last value from the venue; null if there is none. */
   stated: SizeMicros | null
-  /** The last answer said that nothing is held, for the first time. */
+  /** The last response was the first to report an open interest of zero. */
   wasZero: boolean
 }
 
-/** Completes the listings of open markets with their open interest; asks for it between start and stop. */
+/** Adds open interest to listings of open markets. It polls the Data API between `start` and `stop`. */
 export class PolymarketOpenInterest {
   readonly #parts: {
     readonly data: Pick<DataApi, 'value'>
@@ -52,7 +50,7 @@ export class PolymarketOpenInterest {
     readonly data: Pick<DataApi, 'value'>
     readonly clock: Clock
     readonly counters: Pick<VenueCounters, 'trouble' | 'suspectAnswers'>
-    /** Called for a market whose open interest changed, so that its listing is read again. */
+    /** Called when a market's open interest changed, so that its listing is read again. */
     readonly emit: (event: MarketSeenEvent) => void
   }) {
     this.#parts = parts
@@ -67,7 +65,7 @@ export class PolymarketOpenInterest {
     await this.#task
   }
 
-  /** The listing with what was stated of it; an open market is asked for from now on. */
+  /** Returns the listing with the last known open interest. Tracks the market if it is open. */
   completed(market: ReadListing): ReadListing {
     const { nativeId: id, status, volume24h: volume } = market
     const existing = this.#markets.get(id)
@@ -97,7 +95,10 @@ export class PolymarketOpenInterest {
     }
   }
 
-  /** The most traded of those that are due; every other time those that wait longest, so that all have their turn. */
+  /**
+   * Markets that are due. Calls alternate between the most traded and those that were requested longest ago, so
+   * that every market is requested.
+   */
   #due(): readonly NativeMarketId[] {
     const nowMs = this.#parts.clock.monotonicMs()
     this.#callCount += 1
@@ -129,7 +130,10 @@ export class PolymarketOpenInterest {
     for (const row of rows) this.#take(row, new Set(ids))
   }
 
-  /** A market that is not in the answer keeps what it has; so does one that holds nothing at once. */
+  /**
+   * Stores a value. A market that is absent from the response keeps its value. A first drop to zero is ignored
+   * until the next response confirms it.
+   */
   #take(row: unknown, ids: ReadonlySet<NativeMarketId>): void {
     if (!isRecord(row) || typeof row.condition_id !== 'string') return
     const id = conditionId(row.condition_id)

@@ -1,6 +1,6 @@
-// What venue a remembers of a market's price: the CLOB's /prices-history (README.md, CLOB). A day comes by
-// the minute, longer ranges in the steps asked for; where these are empty, by twelve hours: finer steps of a
-// resolved market come back empty (Polymarket/py-clob-client#216).
+// Past prices from the CLOB's /prices-history (README.md, CLOB). One day is read by the minute, longer ranges in the
+// requested steps. If these are empty, the range is read in steps of 12 hours, because finer steps of a resolved
+// market are empty (Polymarket/py-clob-client#216).
 
 import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -16,13 +16,13 @@ interface PastPricesParts {
 }
 
 const DAY_S = 86_400
-/** The venue refuses more than fifteen days at once; longer steps are always asked for so many. */
+/** The venue refuses more than 15 days per request. Requests for longer steps always cover this many. */
 const SPAN_MAX_S = 15 * DAY_S
 const FINE_MINUTES = 1
 const COARSE_MINUTES = 720
-/** Minutes are asked from this much before a day, so that the last price before it is among them. */
+/** Minute prices are read from this long before a day, so that they include the last price before it. */
 const FINE_LEAD_S = 3_600
-/** Later than this no time is a time in seconds. */
+/** The year 2100. A larger value is not a time in seconds. */
 const SECONDS_MAX = 4_102_444_800
 
 export class PolymarketPastPrices implements VenuePastPrices {
@@ -34,7 +34,7 @@ export class PolymarketPastPrices implements VenuePastPrices {
     this.#counters = parts.counters
   }
 
-  /** See VenuePastPrices.read; one request, and a second one for a range that is empty in finer steps. */
+  /** See VenuePastPrices.read. Sends one request, and a second if the range is empty in the finer steps. */
   async read(
     market: PastMarket,
     range: { fromMs: TimeMs; toMs: TimeMs; stepMs?: number },
@@ -75,7 +75,7 @@ export class PolymarketPastPrices implements VenuePastPrices {
     try {
       answer = await this.#clob.getJson('/prices-history', query, { signal, expected: [404] })
     } catch (error) {
-      // A token that the venue never had, or has no more.
+      // The venue has no history of this token.
       if (error instanceof FetchError && error.status === 404) return []
       throw error
     }

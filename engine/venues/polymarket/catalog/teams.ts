@@ -1,4 +1,4 @@
-// Venue a's list of teams and players: Gamma's /teams (README.md, Gamma), page by page to its end.
+// Teams and players from Gamma's /teams (README.md, Gamma), page by page.
 
 import type { HttpClient } from '../../../fetch.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -7,19 +7,19 @@ import { locationOf, trimmedText } from '../../team-fields.ts'
 import type { TeamListing } from '../../venue.ts'
 import type { VenueCounters } from '../../venue-counters.ts'
 
-/** The most that the venue gives at once. */
+/** The venue's maximum page size. */
 const PAGE_ROWS = 100
-/** A list longer than this does not heed its offset. */
+/** Maximum pages. A longer list means that the venue ignores the offset. */
 const PAGES_MAX = 1_000
 
-/** Every team the venue lists; rows that cannot be read are counted and left out. */
+/** All teams of the venue. Unreadable rows are counted and omitted. */
 export async function readTeams(
   parts: { readonly gamma: HttpClient; readonly counters: VenueCounters },
   signal: AbortSignal,
 ): Promise<readonly TeamListing[]> {
   const { gamma, counters } = parts
   const teams: TeamListing[] = []
-  // Rows move between pages while the list changes, and a server may forget the offset.
+  // Rows move between pages while the list changes, and a server may ignore the offset.
   const seen = new Set<string>()
   let offset = 0
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -36,7 +36,7 @@ export async function readTeams(
       if (team === null) counters.rejected('bad_team', JSON.stringify(row) ?? '')
       else teams.push(team)
     }
-    // A short page need not be the last: the venue may cap pages lower than we ask.
+    // A short page may not be the last, because the venue's page limit may be lower than the requested one.
     if (rows.length === 0) return teams
     if (seen.size === previousCount) break
     offset += rows.length

@@ -1,5 +1,5 @@
-// The activity stream (RTDS): every fill of the venue and its participants over one unfiltered
-// socket. Fills of unwatched and unknown markets go out like the rest.
+// The activity stream (RTDS): all fills of the venue and their participants over one unfiltered socket. Fills of
+// unwatched and unknown markets are emitted too.
 
 import type { StopTimer } from '../../../clock.ts'
 import type { VenueEvent } from '../../../events.ts'
@@ -13,7 +13,7 @@ import type { LastTrades } from './last-trades.ts'
 import { readTrade, type TradeLedger } from './trade-ledger.ts'
 import { type DecidedRows, type UnnamedRow, UnnamedRows } from './unnamed-rows.ts'
 
-/** The connection number of the activity stream; the books' sockets count from 1. */
+/** Connection number of the activity stream. The book sockets count from 1. */
 const ACTIVITY_CONNECTION = 0
 
 interface ActivityParts {
@@ -34,20 +34,20 @@ const SUBSCRIBE = JSON.stringify({
 })
 const PING_EVERY_MS = 5_000
 const DEAD_AFTER_MS = 30_000
-/** Fills reach the stream, and their seconds round down, this much after they happened. */
+/** Maximum delay of fills on the stream, including the rounding of their time to whole seconds. */
 const OVERLAP_MS = 5_000
-/** While the stream counts as ended, it is asked again at most this often. */
+/** Minimum interval between reconnects while the stream counts as ended. */
 const RECONNECT_EVERY_MS = 300_000
-/** What comes is counted for so long, and compared. */
+/** Interval at which counts of frames are compared. */
 const COUNTED_MS = 60_000
-/** So many frames of one kind in that time without one of another. */
+/** Number of frames of one kind per interval, without one of another kind, that counts as drift. */
 const ONE_SIDED_MIN = 20
-/** How often unnamed rows are decided. */
+/** Interval at which unnamed rows are classified. */
 const DECIDED_EVERY_MS = 250
-/** Gaps that the stream itself reports are at most one in this time; their beginnings are joined. */
+/** Minimum interval between gaps that the stream reports. Gaps within it are merged, with the earliest start. */
 const GAPS_APART_MS = 60_000
 
-/** One socket that keeps itself alive, and what it means for the venue's trades. */
+/** The socket of the activity stream, and its outages. */
 export class ActivityFeed {
   readonly #parts: ActivityParts
   readonly #socket: SocketFeed
@@ -108,7 +108,7 @@ export class ActivityFeed {
     return this.#socket.stop()
   }
 
-  /** Trades since then may be missing: emits a gap at once, or extends the next one. */
+  /** Reports that trades since `sinceMs` may be missing: emits a gap at once, or extends the next one. */
   reportGap(sinceMs: TimeMs, reason: string): void {
     this.#parts.counters.trouble('trades_in_doubt', { detail: reason })
     this.#gapSinceMs = this.#gapSinceMs === null ? sinceMs : least(this.#gapSinceMs, sinceMs)
@@ -127,7 +127,7 @@ export class ActivityFeed {
     this.#emitFeedEvent('feedGap', reason, sinceMs)
   }
 
-  /** Trades of that time come again over REST, and those to come from another source: no outage any more. */
+  /** Ends the outage: its trades are read over REST, and later ones come from another source. */
   takenOver(reason: string, sinceMs: TimeMs): void {
     const lostMs = this.#lostSinceMs
     this.#lostSinceMs = null
@@ -196,7 +196,7 @@ export class ActivityFeed {
         const { kind, row: wire } = parsed.message
         const row = readTrade(wire)
         if (typeof row === 'string') {
-          // The Data API would give the same row: a back-fill could not help.
+          // The Data API would return the same row, so a back-fill would not help.
           counters.rejected(row, frame.text, kind)
           return 'data'
         }
@@ -232,19 +232,24 @@ export class ActivityFeed {
     for (const decided of this.#unnamed.takeDue(nowMs, tradeOf)) this.#takeDecided(decided)
   }
 
-  /** Each wallet takes part once: the taker by its match where that is its only row, else by its parts. */
+  /**
+   * Takes each wallet once. The taker's match row also counts as its participant row, unless it has one of its own.
+   */
   #takeDecided({ taker, others }: DecidedRows): void {
     this.#takeMatched(taker)
     const hasParts = others.some(({ row }) => row.wallet === taker.row.wallet)
     for (const part of hasParts ? others : [taker, ...others]) this.#takeParticipant(part)
   }
 
-  /** Another connection: the stream is silent while trades flow elsewhere. */
+  /** Opens a new connection. The stream is silent while trades arrive from another source. */
   reconnect(reason: string): void {
     this.#socket.reconnect(reason)
   }
 
-  /** The socket lives and says nothing. While the stream counts as ended, a new one may bring it back. */
+  /**
+   * Handles a socket that is alive but sends no data. While the stream counts as ended, a new connection may
+   * restore it.
+   */
   #reconnectEnded(): void {
     if (!this.#isEnded) return
     const nowMs = this.#parts.venue.clock.monotonicMs()
@@ -253,7 +258,7 @@ export class ActivityFeed {
     this.#socket.reconnect('the ended stream is asked again')
   }
 
-  /** Each match has rows of its participants: one type without the other is a change of the venue's. */
+  /** Each match has participant rows. One type without the other means that the venue changed the stream. */
   #compareCounts(): void {
     const { matched, participant, other } = this.#counts
     this.#counts = { matched: 0, participant: 0, other: 0 }

@@ -1,6 +1,6 @@
-// Trades of a time that the stream did not cover, from the Data API, emitted with the ids that the
-// stream gives. The API lists late and its edge keeps copies for minutes, so what ended just now is read again until an
-// answer is known to be younger, and a range of the whole venue begins where the last proven answer ended.
+// Back-fills trades of a period that the stream did not cover, from the Data API, with the stream's ids. The API
+// lists trades late and its edge caches responses for minutes. The recent end of a range is therefore read again
+// until a response is proven to be newer. A range of the whole venue starts where the last proven response ended.
 
 import { type Clock, pause } from '../../../clock.ts'
 import type { TradeEvent, VenueEvent } from '../../../events.ts'
@@ -24,37 +24,37 @@ interface BackFillParts {
   readonly ledger: TradeLedger
   readonly counters: Pick<VenueCounters, 'trouble'>
   readonly emit: (event: VenueEvent) => void
-  /** A later reading failed: trades since then may be missing. */
+  /** Called when a later read failed: trades since `sinceMs` may be missing. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
   readonly signal: AbortSignal
 }
 
 type FillsOf = (row: TradeRow) => readonly Fill[] | null
 
-/** What ended within the last `TAIL_RECENT_MS` is read again after these delays. */
+/** Delays after which a range that ended within the last `TAIL_RECENT_MS` is read again. */
 const TAIL_DELAYS_MS: readonly number[] = [5_000, 20_000, 60_000, 335_000]
 const TAIL_RECENT_MS = 10_000
-/** A tail that is proven so far behind its end needs no further reading. */
+/** A tail that is proven to this long after its end is not read again. */
 const SETTLED_MS = 10_000
-/** A range that follows one whose answers were copies begins so much earlier at most. */
+/** Maximum time by which a range starts earlier when the responses before it were cached copies. */
 const EARLIER_MS_MAX = 900_000
-/** How much of the range's end is read again. */
+/** Length of the range's end that is read again. */
 const TAIL_MS = 15_000
-/** Later readings under way; beyond it a single market's are left out, the whole venue's never. */
+/** Maximum concurrent later reads. Beyond it those of single markets are dropped, those of the whole venue are not. */
 const TAILS_MAX = 32
 
-/** Serves the feed's `fetchTrades`; any number of calls at once. */
+/** Implements the feed's `fetchTrades`. Concurrent calls are allowed. */
 export class BackFill {
   readonly #parts: BackFillParts
   #tailCount = 0
-  /** Up to here the whole venue's trades were listed by an answer that is known to be younger; null: none yet. */
+  /** End of the period for which a proven response listed the whole venue's trades; null before the first. */
   #provenToMs: TimeMs | null = null
 
   constructor(parts: BackFillParts) {
     this.#parts = parts
   }
 
-  /** Emits the range's trades, oldest first; rejects with FetchError. */
+  /** Emits the range's trades, oldest first. Rejects with FetchError. */
   async fetch(range: TradesRange): Promise<TradesRead> {
     const { clock, walk, signal } = this.#parts
     const isRecent = range.toMs >= clock.nowMs() - TAIL_RECENT_MS
@@ -73,7 +73,7 @@ export class BackFill {
     return { ...result, completeFromMs }
   }
 
-  /** What an older copy lacked is behind its proven end: the next range takes it along. */
+  /** Extends a range back to the proven end, to include trades that an older cached response lacked. */
   #fromProven(range: TradesRange): TradesRange {
     if (this.#provenToMs === null || range.source === 'history') return range
     const earliestMs = range.fromMs - EARLIER_MS_MAX
@@ -82,8 +82,8 @@ export class BackFill {
   }
 
   /**
-   * Reads the makers of those rows that are new: a row is its taker's sum, and the market channel did not show its fills.
-   * What cannot be read leaves the rows as they are.
+   * Reads the makers of new rows. A row is the sum of its taker's fills, and the market channel did not cover them.
+   * Rows whose makers cannot be read stay unsplit.
    */
   async #fillsOf(rows: readonly TradeRow[], { market }: TradesRange): Promise<FillsOf> {
     const { walk, ledger, signal, counters } = this.#parts
@@ -123,8 +123,8 @@ export class BackFill {
   }
 
   /**
-   * A transaction in a step, since equal rows, which are always of one, are numbered together: the stream may give a later
-   * one meanwhile. Within a second its transactions come in the order of their first rows.
+   * Yields one transaction per step. Equal rows belong to one transaction and are numbered together, because the
+   * stream may add another one in between. The transactions of a second are in the order of their first rows.
    */
   *#byTransaction(
     rows: readonly TradeRow[],

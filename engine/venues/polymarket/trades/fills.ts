@@ -1,29 +1,29 @@
-// The fills of a transaction. The activity stream and the Data API have one row a transaction, at the average price; the
-// market channel has a `last_trade_price` for each fill, without the wallet. A row whose size and dollars are the sum of
-// such messages is split into them.
+// Splits a transaction's row into fills. The activity stream and the Data API have one row per transaction, at the
+// average price. The market channel sends a `last_trade_price` per fill, without the wallet. A row is split if its
+// size and dollars equal the sum of such messages.
 
 import { restPrice } from '../../../trade-parts.ts'
 import { complement, MICROS, sizeMicros } from '../../../units.ts'
 import type { Fill, LastTrade, TradeRow } from './trade-ledger.ts'
 
-/** Millionths of a contract by which sums may differ. */
+/** Tolerance of sums of size, in millionths of a contract. */
 const SIZE_NOISE = 2
-/** Millionths of a dollar by which average prices may differ: hosts round them, and so does the chain each amount. */
+/** Tolerance of average prices, in millionths of a dollar. Hosts round prices, and the chain rounds each amount. */
 const PRICE_NOISE = 50
-/** Millionths: prices of orders are multiples of a hundredth of a cent. */
+/** Order prices are multiples of 0.0001 dollars. The value is in millionths. */
 const GRID = 100
-/** Ways to leave out repeats that are tried; real transactions need one or two. */
+/** Maximum combinations of repeats that are tried. Real transactions need one or two. */
 const TRIES_MAX = 1_000
 
-/** Whether a row is certainly of several fills: its price can be none of an order. */
+/** Whether a row certainly has several fills, because no order can have its price. */
 export function isAverage({ price }: Fill): boolean {
   return price % GRID !== 0
 }
 
 /**
- * The fills that the row is the sum of. 'incomplete': the messages are less than the row, so that more may come.
- * 'unlike': they are not its fills, whatever comes. Equal messages are fills of their own, unless the sum is too large
- * with them: then they are repeats of one message.
+ * The fills whose sum is the row. 'incomplete': the messages sum to less than the row, so that more may arrive.
+ * 'unlike': the messages can never sum to the row. Equal messages are separate fills, unless the sum is then too
+ * large. In that case they are repeats.
  */
 export function fillsOf(
   row: TradeRow,
@@ -38,7 +38,8 @@ export function fillsOf(
 }
 
 /**
- * The row as the fills that are known, and one for the rest of its size and dollars; null where these are no part of it.
+ * The known fills of a row, and one more for the rest of its size and dollars; null if the fills are not part of
+ * the row.
  */
 export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): readonly Fill[] | null {
   const fills = distinct(trades.flatMap((trade) => inTokenOf(row, trade) ?? []))
@@ -48,8 +49,8 @@ export function fillsWithRest(row: TradeRow, trades: readonly LastTrade[]): read
 }
 
 /**
- * The fills of a taker's row by the rows of its makers, one for each order that it met; null where their sum is another.
- * The better prices come first, since an order meets them first.
+ * The fills of a taker's row, from the rows of its makers: one for each order that it met. Returns null if their
+ * sum differs from the row. The best price comes first, in the order of execution.
  */
 export function fillsOfMakers(row: TradeRow, makers: readonly TradeRow[]): readonly Fill[] | null {
   if (makers.length === 0) return null
@@ -64,7 +65,7 @@ export function fillsOfMakers(row: TradeRow, makers: readonly TradeRow[]): reado
   return fills.toSorted((one, other) => sign * (one.price - other.price))
 }
 
-/** A message in the token of the row; null where it is of the other side, or of another market. */
+/** Converts a message to the row's token; null if it has the other side or another market. */
 function inTokenOf(row: TradeRow, { market, asset, side, price, size }: LastTrade): Fill | null {
   if (asset === row.asset) return side === row.side ? { price, size } : null
   return market === row.market && side !== row.side ? { price: complement(price), size } : null
@@ -85,7 +86,7 @@ function distinct(fills: readonly Fill[]): readonly Fill[] {
   return fills.filter((fill, at) => fills.findIndex((other) => isEqual(other, fill)) === at)
 }
 
-/** The fills without repeats that are worth `excess`; null where no choice of them is. */
+/** Drops repeats that add up to `excess`; null if no combination does. */
 function withoutRepeats(fills: readonly Fill[], excess: number): readonly Fill[] | null {
   const kinds = distinct(fills).map((fill) => ({
     fill,

@@ -1,10 +1,10 @@
-// What the market channel's `last_trade_price` is used for. Each is a fill without its wallet, and waits for the row of its
-// transaction on the activity stream (RTDS), which has the wallet and the sum: the row is then emitted as its fills. A row
-// that comes first waits for its fills where the market channel has its token. A fill whose row does not come is emitted
-// without a wallet, and a row whose fills do not come as one trade.
+// Handles `last_trade_price` of the market channel. Each message is a fill without its wallet. It waits for the row
+// of its transaction on the activity stream (RTDS), which has the wallet and the sum. The row is then emitted as its
+// fills. A row that arrives first waits for its fills if the market channel has its token. After a timeout, a fill
+// without a row is emitted without a wallet, and a row without fills is emitted as one trade.
 //
-// It is also the second source of trades, for the time when the activity stream has ended: then what waits is emitted, and
-// what comes at once; rows of the stream bring it back.
+// `last_trade_price` is also the second source of trades while the activity stream counts as ended. Waiting fills are
+// then emitted, and later ones are emitted at once. Rows of the stream restore it as the source.
 //
 //   activity ──no row while last_trade_price flows, or refused──▶ last_trade_price
 //            ◀───────────────── rows of several matches ─────────
@@ -27,87 +27,91 @@ interface LastTradesParts {
   readonly clock: Clock
   readonly counters: VenueCounters
   readonly ledger: Pick<TradeLedger, 'takerSize' | 'isEmitted' | 'addMatched' | 'waitingOf'>
-  /** Whether the market channel has the fills of this token now. */
+  /** Whether the market channel currently sends this token's fills. */
   readonly isStreamed: (token: string) => boolean
   readonly emit: (event: VenueEvent) => void
-  /** So long without a row, while `last_trade_price` flows, and the stream's socket is replaced. */
+  /** The stream's socket is replaced after this long without a row while `last_trade_price` arrives. */
   readonly noDataAfterMs: number
   readonly onNoRows: (reason: string) => void
-  /** The source changed; trades since then may lack those of unwatched markets. */
+  /** Called when the source changed. Trades of unwatched markets since `sinceMs` may be missing. */
   readonly onSource: (source: TradesSource, reason: string, sinceMs: TimeMs) => void
 }
 
-/** A row that waits for its fills. */
 interface HeldRow {
   readonly row: TradeRow
   readonly receivedAtMs: TimeMs
 }
 
-/** A transaction, its messages on the market channel, and its rows that wait for more of them or for their makers. */
+/** A transaction: its messages on the market channel, and its rows that wait for more messages or for makers. */
 interface Transaction {
   readonly hash: string
   trades: readonly LastTrade[]
-  /** So many of them were looked at for emission, and so many emitted: repeats and mirrors are left out. */
+  /** Number of fills checked for emission, and number emitted. Repeats and mirrors are not emitted. */
   checkedCount: number
   emittedCount: number
   rows: readonly HeldRow[]
-  /** Rows of its wallets that came while a row waits. */
+  /** Rows of its wallets that arrived while a row was waiting. */
   parts: readonly TradeRow[]
-  /** When the first of them came. */
+  /** Monotonic time of the first message or row. */
   readonly sinceMs: number
-  /** Of the first that waits. */
+  /** Receive time of the first waiting fill. */
   receivedAtMs: TimeMs
-  /** When what waits is emitted as it is. */
+  /** Monotonic time at which waiting items are emitted unchanged. */
   dueAtMs: number
 }
 
 const NONE: readonly never[] = []
-/** A row of the stream comes before its `last_trade_price`, or within this time. */
+/** A stream row arrives before its `last_trade_price` or within this time. */
 const WAIT_MS = 10_000
-/** The fills of a row come before it, or within this time. */
+/** The fills of a row arrive before it or within this time. */
 const FILLS_WAIT_MS = 2_000
-/** A row that the Data API shows sooner than the stream comes on the stream within this time. */
+/** The stream sends a row that the Data API lists earlier within this time. */
 const YOUNG_MS = 4_000
-/** Repeats of a row that waits; more are not counted. */
+/** Maximum waiting rows of a transaction. Further repeats are dropped. */
 const ROWS_MAX = 8
-/** A silence is judged by trades that have waited so long. */
+/** Age from which trades without a row count as evidence of a silent stream. */
 const CHECKED_AFTER_MS = 3_000
 const SWEEP_MS = 500
-/** So many silent spells, one after the other, and so many trades without a row end the stream. */
+/** The stream counts as ended after this many consecutive silent periods and this many trades without a row. */
 const SILENT_PERIODS_BEFORE_END = 2
 const UNANSWERED_BEFORE_END = 3
-/** Rows of so many matches bring the stream back. */
+/** Matches after which the stream is the source again. */
 const MATCHES_BEFORE_BACK = 3
-/** Fills of all transactions without a row that are remembered, about 10 MB, and for how long. Beyond either the oldest
- * transaction is emitted if it waits, and forgotten: a repeat of it would be told again, under the same id. */
+/**
+ * Maximum cached fills without a row, about 10 MB, and their retention time. Beyond either, the oldest transaction
+ * is evicted, and emitted first if it waits. A repeat of an evicted transaction is emitted again under the same id.
+ */
 export const LAST_TRADES_MAX = 32_768
 const RETAINED_MS = 600_000
-/** Further fills of one transaction are left to the Data API, and counted. */
+/** Maximum fills per transaction. Further ones are counted and left to the Data API. */
 export const FILLS_MAX = 256
-/** A taker's row has the sum of its fills. So many times one of them, again and again, it is in another unit. */
+/**
+ * A taker's row is the sum of its fills. If rows exceed their fills by this factor repeatedly, their unit has
+ * changed.
+ */
 const FILL_RATIO_MAX = 100_000
 const SIZE_UNLIKE = { kind: 'rtds.field', name: 'size unlike last_trade_price' }
 const NAME = 'silent while last_trade_price flows'
 
-/** Decides which source tells trades, and emits those of the second one. */
+/** Chooses the source of trades, and emits the trades of `last_trade_price`. */
 export class LastTrades {
   readonly #parts: LastTradesParts
-  /** By hash, the oldest first. */
+  /** By hash, oldest first. */
   readonly #transactions = new Map<string, Transaction>()
   #fillCount = 0
-  /** Those of them that wait for their row, by when it is due. */
+  /** Transactions that wait for their row, in order of their due time. */
   readonly #waiting = new Set<Transaction>()
-  /** Those whose rows wait for their fills, by when they are due. */
+  /** Transactions whose rows wait for their fills, in order of their due time. */
   readonly #held = new Set<Transaction>()
   #source: TradesSource = 'activity'
   #stopTimer: StopTimer | null = null
   #isPaused = false
-  /** When the stream's last row of a match came, by both clocks. */
+  /** Monotonic time and wall-clock time of the stream's last match row. */
   #matchedAtMs = 0
   #matchedAt: TimeMs
-  /** When the first trade since then came; null: none has. */
+  /** Monotonic time of the first trade since then; null if there is none. */
   #flowsSinceMs: number | null = null
-  /** Trades since then whose row did not come in time. */
+  /** Trades since then whose row is overdue. */
   #unansweredCount = 0
   #silentPeriods = 0
   #matchesSinceEnd = 0
@@ -135,7 +139,7 @@ export class LastTrades {
     this.#fillCount = 0
   }
 
-  /** The stream is not read for a while: its silence says nothing, and trades wait on. */
+  /** Pauses the silence check and the timeouts while the stream is not read. */
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return
     this.#isPaused = isPaused
@@ -146,7 +150,6 @@ export class LastTrades {
     for (const transaction of this.#held) transaction.dueAtMs = nowMs + FILLS_WAIT_MS
   }
 
-  /** One `last_trade_price` with a transaction. */
   take(trade: LastTrade, receivedAtMs: TimeMs): void {
     const { clock, ledger, counters } = this.#parts
     const takerSize = ledger.takerSize(trade.txHash)
@@ -162,7 +165,7 @@ export class LastTrades {
     if (trades.length === FILLS_MAX) {
       return counters.trouble('last_trades_full', { detail: trade.txHash })
     }
-    // Neither pushed nor spread: most have one fill, and V8 would make room for seventeen.
+    // Uses `concat`: most lists have one fill, and V8 allocates 17 slots after `push` or a spread.
     transaction.trades = trades.concat(trade)
     this.#fillCount += 1
     if (transaction.rows.length > 0) return this.#joinHeld(transaction)
@@ -174,7 +177,7 @@ export class LastTrades {
     this.#waiting.add(transaction)
   }
 
-  /** The first trade of a transaction on the market channel; null: none is known. */
+  /** The transaction's first trade on the market channel; null if unknown. */
   tradeOf(txHash: string): LastTrade | null {
     return this.#transactions.get(txHash)?.trades[0] ?? null
   }
@@ -197,7 +200,7 @@ export class LastTrades {
     return transaction
   }
 
-  /** Forgets the oldest transactions beyond the bounds, as if no row of them would come. */
+  /** Evicts the oldest transactions beyond the bounds, as if their rows never arrive. */
   #evict(nowMs: number): void {
     for (const transaction of this.#transactions.values()) {
       const isOld = nowMs - transaction.sinceMs > RETAINED_MS
@@ -209,7 +212,7 @@ export class LastTrades {
     }
   }
 
-  /** From now on the ledger knows it, or nothing of it comes any more. */
+  /** Removes a transaction that the ledger has, or that is complete. */
   #remove(transaction: Transaction): void {
     if (!this.#transactions.delete(transaction.hash)) return
     this.#fillCount -= transaction.trades.length
@@ -217,7 +220,7 @@ export class LastTrades {
     this.#held.delete(transaction)
   }
 
-  /** The stream gave the row of a match: it is emitted with its fills, or waits for them. */
+  /** Handles a match row of the stream. It is emitted with its fills, or waits for them. */
   matched(row: TradeRow, receivedAtMs: TimeMs): void {
     const { clock, ledger, isStreamed } = this.#parts
     const existing = this.#transactions.get(row.txHash)
@@ -245,7 +248,7 @@ export class LastTrades {
     this.#joinHeld(transaction)
   }
 
-  /** One wallet's part in a transaction: a row that waits may be the sum of its makers' parts. */
+  /** Handles one wallet's part of a transaction. A waiting row may be the sum of its makers' parts. */
   part(row: TradeRow): void {
     const transaction = this.#transactions.get(row.txHash)
     if (transaction === undefined || transaction.rows.length === 0) return
@@ -254,7 +257,7 @@ export class LastTrades {
     this.#joinHeld(transaction)
   }
 
-  /** Emits the rows of a transaction once the fills of each are known. */
+  /** Emits the rows of a transaction once the fills of all are complete. */
   #joinHeld(transaction: Transaction): void {
     const { rows, trades, parts } = transaction
     const isComplete = ({ row }: HeldRow) =>
@@ -262,7 +265,7 @@ export class LastTrades {
     if (rows.every(isComplete)) this.#settle(transaction)
   }
 
-  /** Emits the rows that wait as what is known of them. */
+  /** Emits the waiting rows with the fills that are known. */
   #settle(transaction: Transaction): void {
     this.#remove(transaction)
     const { rows } = transaction
@@ -272,9 +275,9 @@ export class LastTrades {
     }
   }
 
-  /** The fills of a row as far as they are known; null: it is one trade. */
+  /** The fills of a row that are known now; null: emit it as one trade. */
   #fillsNow(row: TradeRow, transaction: Transaction | undefined): readonly Fill[] | null {
-    // Trades without a wallet are completed by the whole row.
+    // Trades that were emitted without a wallet are completed by the unsplit row.
     if (transaction === undefined || transaction.emittedCount > 0) return null
     const { trades, parts } = transaction
     if (trades.length === 0) return fillsOfMakers(row, parts)
@@ -287,7 +290,7 @@ export class LastTrades {
     return fillsOfMakers(row, parts) ?? (fills === 'unlike' ? null : fillsWithRest(row, trades))
   }
 
-  /** The fills of a row that the Data API shows; see TradeLedger. */
+  /** The fills of a row from the Data API; see TradeLedger. */
   fillsOf(row: TradeRow): readonly Fill[] | null | 'expected' {
     const { clock, isStreamed } = this.#parts
     const transaction = this.#transactions.get(row.txHash)
@@ -308,7 +311,7 @@ export class LastTrades {
     this.#change('activity', 'the activity stream is back', sinceMs)
   }
 
-  /** The venue refuses the stream's topic. */
+  /** Called when the venue refuses the stream's topic. */
   refused(): void {
     if (this.#source === 'activity') this.#end('the topic is refused')
   }
@@ -355,7 +358,7 @@ export class LastTrades {
     else onNoRows(NAME)
   }
 
-  /** Transactions whose row is overdue. */
+  /** Number of transactions whose row is overdue. */
   #unanswered(nowMs: number): number {
     let count = this.#unansweredCount
     for (const { dueAtMs } of this.#waiting) {
@@ -379,7 +382,7 @@ export class LastTrades {
     this.#parts.onSource(source, reason, sinceMs)
   }
 
-  /** Emits the fills of a transaction that were not, without their wallet. */
+  /** Emits the remaining fills of a transaction without their wallet. */
   #emit(transaction: Transaction, receivedAtMs = transaction.receivedAtMs): void {
     const { hash, trades } = transaction
     for (; transaction.checkedCount < trades.length; transaction.checkedCount += 1) {
@@ -403,8 +406,8 @@ export class LastTrades {
 }
 
 /**
- * Whether two messages of a transaction are of one fill: the same, or the fill in the price of the other token. Equal
- * fills of one transaction are one here; the Data API's row has their sum.
+ * Whether two messages of a transaction are the same fill: equal, or one in the price of the other token. Equal
+ * fills of one transaction count as one here; the Data API's row has their sum.
  */
 function isRepeat(one: LastTrade, other: LastTrade): boolean {
   if (one.size !== other.size || one.market !== other.market) return false

@@ -1,7 +1,7 @@
-// Asks the Data API what really happened where the stream is doubtful: a row that came twice may be
-// a repeated message or a second equal fill, and a participant without its fill means that the fill
-// was lost. One query answers for a market and some seconds. An answer that lacks a row may be an edge's copy from
-// before it: the row is asked for again until an answer is known to be younger.
+// Checks doubtful trades against the Data API. A row that arrives twice may be a repeated message or a second equal
+// fill. A participant without its fill means that the fill was lost. One query covers a market and a few seconds. A
+// response without the row may be an older cached copy, so the query is repeated until a response is proven to be
+// newer.
 
 import type { Clock, StopTimer } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -12,7 +12,7 @@ import type { TradeWalk } from './trade-walk.ts'
 interface CheckParts {
   readonly clock: Clock
   readonly walk: TradeWalk
-  /** Called when an answer could not be had: the venue's trades since then are in doubt. */
+  /** Called when a check failed: the venue's trades since `sinceMs` are suspect. */
   readonly onGivenUp: (sinceMs: TimeMs, reason: string) => void
   readonly onChecked: (
     outcome: 'check_found' | 'check_repeat' | 'check_retried' | 'check_dust',
@@ -23,7 +23,7 @@ interface Check {
   readonly market: NativeMarketId
   fromMs: number
   toMs: number
-  /** What the answer must contain before it is believed: the venue's index may lag the stream. */
+  /** What a response must contain before it is accepted, because the venue's index may lag the stream. */
   readonly keys: Set<string>
   readonly transactions: Set<string>
   attempts: number
@@ -31,27 +31,30 @@ interface Check {
   readonly createdAtMs: number
 }
 
-/** When a check is made, and made again while its rows are not listed yet; the last one again and again. */
+/** Delays between the attempts of a check while its rows are not listed. The last one repeats. */
 const DELAYS_MS: readonly number[] = [1_500, 4_000, 10_000, 20_000, 40_000, 120_000]
-/** A check that no answer settled for so long is given up. */
+/** A check without a conclusive response for this long is abandoned. */
 const AGE_MS_MAX = 900_000
-/** Below it the venue lists no trade: an answer could not be had. */
+/** The venue does not list smaller trades, so they cannot be checked. */
 const DUST = 10_000
-/** Rows of a page: a market has few trades in a few seconds. */
+/** Rows per page. A market has few trades in a few seconds. */
 const PAGE_ROWS = 200
 const SWEEP_MS = 500
-/** Queries at once; the bucket of the Data API's client paces them too. */
+/** Concurrent queries. The token bucket of the Data API client limits them too. */
 const RUNNING_MAX = 4
-/** Markets waiting for a check, and rows of all, about 4 MB; full: the venue's trades are in doubt, and are back-filled. */
+/**
+ * Maximum markets in the queue, and rows in all checks, about 4 MB. When full, the venue's trades are reported as
+ * suspect and back-filled.
+ */
 const CHECKS_MAX = 1_024
 const ROWS_MAX = 16_384
-/** A participant's fill comes before it or within this time. */
+/** A participant's fill arrives before it or within this time. */
 const ORPHAN_MS = 3_000
-/** The Data API's second may differ a little from the stream's. */
+/** Tolerance, because the Data API's second may differ from the stream's. */
 const BEFORE_MS = 2_000
 const AFTER_MS = 10_000
 
-/** Queue of checks, one a market, worked off by a timer between `start` and `stop`. */
+/** Queue with one check per market. A timer processes it between `start` and `stop`. */
 export class TradeCheck {
   readonly #parts: CheckParts
   readonly #ledger: TradeLedger
@@ -154,7 +157,7 @@ export class TradeCheck {
     }
     this.#parts.onChecked(added > 0 ? 'check_found' : 'check_repeat')
     if (check.keys.size + check.transactions.size === 0) return
-    // A row that a younger answer lacks was no trade: a match that did not reach the chain.
+    // A row that a newer response lacks was not a trade: its match did not reach the chain.
     if (provenToMs < check.toMs + AFTER_MS) this.#retryLater(check, 'no younger answer')
   }
 

@@ -1,5 +1,5 @@
-// Venue a's trades, put together: the activity stream, `last_trade_price` when it has ended, the ledger that gives them
-// identity, the check of doubtful rows and the back-fill.
+// Combines the parts of Polymarket's trade feed: activity stream, `last_trade_price` as its substitute, ledger, check
+// of doubtful rows, and back-fill.
 
 import type { TradesSource, VenueEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
@@ -24,15 +24,14 @@ interface TradeFeedParts {
   readonly counters: VenueCounters
   readonly emit: (event: VenueEvent) => void
   readonly noDataAfterMs: number
-  /** Whether the market channel has the fills of this token now. */
+  /** Whether the market channel currently sends this token's fills. */
   readonly isStreamed: (token: string) => boolean
-  /** Ends every back-fill under way. */
+  /** Aborts all running back-fills. */
   readonly signal: AbortSignal
 }
 
 const TRADE_INCOMPLETE = { kind: 'ws.last_trade_price', name: 'no whole trade' }
 
-/** All trades of the venue, streamed, checked and back-filled. */
 export class TradeFeed {
   readonly #activity: ActivityFeed
   readonly #backFill: BackFill
@@ -100,19 +99,19 @@ export class TradeFeed {
     return this.#lastTrades.source
   }
 
-  /** Of the two sources, the stream alone is paused: the other comes with the books. */
+  /** Pauses the stream only. The market channel is paused with the books. */
   pause(isPaused: boolean): void {
     this.#lastTrades.pause(isPaused)
     this.#activity.socket.pause(isPaused)
   }
 
-  /** One `last_trade_price` of the market channel; null: it does not tell its trade whole. */
+  /** Handles one `last_trade_price` of the market channel; null if it does not contain a complete trade. */
   lastTrade(trade: LastTrade | null, receivedAtMs: TimeMs): void {
     this.#drift.shares.noteField(TRADE_INCOMPLETE, trade !== null, '')
     if (trade !== null) this.#lastTrades.take(trade, receivedAtMs)
   }
 
-  /** The market channel is back after a loss: what it lacked matters when trades come from it. */
+  /** Handles the market channel's recovery. Trades may be missing if the channel is their source. */
   marketChannelUp(sinceMs: TimeMs): void {
     if (this.source === 'activity') return
     this.#activity.reportGap(sinceMs, 'the market channel was down')
@@ -122,7 +121,7 @@ export class TradeFeed {
     return this.#backFill.fetch(range)
   }
 
-  /** From now on the wallet's fills are emitted as `walletFill`. */
+  /** From this call on the wallet's fills are emitted as `walletFill`. */
   follow(address: WalletAddress): void {
     this.#followed.follow(address)
   }

@@ -1,8 +1,8 @@
-// The identity of venue a's trades, which have no id of their own, and their participants.
-// The stream's `orders_matched` and the Data API's /v2/trades (takers only) have one row a transaction. Its fills are
-// trades, where the market channel shows them (fills.ts), else the row itself is one. An id is
-// `<tx hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`, size and price in millionths, n counting from 0 the equal
-// trades of its transaction.
+// Assigns ids to Polymarket's trades, which have none, and emits their participants. The stream's `orders_matched`
+// and the Data API's /v2/trades (takers only) have one row per transaction. A row is split into fills if the market
+// channel has them (fills.ts), and each fill is a trade. Otherwise the row is one trade. An id is `<tx
+// hash>-<asset>-<wallet>-<side>-<size>-<price>-<n>`. Size and price are in millionths, and n numbers the equal trades
+// of a transaction from 0.
 
 import type { TradeEvent, TradeSide, VenueEvent } from '../../../events.ts'
 import { type NativeMarketId, outcomeId } from '../../../ids.ts'
@@ -19,38 +19,36 @@ import {
 import { conditionId } from '../condition-id.ts'
 import type { WireTrade } from '../messages.ts'
 
-/**
- * A row in our words. `key` is the id of the first of equal rows, so that a trade and the memory of it share one text.
- */
+/** A converted row. `key` is the id of the first of equal rows, so that the trade and the cache share one string. */
 export interface TradeRow {
   readonly key: string
   readonly market: NativeMarketId
   readonly asset: string
-  /** Lower case, like the hash: the venue's hosts do not agree on the case. */
+  /** Lower case, like the hash, because the venue's hosts use different cases. */
   readonly wallet: string
   readonly txHash: string
   readonly side: TradeSide
   readonly price: PriceMicros
   readonly size: SizeMicros
-  /** Whole seconds: all that the venue gives, on the stream as in the Data API. */
+  /** Whole seconds, the resolution of the stream and of the Data API. */
   readonly timeMs: TimeMs
 }
 
-/** A `last_trade_price` of the market channel, in milliseconds. */
+/** A `last_trade_price` of the market channel. Its time has millisecond resolution. */
 export type LastTrade = Omit<TradeRow, 'key' | 'wallet'>
 
-/** One fill of a row, in the row's token and on its side. */
+/** One fill of a row, in the row's token and side. */
 export type Fill = Pick<TradeRow, 'price' | 'size'>
 
 export type TradeReason = 'trade_price' | 'trade_size' | 'trade_time'
 
 /**
- * A hundred million contracts; above it a number is another quantity (millionths), since no market of the venue had
- * as many open.
+ * A hundred million contracts. No market of the venue has had as many, so a larger number is in another unit, such
+ * as millionths.
  */
 export const SIZE_MAX_MICROS = 100_000_000 * MICROS
 
-/** Wire row to ours, or why not. */
+/** Converts a wire row, or returns the reason why it is invalid. */
 export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const price = roundPrice(Number(row.price))
   if (price === null) return 'trade_price'
@@ -62,7 +60,7 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
   const txHash = row.transactionHash.toLowerCase()
   const side = row.side === 'BUY' ? 'buy' : 'sell'
   return {
-    // Joined, since a template leaves a tree of ten pieces, which is kept as long as the key: 320 bytes more.
+    // Uses `join`, because a template literal keeps a rope of ten strings, which needs 320 bytes more per key.
     key: [...keyStart({ txHash, asset: row.asset, wallet, side }), size, price, 0].join('-'),
     market: conditionId(row.conditionId),
     asset: row.asset,
@@ -76,16 +74,16 @@ export function readTrade(row: WireTrade): TradeRow | TradeReason {
 }
 
 type KeyStart = Pick<TradeRow, 'txHash' | 'asset' | 'wallet' | 'side'>
-/** What a row's key begins with: rows that differ in price and size alone have it in common. */
+/** Key prefix. Rows that differ only in price and size share it. */
 const keyStart = ({ txHash, asset, wallet, side }: KeyStart) => [txHash, asset, wallet, side]
 
-/** A row, and how many equal ones come before it. */
+/** A row, and the number of equal rows before it. */
 interface NumberedRow {
   readonly row: TradeRow
   readonly n: number
 }
 
-/** Numbers the equal rows of an answer that holds whole seconds, in the order given. */
+/** Numbers equal rows of a response that covers whole seconds, in the given order. */
 export function numberRows(rows: readonly TradeRow[]): NumberedRow[] {
   const counts = new Map<string, number>()
   return rows.map((row) => {
@@ -95,7 +93,7 @@ export function numberRows(rows: readonly TradeRow[]): NumberedRow[] {
   })
 }
 
-/** The id of the row that has so many equal ones before it. */
+/** The id of the row that has n equal rows before it. */
 export function tradeId({ row: { key }, n }: { row: Pick<TradeRow, 'key'>; n: number }): string {
   return n === 0 ? key : `${key.slice(0, -1)}${n}`
 }
@@ -126,12 +124,11 @@ export function tradeEvent(
   }
 }
 
-/** One fill of a row. */
 function fillOf(row: TradeRow, { price, size }: Fill): TradeRow {
   return { ...row, key: [...keyStart(row), size, price, 0].join('-'), price, size }
 }
 
-/** A market and time whose true rows must be asked for, and what the answer should contain. */
+/** A doubtful row: its market and time must be read from the Data API. */
 export interface Suspicion {
   readonly kind: 'repeat' | 'orphan'
   readonly row: TradeRow
@@ -139,50 +136,50 @@ export interface Suspicion {
 
 interface LedgerParts {
   readonly emit: (event: VenueEvent) => void
-  /** A row came again, or a participant without its fill: only the Data API can tell. */
+  /** Called when a row is repeated or a participant has no fill. Only the Data API can resolve either. */
   readonly onSuspicion: (suspicion: Suspicion) => void
   /**
-   * The fills of a row that the Data API has and the stream did not give; null: they are not known; 'expected': the
-   * stream still gives the row.
+   * The fills of a row that the Data API has and the stream has not sent. null: unknown; 'expected': the stream
+   * will still send the row.
    */
   readonly fillsOf?: (row: TradeRow) => readonly Fill[] | null | 'expected'
 }
 
-/** All that tells a row from others of its transaction: wallet, token and side stand in the key. */
+/** The fields that identify a row in its transaction. The key contains wallet, token and side. */
 type RowIdentity = Pick<TradeRow, 'key' | 'price' | 'size'>
 
 interface KeyCount {
-  /** Messages seen on the stream, and rows emitted, with this key. */
+  /** Messages received on the stream, and rows emitted, for this key. */
   streamed: number
   emitted: number
-  /** What the first of these rows was emitted as; null: as one trade. */
+  /** The fills as which the first of these rows was emitted; null if it was one trade. */
   fills: readonly Fill[] | null
 }
 
-/** Lists are joined with `concat`: most have one item, and V8 gives a list that is pushed to, or spread before an item, room for seventeen. */
+/** Lists use `concat`: most have one item, and V8 allocates 17 slots after `push` or a spread. */
 interface Transaction {
-  /** Rows of takers with different keys; more are not looked at. */
+  /** Takers' rows with different keys; further ones are ignored. */
   rows: readonly RowIdentity[]
   takers: readonly string[]
   participants: readonly string[]
-  /** Rows of wallets that came before the fill whose taker would tell makers from takers. */
+  /** Participant rows that arrived before the taker's row, which decides who was maker. */
   waiting: readonly TradeRow[]
   readonly firstSeenMs: TimeMs
 }
 const NONE: readonly never[] = []
-/** Where nothing else shows the fills of a row. */
+/** Default for `fillsOf` when there is no other source of fills. */
 const noFills = (_row: TradeRow): readonly Fill[] | null => null
 
 /**
- * The trades that the stream sent lately. Memory is two generations of rows and transactions: when the
- * young one is full it becomes the old one and the old one is forgotten. A repeat of a forgotten
- * row is emitted with n = 0, the id it had, and the market's actor leaves it out by that id.
+ * The trades that the stream sent recently. Rows and transactions are cached in two generations. When the young
+ * generation is full it becomes the old one, and the previous old one is discarded. A repeat of a discarded row is
+ * emitted with n = 0, its previous id. The market's actor drops it by that id.
  */
 export class TradeLedger {
   readonly #parts: LedgerParts
   readonly #keys = new Generations<KeyCount>(KEYS_PER_GENERATION)
   readonly #transactions = new Generations<Transaction>(TRANSACTIONS_PER_GENERATION)
-  /** Transactions with participants and no fill yet, oldest first; full: the oldest is given up. */
+  /** Transactions with participants but no fill yet, oldest first. When full, the oldest is dropped. */
   readonly #orphans = new Map<string, Transaction>()
   #newestTradeMs = 0
 
@@ -190,18 +187,21 @@ export class TradeLedger {
     this.#parts = parts
   }
 
-  /** Venue time of the newest trade seen on the stream; 0 before the first. */
+  /** Venue time of the newest trade on the stream; 0 before the first. */
   get newestTradeMs(): number {
     return this.#newestTradeMs
   }
 
-  /** Whether a row of its key was emitted. */
+  /** Whether a row with this key was emitted. */
   isEmitted(row: TradeRow): boolean {
     const [existing = row] = this.withExistingKeys([row])
     return (this.#keys.get(existing.key)?.emitted ?? 0) > 0
   }
 
-  /** One `orders_matched`, and its fills where they are known. The first of its key is emitted; a further one may be a repeat. */
+  /**
+   * Adds one `orders_matched`, with its fills if known. The first row of a key is emitted; a further one may be a
+   * repeat.
+   */
   addMatched(given: TradeRow, receivedAtMs: TimeMs, fills: readonly Fill[] | null = null): void {
     const [row = given] = this.withExistingKeys([given])
     if (row.timeMs > this.#newestTradeMs) this.#newestTradeMs = row.timeMs
@@ -218,7 +218,7 @@ export class TradeLedger {
     this.#settle(row, receivedAtMs)
   }
 
-  /** One `trades` row: a wallet that is not the taker took part as maker. */
+  /** Adds one `trades` row. A wallet that is not the taker is a maker. */
   addParticipant(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
     if (transaction.takers.length > 0) {
@@ -234,8 +234,8 @@ export class TradeLedger {
   }
 
   /**
-   * The rows, each with the key that it has already: hosts compute an average price apart, and what floats make of it
-   * may round to another millionth.
+   * Replaces the keys of rows that were received before. Hosts compute an average price separately, so rounding may
+   * give another millionth.
    */
   withExistingKeys(rows: readonly TradeRow[]): readonly TradeRow[] {
     return rows.map((row) => {
@@ -244,26 +244,26 @@ export class TradeLedger {
     })
   }
 
-  /** Whether the taker of a transaction is known, by the stream or by the Data API. */
+  /** Total size of the takers' rows of a transaction; null if the taker is unknown. */
   takerSize(txHash: string): number | null {
     const transaction = this.#transactions.get(txHash)
     if (transaction === undefined || transaction.takers.length === 0) return null
     return transaction.rows.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Rows of wallets that came before the row of their transaction. */
+  /** Participant rows that arrived before their transaction's row. */
   waitingOf(txHash: string): readonly TradeRow[] {
     return this.#transactions.get(txHash)?.waiting ?? NONE
   }
 
-  /** The side of the row's wallet in its transaction; null while the stream has not named the taker. */
+  /** The wallet's role in the row's transaction; null while the taker is unknown. */
   roleOf(row: TradeRow): 'taker' | 'maker' | null {
     const takers = this.#transactions.get(row.txHash)?.takers ?? []
     if (takers.length === 0) return null
     return takers.includes(row.wallet) ? 'taker' : 'maker'
   }
 
-  /** Suspects every fill whose participants have waited since before `beforeMs`. */
+  /** Reports all fills whose participants have been waiting since before `beforeMs`. */
   suspectOrphans(beforeMs: number): void {
     for (const [txHash, transaction] of this.#orphans) {
       if (transaction.firstSeenMs >= beforeMs) return
@@ -274,8 +274,8 @@ export class TradeLedger {
   }
 
   /**
-   * What the Data API says of a window of whole seconds: rows that the stream did not give, or gave
-   * fewer times, are emitted. Afterwards the answer counts, so that a later repeat asks again.
+   * Applies a Data API response that covers whole seconds. Rows that the stream did not send, or sent fewer times,
+   * are emitted. The counts then equal the response, so that a later repeat triggers another check.
    */
   reconcile(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): number {
     let added = 0
@@ -293,8 +293,9 @@ export class TradeLedger {
   }
 
   /**
-   * Emits rows that a back-fill read, known ones too: a market may have refused them. The stream's late copy is no
-   * repeat. `fillsOf` is asked for the fills of a row that the market channel did not show.
+   * Emits the rows of a back-fill, including known ones, because a market may have rejected them. A late copy on
+   * the stream does not count as a repeat. `fillsOf` returns the fills of a row that the market channel did not
+   * send.
    */
   addFetched(rows: readonly TradeRow[], receivedAtMs: TimeMs, fillsOf = noFills): void {
     for (const numbered of numberRows(this.withExistingKeys(rows))) {
@@ -305,7 +306,7 @@ export class TradeLedger {
     }
   }
 
-  /** Counts a row that the stream did not give; false: the stream still gives it. */
+  /** Counts a row that the stream did not send. Returns false if the stream will still send it. */
   #takeFetched({ row, n }: NumberedRow, count: KeyCount, fillsOf: typeof noFills): boolean {
     const fills = n === 0 ? (this.#parts.fillsOf?.(row) ?? null) : null
     if (fills === 'expected') return false
@@ -326,7 +327,7 @@ export class TradeLedger {
     }
   }
 
-  /** Contracts of all emitted rows of the row's taker, token and side in its transaction. */
+  /** Contracts of all emitted rows with the row's taker, token and side in its transaction. */
   #rowSize(row: TradeRow): SizeMicros {
     const start = [...keyStart(row), ''].join('-')
     let size = row.size * this.#count(row.key).emitted
@@ -359,7 +360,7 @@ export class TradeLedger {
     return created
   }
 
-  /** Takes the taker's row: wallets of the transaction whose rows wait are makers, but for the taker itself. */
+  /** Applies the taker's row: waiting wallets of the transaction, except the taker, are makers. */
   #settle(row: TradeRow, receivedAtMs: TimeMs): void {
     const transaction = this.#transaction(row.txHash, receivedAtMs)
     if (!transaction.takers.includes(row.wallet)) {
@@ -392,14 +393,14 @@ export class TradeLedger {
   }
 }
 
-/** About 220 bytes a row: 7 MB both generations; at 20 fills a second they reach back 13 minutes. */
+/** About 220 bytes per row, 7 MB for both generations. At 20 fills a second they cover 13 minutes. */
 const KEYS_PER_GENERATION = 16_384
 const TRANSACTIONS_PER_GENERATION = 8_192
-/** A fill with more makers than this names the rest no more. */
+/** Maximum makers per fill; further ones are not emitted. */
 const WAITING_PER_TRANSACTION_MAX = 64
 const ORPHANS_MAX = 4_096
 const ROWS_PER_TRANSACTION_MAX = 4
-/** Millionths by which two hosts' figures of one trade may differ. */
+/** Tolerance in millionths between two hosts' figures of one trade. */
 const NEAR = 2
 const TIME_LOW_S = 1_577_836_800
 const TIME_HIGH_S = 4_102_444_800
@@ -409,7 +410,7 @@ function isNear(one: RowIdentity, row: TradeRow): boolean {
   return isClose && one.key.startsWith([...keyStart(row), ''].join('-'))
 }
 
-/** A bounded map of what was seen lately, which forgets by halves; a value that is read again lives on. */
+/** A bounded map with two generations. Reading a value moves it to the young generation. */
 class Generations<Value> {
   readonly #countMax: number
   #young = new Map<string, Value>()

@@ -1,8 +1,8 @@
-// The Data API's trades of a time range, oldest first. `/v2/trades` knows no times without a wallet: it is walked from the
-// newest trade back to the range's beginning, page by page. A cursor holds its position, so trades that come meanwhile
-// move no row. Where a walk has been, later ones for older times begin there.
-// The first page may be a copy that an edge kept for five minutes: what it lacks is proven absent only up to
-// `provenToMs`. Trades below 0.01 contracts are never listed: the stream alone has them.
+// Reads the Data API's trades of a time range. `/v2/trades` has no time filter without a wallet, so the list is read
+// from the newest trade back to the range's start. A cursor is a stable position, so new trades do not shift rows.
+// Cursors are cached, and later reads of older ranges start from them.
+// The first page may be an edge copy up to five minutes old. A trade that it lacks is proven absent only up to
+// `provenToMs`. Trades below 0.01 contracts are never listed; only the stream has them.
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
@@ -26,52 +26,53 @@ interface WalkParts {
   readonly suspectAnswers: SuspectAnswers
   readonly drift: DriftNotes
   readonly onRejected: (reason: TradeReason | 'bad_trade' | 'combo_trade', row: unknown) => void
-  /** A walk was cut before it reached its beginning. */
+  /** Called when a walk stopped before it reached its start. */
   readonly onCut: (pages: number) => void
 }
 
 export interface WalkRange {
-  /** Null: all markets. */
+  /** null: all markets. */
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs
   readonly toMs: TimeMs
-  /** How often the same was asked before: another page size makes another URL, of which no edge has a copy yet. */
+  /**
+   * Number of earlier attempts. Each uses another page size and so another URL, which has no cached copy at the
+   * edge.
+   */
   readonly attempt?: number
-  /** Rows of a page. */
+  /** Rows per page. */
   readonly rowsMax?: number
-  /** False: the rows of makers too, one for each of their orders. */
+  /** false: includes makers' rows, one per order. */
   readonly isTakerOnly?: boolean
 }
 
-/** What a walk found out. */
 export interface WalkResult extends TradesRead {
-  /** A trade from before this that the answer lacks does not exist. */
+  /** A trade before this time that the response lacks does not exist. */
   readonly provenToMs: TimeMs
 }
 
 const PATH = '/v2/trades'
-/** An edge keeps a first page so long. */
+/** The edge caches a first page for this long. */
 const EDGE_MS = 300_000
-/** Trades are listed within this time. */
+/** The venue lists trades within this time. */
 const LISTED_LATE_MS = 30_000
-/** A venue that trades all the time and shows nothing younger than this gave a copy. */
+/** The whole venue trades continuously. A response without a newer trade than this is a cached copy. */
 const FRESH_MS = 15_000
-/** A page of trades is younger than its newest row, but for rows of that block that were listed later. */
+/** Trades within this time of a page's newest row may still be missing, because a block's rows may be listed later. */
 const BLOCK_MS = 5_000
-/** At 20 trades a second 30 hours; a walk beyond it is cut. */
+/** 30 hours at 20 trades a second. Longer walks are cut. */
 const PAGES_MAX = 2_160
-/** Places of earlier walks that are remembered, the newest of the whole venue: about 300 bytes each. */
+/** Maximum cached cursors of the whole venue, newest first, about 300 bytes each. */
 const POSITIONS_MAX = 4_096
-/** Further page sizes that make further URLs. */
+/** Number of different page sizes, and so of different URLs. */
 const SIZES = 50
 
-/** Where a walk was: rows behind the cursor are of that second or older. */
+/** A cursor. The rows after it are of this second or older. */
 interface WalkPosition {
   readonly second: number
   readonly cursor: string
 }
 
-/** What a walk has gathered. */
 interface WalkState {
   readonly rows: TradeRow[]
   oldest: number
@@ -80,10 +81,10 @@ interface WalkState {
   pages: number
 }
 
-/** Walks; one instance serves any number at once. */
+/** Reads ranges of trades. Concurrent calls are allowed. */
 export class TradeWalk {
   readonly #parts: WalkParts
-  /** Newest first. A cursor is of a list with its filters. */
+  /** Newest first. A cursor is valid only with the filters of its list. */
   readonly #positions: WalkPosition[] = []
   readonly #positionsWithMakers: WalkPosition[] = []
 
@@ -92,8 +93,8 @@ export class TradeWalk {
   }
 
   /**
-   * Hands over the range's rows, oldest first; equal ones are distinct fills. Resolves to what may be missing all the
-   * same; rejects with FetchError or AnswerDoubt.
+   * Passes the range's rows to `onRows`, oldest first. Equal rows are distinct fills. The result states which part
+   * may be incomplete. Rejects with FetchError or SuspectAnswerError.
    */
   async read(
     range: WalkRange,
@@ -111,7 +112,7 @@ export class TradeWalk {
     const isCut = isCutOff(walked)
     if (isCut) this.#parts.onCut(walked.pages)
     const complete = isCut ? rows.filter(({ timeMs: at }) => at > oldest * 1_000) : rows
-    // The venue's newest first, turned round: within a second the earlier fill comes first.
+    // Reverses the venue's order, so that within a second the earlier fill comes first.
     await onRows(complete.reverse().sort((one, other) => one.timeMs - other.timeMs))
     const seenMs = Math.max(newest, position?.second ?? 0) * 1_000 - BLOCK_MS
     return {
@@ -122,7 +123,7 @@ export class TradeWalk {
     }
   }
 
-  /** Walks once more, by another URL: the better of both walks counts. */
+  /** Walks again with another URL and returns the better result. */
   async #walkAgain(range: WalkRange, first: WalkState, signal: AbortSignal): Promise<WalkState> {
     const again = await this.#walk({ ...range, attempt: (range.attempt ?? 0) + 1 }, null, signal)
     if (again.newest < first.newest) return first
@@ -136,7 +137,7 @@ export class TradeWalk {
     return again
   }
 
-  /** Whether the first page of the whole venue is a copy from before. */
+  /** Whether the first page of the whole venue is an outdated copy. */
   #isOld({ newest }: WalkState, to: number): boolean {
     const nowS = this.#parts.clock.nowMs() / 1_000
     return newest < Math.min(to, nowS) - FRESH_MS / 1_000
@@ -173,13 +174,13 @@ export class TradeWalk {
     try {
       for await (const rows of pagesOf(fetchPage, list)) {
         gathered.pages += 1
-        // A page has a thousand rows, and a walk some of them: judged and read in one turn each held the loop for too long.
+        // Pages have up to 1,000 rows, so they are read in time slices.
         await runInSlices(this.#parts.clock, this.#take(rows, { from, to }, gathered))
         if (gathered.isReached || gathered.pages === PAGES_MAX) break
         if (market === null) this.#store(range, { second: gathered.oldest, cursor: next })
       }
     } catch (error) {
-      // A cursor may be what failed: the next walk begins at the newest trade.
+      // The failure may be due to a cursor, so the next walk starts at the newest trade.
       const isBehindCursor = position !== null || gathered.pages > 0
       if (market === null && isBehindCursor) this.#positionsOf(range).length = 0
       if (error instanceof SuspectAnswerError && error.reason !== 'shape') {
@@ -205,7 +206,7 @@ export class TradeWalk {
         continue
       }
       const second = Math.floor(row.timeMs / 1_000)
-      // A page that begins after the end of the one before is no continuation of it.
+      // A page that starts after the end of the previous page is not its continuation.
       if (second > before) {
         throw new SuspectAnswerError('trades', 'cursor', 'a page of trades went back')
       }
@@ -216,7 +217,7 @@ export class TradeWalk {
     }
   }
 
-  /** The place nearest to a second that has all of that second behind it. */
+  /** The cached cursor nearest to a second whose following rows include all of that second. */
   #positionBefore(range: WalkRange, second: number): WalkPosition | null {
     return this.#positionsOf(range).findLast((position) => position.second > second) ?? null
   }
@@ -242,7 +243,7 @@ export class TradeWalk {
 
 const isCutOff = ({ isReached, pages }: WalkState): boolean => !isReached && pages >= PAGES_MAX
 
-/** Whether a walk over all markets ended before it was behind its range; of one market nothing older need exist. */
+/** Whether a walk over all markets ended before the range's start. A single market may have no older trades. */
 function isSuspect({ market }: WalkRange, walked: WalkState): boolean {
   return market === null && !walked.isReached && !isCutOff(walked)
 }

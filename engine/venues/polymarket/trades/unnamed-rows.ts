@@ -1,30 +1,29 @@
-// Activity frames without `topic` and `type`: nothing says whether a row is the taker's match or one wallet's part in
-// it. The rows of a transaction are held for a second, and then its taker is decided from all of them.
+// Handles activity frames without `topic` and `type`, which do not show whether a row is the taker's match or one
+// wallet's part. Rows are held for one second per transaction; then the taker is chosen among them.
 
 import type { TimeMs } from '../../../units.ts'
 import type { WireTrade } from '../messages.ts'
 import type { LastTrade, TradeRow } from './trade-ledger.ts'
 
-/** A row whose frame named no type. */
+/** A row from a frame without a type. */
 export interface UnnamedRow {
   readonly row: TradeRow
   readonly wire: WireTrade
   readonly receivedAtMs: TimeMs
 }
 
-/** The rows of one transaction, repeats left out, and which of them is its taker's. */
+/** The distinct rows of one transaction, split into the taker's and the others. */
 export interface DecidedRows {
   readonly taker: UnnamedRow
   readonly others: readonly UnnamedRow[]
 }
 
 const HELD_MS = 1_000
-/** Full: the oldest transaction is decided at once. */
+/** Maximum transactions held. When full, the oldest is classified at once. */
 const TRANSACTIONS_MAX = 4_096
-/** Further rows of one transaction are left out. */
+/** Maximum rows per transaction; further ones are dropped. */
 const ROWS_MAX = 256
 
-/** Holds unnamed rows by transaction. */
 export class UnnamedRows {
   readonly #transactions = new Map<string, { readonly sinceMs: number; rows: UnnamedRow[] }>()
 
@@ -35,7 +34,10 @@ export class UnnamedRows {
     else if (held.rows.length < ROWS_MAX) held.rows.push(unnamed)
   }
 
-  /** Removes and returns the transactions that are due. `tradeOf` is a transaction's trade on the market channel, if known. */
+  /**
+   * Removes and returns the transactions that are due. `tradeOf` returns a transaction's trade on the market
+   * channel, if known.
+   */
   takeDue(nowMs: number, tradeOf: (txHash: string) => LastTrade | null): readonly DecidedRows[] {
     const decided: DecidedRows[] = []
     for (const [txHash, { sinceMs, rows }] of this.#transactions) {
@@ -48,8 +50,9 @@ export class UnnamedRows {
 }
 
 /**
- * The taker's row has the token and the side that the market channel shows. Where that is not known, the taker's row
- * comes twice, as a match and as a part in it; else it is the largest, since the makers' rows add up to it.
+ * Chooses the taker's row: the one with the token and side of the market channel's trade. Without that trade, it is
+ * the row that arrived twice, as a match and as a part. Otherwise it is the largest, because the makers' rows add
+ * up to it.
  */
 function decide(rows: readonly UnnamedRow[], trade: LastTrade | null): DecidedRows {
   const shown = rows.filter(({ row }) => row.asset === trade?.asset && row.side === trade.side)

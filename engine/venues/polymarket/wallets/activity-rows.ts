@@ -1,4 +1,4 @@
-// Rows of a wallet's activity, of the Data API v2 and the stream, as wallet events (README.md, Wallets).
+// Converts rows of a wallet's activity, from the Data API v2 and the stream, to wallet events (README.md, Wallets).
 
 import { type NativeMarketId, nativeMarketId, type OutcomeId, outcomeId } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -22,24 +22,24 @@ import { isTrade, type Json, type WireTrade } from '../messages.ts'
 import { readTrade, type TradeReason, type TradeRow } from '../trades/trade-ledger.ts'
 import { roleKey } from './roles.ts'
 
-/** Why a row was refused; a fixed set, so that it can label a counter. */
+/** Why a row was rejected. The set is fixed, because the reason is a metric label. */
 type WalletRowReason = TradeReason | 'bad_wallet_row' | 'bad_wallet_trade' | 'bad_migration'
 
-/** A row of the activity whose second is known: all that paging needs. */
+/** An activity row with its second, which is all that paging needs. */
 export interface TimedRow {
   /** Unix seconds. */
   readonly second: number
   readonly wire: Json
 }
 
-/** What a row became. `key`: of a fill, by which the list of takers is asked for it; null for all else. */
+/** The result of a row. `key` identifies a fill in the list of takers; null for other events. */
 export type ReadRow =
   | { readonly kind: 'event'; readonly event: WalletEvent; readonly key: string | null }
-  /** Understood, and of no matter to trading or income. */
+  /** A known kind that affects neither trading nor income. */
   | { readonly kind: 'ignored'; readonly reason: 'wallet_cash_moved' | 'wallet_no_dollars' }
   | { readonly kind: 'rejected'; readonly reason: WalletRowReason }
 
-/** Cash that enters, leaves or changes hands; none of it was earned by trading, nor paid by the venue. */
+/** Cash transfers. They are neither trading profit nor payments by the venue. */
 const CASH_MOVES: ReadonlySet<string> = new Set(['DEPOSIT', 'WITHDRAWAL', 'TIP'])
 const MARKET_KINDS: ReadonlyMap<string, WalletEventKind> = new Map([
   ['SPLIT', 'split'],
@@ -50,18 +50,18 @@ const MARKET_KINDS: ReadonlyMap<string, WalletEventKind> = new Map([
 const SECOND_LOW = 1_577_836_800
 const SECOND_HIGH = 4_102_444_800
 
-/** What the venue pays beside trading. */
+/** Payments by the venue other than trading. */
 const INCOMES: ReadonlySet<string> = new Set([
   ...['REWARD', 'YIELD', 'MAKER_REBATE', 'TAKER_REBATE', 'REFERRAL_REWARD'],
 ])
 
-/** Whether a row is of a documented kind; what another one means is not known, and its dollars may be no income. */
+/** Whether the row is of a documented kind. Dollars of another kind may not be income. */
 export function isKnownKind({ type }: Json): boolean {
   if (typeof type !== 'string' || type === 'TRADE' || type === 'MIGRATION') return true
   return MARKET_KINDS.has(type) || CASH_MOVES.has(type) || INCOMES.has(type)
 }
 
-/** A row with its second; null when it has none, or belongs to another wallet than `address`. */
+/** Reads a row's second; null if it has none or belongs to another wallet than `address`. */
 export function readTimedRow(wire: unknown, address: string): TimedRow | null {
   if (!isRecord(wire) || typeof wire.proxy_wallet !== 'string') return null
   if (wire.proxy_wallet.toLowerCase() !== address) return null
@@ -70,8 +70,8 @@ export function readTimedRow(wire: unknown, address: string): TimedRow | null {
 }
 
 /**
- * One row of `/v2/activity` as an event. A conversion comes with its one market. Kinds that are new to us are income
- * where they carry dollars. Bets on several markets at once (combos) have events of their own.
+ * Converts one row of `/v2/activity`. A conversion has one row per market. Unknown kinds with dollars count as
+ * income. Bets on several markets (combos) have their own events.
  */
 export function readActivity({ second, wire }: TimedRow): ReadRow {
   const type = typeof wire.type === 'string' ? wire.type : ''
@@ -88,8 +88,8 @@ export function readActivity({ second, wire }: TimedRow): ReadRow {
 }
 
 /**
- * A fill of one wallet. The venue's `usdc_size` is what was paid or received, the fee included: what it differs
- * from price × size is the fee. The stream has none, hence no fee.
+ * A fill of one wallet. The Data API's `usdc_size` is the amount paid or received, including the fee, so its
+ * difference from price × size is the fee. The stream has no such field, and the fee is 0.
  */
 export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole): WalletEvent {
   const { usd, fee } = dollarsOf(row, wire)
@@ -108,12 +108,12 @@ export function fillOf(row: TradeRow, wire: WireTrade & Paid, role: WalletRole):
   }
 }
 
-/** What the Data API has more than the stream. */
+/** Fields that only the Data API has. */
 interface Paid {
   readonly usdcSize?: unknown
 }
 
-/** The v2 row in the words of the stream, whose reader has the same checks. */
+/** Converts the v2 row to the stream's format and reuses the stream's checks. */
 function readFill(wire: Json): ReadRow {
   const fill: Json = {
     proxyWallet: wire.proxy_wallet,
@@ -133,8 +133,8 @@ function readFill(wire: Json): ReadRow {
 }
 
 /**
- * Contracts of a v1 market that became positions of protocol v2. Such rows were not recorded: the new position is taken
- * from the token, from a market of protocol v2 with the outcome, or from the old market with the outcome.
+ * A migration of contracts from a v1 market to protocol v2. No such row was available for verification. The new
+ * position comes from the token, else from a v2 market with the outcome, else from the old market with the outcome.
  */
 function readMigration(wire: Json, at: TimeMs): ReadRow {
   const size = roundSize(figure(wire.size))
@@ -159,16 +159,16 @@ function newPosition(wire: Json): OutcomeId | null {
   return positionOf(market, outcome) ?? positionOf(migratedMarket(market), outcome)
 }
 
-/** Dollars a contract that a shown price may be beside the true one; fees are far above it. */
+/** Tolerance between the listed and the true price, in dollars per contract. Fees are far larger. */
 const PRICE_NOISE = 2e-9
 
 function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee: UsdMicros } {
-  // A rounded price times a large size would be dollars off: the venue's own float is multiplied.
+  // A rounded price times a large size would be dollars off, so the venue's unrounded price is used.
   const product = Number(wire.price) * Number(wire.size)
   const usd = roundUsd(product) ?? notionalMicros(row)
   const paid = roundUsd(figure(wire.usdcSize))
   if (paid === null) return { usd, fee: USD_ZERO }
-  // Paid to the micro without a fee, but for the last digits of the price's float, which is an average of several.
+  // The amount without a fee is exact to the micro, except for floating-point error of the average price.
   const noise = 1 + row.size * PRICE_NOISE
   if (Math.abs(paid - product * MICROS) <= noise) return { usd: paid, fee: USD_ZERO }
   const fee = row.side === 'buy' ? paid - usd : usd - paid
@@ -222,14 +222,14 @@ function marketOf(wire: Json): NativeMarketId {
   return typeof id === 'string' && id !== '' ? conditionId(id) : NO_MARKET
 }
 
-/** Null for '', by which the venue says that there is none. */
+/** null for '', which the venue writes for an absent token. */
 function tokenOf({ token_id: token }: Json): OutcomeId | null {
   return typeof token === 'string' && token !== '' ? outcomeId(token) : null
 }
 
 /**
- * What was done with a combo. Its dollars are those that changed hands, the fee included: they are all that says what it
- * brought. A row that does not say contracts and dollars, or is of another kind, leaves the result unknown.
+ * An event of a combo. Its dollars are the amount that changed hands, including the fee, and the only source of its
+ * result. A row without contracts and dollars, or of another kind, makes the result unknown.
  */
 function readCombo(wire: Json, type: string, at: TimeMs): ReadRow {
   if (INCOMES.has(type)) return readIncome(wire, at)
@@ -248,14 +248,14 @@ const COMBO_KINDS: ReadonlyMap<string, ComboEventKind> = new Map([
   ['REDEEM', 'comboRedeem'],
 ])
 
-/** Whether an id is of a combo: their module is the first byte of their ids. */
+/** Whether an id belongs to a combo. The first byte of the id identifies its module. */
 export function isComboId(market: NativeMarketId): boolean {
   return COMBO.test(market)
 }
 
 const COMBO = /^0x03[0-9a-f]{32}.*0{8}$/
 
-/** A JSON number, or text of one; NaN for all else, which the rounding of units.ts refuses. */
+/** Reads a JSON number or numeric text. Returns NaN otherwise, which the rounding functions of units.ts reject. */
 function figure(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN

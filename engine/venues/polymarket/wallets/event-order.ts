@@ -1,24 +1,24 @@
-// Events of whole seconds in the order in which the rules take them: by time, then transaction, then row; the rows
-// of a conversion, one for each market whose No was given, become one event.
+// Orders the events of whole seconds for the accounting rules: by time, transaction and row. The rows of a
+// conversion, one per market whose No was given, become one event.
 
 import { usdMicros } from '../../../units.ts'
 import { compareEvents, type WalletEvent } from '../../../wallet.ts'
 
-/** An event, and of a fill the key by which the list of takers is asked for it. */
+/** An event, and for a fill its key in the list of takers. */
 export interface FoundEvent {
   readonly event: WalletEvent
   readonly key: string | null
 }
 
-/** Takes whole seconds in the order of the rows; a second that is cut may cut a conversion. */
+/** The rows must cover whole seconds, because a conversion may otherwise be split. */
 export function inOrder(rows: readonly FoundEvent[]): readonly FoundEvent[] {
-  // The hashes of one chain are equally long and lower case: every reader sorts them alike.
+  // Hashes of one chain have equal length and case, so the order is the same for every reader.
   return joinConversions(rows).sort((one, other) => compareEvents(one.event, other.event))
 }
 
 /**
- * Rows of one transaction and one amount are one conversion; a market that comes again in it begins another.
- * The joined event stands where its first row stood.
+ * Joins rows of one transaction and amount into one conversion. A market that occurs again starts another
+ * conversion. The joined event has the position of its first row.
  */
 function joinConversions(rows: readonly FoundEvent[]): FoundEvent[] {
   const joined: FoundEvent[] = []

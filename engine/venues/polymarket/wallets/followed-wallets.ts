@@ -1,4 +1,4 @@
-// The wallets whose fills the stream is watched for. A row of another wallet costs one look-up.
+// The wallets whose fills are taken from the stream. A row of another wallet costs one lookup.
 
 import type { WalletFillEvent } from '../../../events.ts'
 import type { WalletAddress } from '../../../ids.ts'
@@ -11,14 +11,13 @@ import { fillOf, isComboId } from './activity-rows.ts'
 
 interface FollowedWalletsParts {
   readonly counters: VenueCounters
-  /** What is known now of the side on which a row's wallet was. */
+  /** The role of a row's wallet, as far as it is known. */
   readonly roleOf: (row: TradeRow) => WalletRole
 }
 
-/** About 15 MB. Full: a further wallet is not followed, which is counted; its history still has its fills. */
+/** About 15 MB. When full, further wallets are counted and not followed; their history still has their fills. */
 const FOLLOWED_MAX = 100_000
 
-/** The set of followed wallets, and their fills as the stream tells them. */
 export class FollowedWallets {
   readonly #parts: FollowedWalletsParts
   readonly #addresses = new Map<string, WalletAddress>()
@@ -40,12 +39,13 @@ export class FollowedWallets {
   }
 
   /**
-   * A `trades` row of the stream: each participant of a fill has one, the taker too, so that `orders_matched` is
-   * not asked. Null: its wallet is not followed. Repeats of the stream are repeats here; the Data API settles them.
+   * Converts a `trades` row of the stream; null if its wallet is not followed. Each participant of a fill has such
+   * a row, including the taker, so `orders_matched` is not used. Repeats are not removed here; a read of the Data
+   * API corrects them.
    */
   fill(row: TradeRow, wire: WireTrade, receivedAtMs: TimeMs): WalletFillEvent | null {
     const wallet = this.#addresses.get(row.wallet)
-    // What was done with combos comes by readings: the stream does not say of a row that it is of one.
+    // Combos come from syncs only, because the stream does not mark the rows of combos.
     if (wallet === undefined || isComboId(row.market)) return null
     return {
       kind: 'walletFill',

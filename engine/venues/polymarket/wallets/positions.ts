@@ -1,4 +1,4 @@
-// What the venue itself counts as a wallet's positions, for comparing with ours.
+// Reads a wallet's positions as computed by the venue, to compare them with the local ones.
 
 import { outcomeId, type WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -13,15 +13,15 @@ interface WalletPositionsParts {
   readonly counters: VenueCounters
 }
 
-/** By default the venue leaves out positions below a tenth of a contract; whether it heeds 0 is not known. */
+/** The venue omits positions below 0.1 contracts by default. It is unknown whether it respects 0. */
 const OPEN = { query: { status: 'OPEN', filter_amount: 0 }, pagesMax: 11 } as const
-/** The newest 2,000: a comparison needs no more. Further ones are not compared, and nothing says so. */
+/** The newest 2,000 positions. Older ones are not compared, and this is not reported. */
 const CLOSED = {
   query: { status: 'CLOSED', sort_by: 'TIMESTAMP', sort_direction: 'DESC' },
   pagesMax: 2,
 } as const
 
-/** Open positions, then closed ones. Rejects with FetchError or AnswerDoubt. */
+/** Reads open positions, then closed ones. Rejects with FetchError or SuspectAnswerError. */
 export async function readPositions(
   parts: WalletPositionsParts,
   address: WalletAddress,
@@ -39,7 +39,7 @@ async function readList(
 ): Promise<readonly VenuePosition[]> {
   const query = { user: address, ...list.query, limit: DATA_ROWS_MAX }
   const request: DataRequest = { path: '/v2/positions', query, kind: 'wallet' }
-  // A position whose value changes between two pages may stand on both.
+  // A position whose value changes between two pages may be on both.
   const positions = new Map<string, VenuePosition>()
   let pageCount = 0
   for await (const rows of data.pages(request, list.pagesMax + 1, { signal })) {

@@ -1,5 +1,5 @@
-// Who an address is: Gamma knows the proxy of an owner and the names; the Data API knows who traded without ever
-// having made a profile.
+// Reads a wallet's profile. Gamma has the owner's proxy address and the names. The Data API has wallets that traded
+// without a profile.
 
 import { FetchError, type HttpClient } from '../../../fetch.ts'
 import { type WalletAddress, walletAddress } from '../../../ids.ts'
@@ -13,7 +13,7 @@ interface WalletProfileParts {
   readonly data: DataApi
 }
 
-/** Null: no profile, no trade and no activity. Rejects with FetchError or AnswerDoubt. */
+/** Returns null if there is no profile, trade or activity. Rejects with FetchError or SuspectAnswerError. */
 export async function readProfile(
   parts: WalletProfileParts,
   address: WalletAddress,
@@ -50,7 +50,10 @@ async function publicProfile(
   }
 }
 
-/** The statistics count markets traded in, null for an unknown wallet; one may also have only split, or been paid. */
+/**
+ * The statistics count traded markets and are null for an unknown wallet. A known wallet may also have only split
+ * or been paid.
+ */
 export async function hasDone(
   data: DataApi,
   user: WalletAddress,

@@ -1,6 +1,6 @@
-// Taker or maker: `/v2/activity` does not say, but `/v2/trades` lists takers alone, one row a transaction at its average
-// price. A fill whose transaction, token and side are in that list is a taker's; another one is a maker's, if the list was
-// whole.
+// Determines whether a fill was a taker's or a maker's, which `/v2/activity` does not contain. `/v2/trades` lists
+// takers only, one row per transaction at its average price. A fill whose transaction, token and side are in that
+// list is a taker's. Any other fill is a maker's if the list is complete.
 
 import type { WalletAddress } from '../../../ids.ts'
 import { isRecord } from '../../../json-record.ts'
@@ -13,14 +13,14 @@ interface RolesRequest {
   /** Unix seconds, both inclusive. */
   readonly startS: number
   readonly endS: number
-  /** Of the fills in question, as roleKey makes them. */
+  /** Keys of the fills, from roleKey. */
   readonly keys: ReadonlySet<string>
 }
 
-/** A hundred thousand transactions; further ones have no role. */
+/** 100,000 transactions. Fills of further ones have no role. */
 const PAGES_MAX = 100
 
-/** What a taker's row and the wallet's own fill have in common; null: no fill. */
+/** The fields that a taker's row and the wallet's own fill share; null if the row is not a fill. */
 export function roleKey(wire: unknown): string | null {
   if (!isRecord(wire)) return null
   const { transaction_hash: hash, token_id: token, side } = wire
@@ -29,8 +29,8 @@ export function roleKey(wire: unknown): string | null {
 }
 
 /**
- * The roles of the fills by their keys; null where the list was cut short or could not be read. Rejects only when `signal`
- * is aborted.
+ * The roles of the fills by key; null if the list was truncated or unreadable. Rejects only when `signal` is
+ * aborted.
  */
 export async function readRoles(
   parts: { readonly data: DataApi; readonly counters: VenueCounters },
@@ -51,7 +51,7 @@ export async function readRoles(
   }
 }
 
-/** Collects the keys among the takers; whether the list is whole, or every key was found. */
+/** Collects the requested keys that are takers. Returns whether the list is complete or every key was found. */
 async function readTakers(
   { data, counters }: { readonly data: DataApi; readonly counters: VenueCounters },
   { address, startS, endS, keys }: RolesRequest,

@@ -1,7 +1,7 @@
-// Everything a wallet did from some second on, oldest first, whole seconds at a time, by the cursors of `/v2/activity`. A
-// second is handed over once a later one was seen. The end is believed when a further walk from the last second on shows
-// just that second as it was; a walk that does not fit its question is begun again where the last one got to. What the
-// venue withholds, repeats or mixes up makes the reading incomplete, never silently shorter.
+// Reads a wallet's activity from a given second on, oldest first, in whole seconds, with the cursors of
+// `/v2/activity`. A second is yielded once a later one was received. The end is accepted when another walk from the
+// last second on returns exactly that second again. A walk that is inconsistent restarts where the last one ended.
+// Rows that the venue omits, repeats or reorders mark the sync as incomplete.
 
 import { type Clock, pause } from '../../../clock.ts'
 import { FetchError } from '../../../fetch.ts'
@@ -26,7 +26,7 @@ interface WalletHistoryRequest {
   readonly address: WalletAddress
   /** A whole second. */
   readonly fromMs: TimeMs
-  /** Of the last event known already; null: none is. */
+  /** Time of the last known event; null if there is none. */
   readonly lastMs?: TimeMs | null
 }
 
@@ -34,19 +34,19 @@ type OnWalletEvents = (events: readonly WalletEvent[]) => void | Promise<void>
 
 const PATH = '/v2/activity'
 /**
- * The Data API shows a row some seconds after the chain has it; how late the last ones come is not documented. The
- * stream's check (engine/venues/polymarket/trades/trade-check.ts) waits about as long for a row: younger seconds may still gain some.
+ * The Data API lists a row some seconds after the chain. The maximum delay is not documented. Younger seconds may
+ * still gain rows. The stream's check (engine/venues/polymarket/trades/trade-check.ts) waits about as long.
  */
 const INDEXED_AFTER_MS = MINUTE_MS
-/** A walk that does not fit its question is begun again, after a pause, this often in all. */
+/** Attempts of an inconsistent walk, with a pause between them. */
 const TRIES = 3
 const TRY_AGAIN_MS = 500
-/** Ten million rows at full pages; a venue that caps them at one row is given up after 10,000 of its rows. */
+/** Ten million rows with full pages. If the venue limits pages to one row, the walk stops after 10,000 rows. */
 const PAGES_MAX = 10_000
-/** The venue's edge may answer a list of trades with a copy that is so many seconds old. */
+/** The venue's edge may return a list of trades that is this old. */
 const TRADES_AGE_S = 300
 
-/** Reads `asked` to the end; see VenueWallets.history. Rejects with FetchError. */
+/** Reads the requested history to its end; see VenueWallets.history. Rejects with FetchError. */
 export function readWalletHistory(
   parts: WalletHistoryParts,
   request: WalletHistoryRequest,
@@ -64,11 +64,11 @@ class HistoryReader {
   readonly #fromS: number
   readonly #endS: number
   readonly #settledS: number
-  /** Every earlier second was handed over, or is ready to be. */
+  /** All earlier seconds were yielded or are in `#ready`. */
   #nextS: number
-  /** Rows of whole seconds; a call for their roles costs a request. */
+  /** Rows of whole seconds that wait for their roles, because each lookup of roles costs a request. */
   #ready: TimedRow[] = []
-  /** Rows of the last second before, and what a walk has shown of the next: a later walk must show them too. */
+  /** Rows of the previous second, and the rows of the next second received so far. A later walk must contain both. */
   #guard: readonly TimedRow[] = []
   #border: readonly TimedRow[] = []
   #pageCount = 0
@@ -76,7 +76,7 @@ class HistoryReader {
   #unreadableCount = 0
   #isComplete = true
   #isTailComplete = true
-  /** Of the last event known, until it was seen again: an answer without it proves nothing. */
+  /** Second of the last known event until it is received again. A response without it proves nothing. */
   #lastS: number | null
   #isLastListed = true
   #hasRows = false
@@ -94,10 +94,10 @@ class HistoryReader {
     this.#fromS = toSeconds(request.fromMs)
     const lastMs = request.lastMs ?? null
     this.#lastS = lastMs === null ? null : toSeconds(lastMs)
-    // By the clock at the beginning: pages of a long reading are older than its end.
+    // Uses the clock at the start, because the first pages of a long read are older than its end.
     this.#settledS = Math.floor((parts.clock.nowMs() - INDEXED_AFTER_MS) / 1_000)
     this.#endS = toSeconds(parts.clock.nowMs())
-    // 0 means three years back to the venue.
+    // The venue interprets 0 as three years ago.
     this.#nextS = Math.max(1, Math.min(this.#fromS, this.#lastS ?? this.#fromS))
   }
 
@@ -109,7 +109,7 @@ class HistoryReader {
       settledS = Math.min(settledS, this.#nextS)
     }
     await this.#handOver()
-    // The place of a row without a second is not known.
+    // A row without a second has no position.
     if (this.#unreadableCount > 0) this.#isComplete = false
     if (!this.#hasRows && this.#fromS === 0 && (await this.#hasPast())) {
       this.#parts.counters.trouble('wallet_history_empty', { wallet: this.#request.address })
@@ -123,13 +123,13 @@ class HistoryReader {
     }
   }
 
-  /** Walks until one shows nothing new; false: the walks do not fit, or do not end. */
+  /** Walks until a walk returns nothing new. Returns false if the walks are inconsistent or do not end. */
   async #readToEnd(): Promise<boolean> {
     let failed = 0
     let walked = 0
     while (this.#pageCount < PAGES_MAX) {
       const fromS = this.#nextS
-      // Another start is another question to every cache on the way.
+      // Varies the start, so that caches treat the request as a different one.
       const guardS = this.#guard[0]?.second ?? this.#nextS
       const startS = Math.max(1, guardS - (walked % 2) - failed)
       walked += 1
@@ -148,13 +148,13 @@ class HistoryReader {
   }
 
   /**
-   * From `startS` to the end by cursors; rows before the next second are passed over. 'unfit': the answers do not fit the
-   * question or each other; what was handed over before is good.
+   * Walks from `startS` to the end by cursors and skips rows before the next second. 'unfit': the responses
+   * contradict the request or each other. Rows that were yielded before stay valid.
    */
   async #walk(startS: number): Promise<'more' | 'nothing new' | 'unfit'> {
     const border = this.#border
     const due = [...this.#guard, ...border]
-    /** Of the next second on; and all until what is due was shown. */
+    /** Rows from the next second on, and all rows until the due ones were received. */
     let pending: TimedRow[] = []
     const shown: TimedRow[] = []
     let isAhead = false
@@ -179,7 +179,7 @@ class HistoryReader {
     } catch (error) {
       if (!(error instanceof SuspectAnswerError)) throw error
       this.#parts.counters.suspectAnswers.note(error)
-      // What was shown of the next second must be shown again.
+      // Rows of the next second that were received before must be received again.
       if (isAhead || holds(shown, due)) this.#border = pending
       return 'unfit'
     }
@@ -188,7 +188,7 @@ class HistoryReader {
     return isAhead || pending.length > border.length ? 'more' : 'nothing new'
   }
 
-  /** The rows of each page, in order; AnswerDoubt where a page does not fit. */
+  /** The rows of each page, in order. Throws SuspectAnswerError if a page is inconsistent. */
   async *#pagesFrom(startS: number): AsyncGenerator<readonly TimedRow[]> {
     const query = {
       user: this.#request.address,
@@ -196,7 +196,7 @@ class HistoryReader {
       start: startS,
       end: this.#endS,
     }
-    // No `type`: the venue then tells every kind but tips, also those it invents later.
+    // Without `type` the venue returns every kind except tips, including future ones.
     const sorted = { ...query, sort_by: 'TIMESTAMP', sort_direction: 'ASC' }
     const request: DataRequest = { path: PATH, query: sorted, kind: 'wallet' }
     let lastS = startS
@@ -229,7 +229,7 @@ class HistoryReader {
         throw this.#suspectAnswer('an empty page before others')
       return page
     } catch (error) {
-      // A cursor that the venue no longer takes: the walk begins again where it was.
+      // The venue rejects an expired cursor. The walk restarts at its position.
       const isRefused = error instanceof FetchError && error.status === 400 && cursor !== undefined
       if (!isRefused) throw error
       this.#parts.counters.drift.note('data.pages', `${PATH} cursor refused`, error.message)
@@ -259,7 +259,7 @@ class HistoryReader {
     return new SuspectAnswerError('wallet', 'shorter', `${detail}, second ${this.#nextS}`)
   }
 
-  /** Whether the last event known is told again, by the first page of a walk. */
+  /** Whether the first page of a walk contains the last known event. */
   #provesLast(rows: readonly TimedRow[]): boolean {
     const isSeen = this.#lastS === null || rows.some(({ second }) => second === this.#lastS)
     if (isSeen) this.#lastS = null
@@ -267,15 +267,18 @@ class HistoryReader {
     return isSeen
   }
 
-  /** Something of this second may be missing: for good where it becomes settled, else until it is read again. */
+  /**
+   * Marks rows of this second as possibly missing: permanently if the second is settled, otherwise until it is read
+   * again.
+   */
   #miss(second: number): void {
     if (second < this.#settledS) this.#isComplete = false
     else this.#isTailComplete = false
   }
 
   /**
-   * Whether the venue knows of anything that the wallet did, or gives no answer that can be believed: a history of nothing is
-   * not believed then.
+   * Whether the venue has any activity of the wallet, or has no valid response. In both cases an empty history is
+   * not accepted.
    */
   async #hasPast(): Promise<boolean> {
     try {
@@ -326,7 +329,7 @@ class HistoryReader {
     const request = {
       address: this.#request.address,
       startS: toSeconds(first.event.timeMs),
-      // Of a young range the edge's copy may be older than the fills: another end is another question.
+      // For a recent range, a cached copy may be older than the fills. Another end makes another URL.
       endS: lastS > this.#endS - 2 * TRADES_AGE_S ? Math.max(lastS, this.#endS) : lastS,
       keys: new Set(fills.map(({ key }) => key)),
     }
@@ -335,7 +338,7 @@ class HistoryReader {
   }
 }
 
-/** Whether rows have all that are due, equal ones as often. */
+/** Whether `rows` contains all rows of `due`, with the same multiplicity. */
 function holds(rows: readonly TimedRow[], due: readonly TimedRow[]): boolean {
   if (due.length === 0) return true
   const counts = new Map<string, number>()
@@ -347,7 +350,7 @@ function holds(rows: readonly TimedRow[], due: readonly TimedRow[]): boolean {
   })
 }
 
-/** What tells a row from others of its wallet; equal for rows that differ in nothing we read. */
+/** Identifies a row within its wallet. Rows that differ in no field that is read have equal keys. */
 function keyOf({ second, wire }: TimedRow): string {
   const { transaction_hash, type, condition_id, token_id, side, size, usdc_size, price } = wire
   return `${second} ${transaction_hash} ${type} ${condition_id} ${token_id} ${side} ${size} ${usdc_size} ${price};`

@@ -1,5 +1,3 @@
-// The account's keys: a form that makes one, and the list of those there are, each of which can be revoked.
-
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { serverBase } from '../../browser.ts'
@@ -46,7 +44,7 @@ export function KeyList() {
   `
 }
 
-/** A line for a shell that asks for markets with the key. */
+/** A curl command that requests markets with the key. */
 export const curlLine = (key: string, base: string): string =>
   `curl -H 'X-API-Key: ${key}' '${base}v1/markets?limit=3'`
 

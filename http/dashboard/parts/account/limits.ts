@@ -1,5 +1,5 @@
-// The account that is logged in, what its keys may ask for, and how much is left in the present minute of what its
-// dashboards ask, which is a budget of its own, as the last answer said.
+// The account, its limits, and the requests left in the current minute. The dashboard has a separate quota;
+// its state comes from the last response.
 
 import { useEffect, useState } from 'preact/hooks'
 import { type AnswerFacts, watchFacts } from '../../api.ts'
@@ -12,9 +12,9 @@ import { useRequest } from '../request-state.ts'
 import { Unanswered } from '../states.ts'
 import { Time } from '../time.ts'
 
-/** What the server takes for "as much as you like" where an operator set no limit. */
+/** The server's value for "no limit". */
 const UNLIMITED = 2_147_483_647
-/** A window of the quota. */
+/** Length of a quota window. */
 const WINDOW_MS = 60_000
 
 export function AccountLimits() {
@@ -52,13 +52,12 @@ function Facts({ me, left }: { readonly me: Me; readonly left: Left | null }) {
   </dl>`
 }
 
-/** A limit for a person. */
 export const limitText = (limit: number): string =>
   limit >= UNLIMITED ? 'no limit' : countText(limit)
 
 /**
- * Of the last answer to a request of the account; null: a whole minute has passed since, so that nothing of the present
- * one is used by this tab.
+ * Quota state of the last response; null after a whole window without a response, since this tab has then
+ * used nothing.
  */
 function useLeft(): Left | null {
   const [left, setLeft] = useState<Left | null>(null)

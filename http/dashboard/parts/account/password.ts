@@ -1,5 +1,5 @@
-// The forms that ask for the account's password: one changes it, which ends every other session while keys go on; the other
-// deletes the account, asked back in its own place: Escape and "Cancel" leave everything as it is.
+// Forms that require the password: change it (ends all other sessions, keys stay valid) and delete the
+// account.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'
@@ -56,9 +56,9 @@ export function DeleteAccount() {
   const [isConfirming, setConfirming] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const wasConfirming = useRef(false)
-  // In the same step as the drawing: a key pressed in between would go to the page and answer nothing.
+  // A layout effect runs before the browser handles the next key press, so no key is lost.
   useLayoutEffect(() => {
-    // The keyboard's focus goes on where the button was.
+    // Returns the focus to the button.
     if (!isConfirming && wasConfirming.current) button.current?.focus()
     wasConfirming.current = isConfirming
   }, [isConfirming])

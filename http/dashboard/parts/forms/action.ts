@@ -1,13 +1,12 @@
-// Something that a person asks the server to do: whether it is under way, and why it failed. One at a time: a second
-// click while the first is under way asks for nothing.
+// Runs a user's action and tracks its progress and error. Ignores further calls while an action is running.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 interface Action {
   readonly isRunning: boolean
-  /** Why the last action failed; null: it did not, or there was none. */
+  /** Error of the last action; null if it succeeded or there was none. */
   readonly error: unknown
-  /** `work` ends in what the page shows of it; how it ends is dropped once the part has gone. */
+  /** Runs `work`, which updates the page itself. Its result is ignored after the component unmounts. */
   readonly run: (work: () => Promise<void>) => void
   readonly clearError: () => void
 }

@@ -1,13 +1,13 @@
-// A button for what cannot be undone: it asks back in its own place, and does nothing until that is answered. Escape
-// and "Cancel" leave everything as it is.
+// Button for an irreversible action, with an inline confirmation. Escape and "Cancel" close it without
+// effect.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'
 
 interface ConfirmProps {
-  /** On the button. */
+  /** Text of the button. */
   readonly action: string
-  /** The button's name for a screen reader, where the action alone does not say of what. */
+  /** Completes the button's accessible name: `${action} ${of}`. */
   readonly of: string
   readonly question: string
   readonly isRunning: boolean
@@ -18,9 +18,9 @@ export function Confirm({ action, of, question, isRunning, onYes }: ConfirmProps
   const [isConfirming, setConfirming] = useState(false)
   const first = useRef<HTMLButtonElement>(null)
   const wasConfirming = useRef(false)
-  // In the same step as the drawing: a key pressed in between would go to the page and answer nothing.
+  // A layout effect runs before the browser handles the next key press, so no key is lost.
   useLayoutEffect(() => {
-    // The keyboard's focus goes on where the button was.
+    // Moves the focus to "Cancel", and back to the button afterwards.
     if (isConfirming || wasConfirming.current) first.current?.focus()
     wasConfirming.current = isConfirming
   }, [isConfirming])

@@ -1,20 +1,19 @@
-// A field of a form: its label, what it is for, and, when the server or we do not take what is in it, the reason
-// beside it, which a screen reader reads with the field.
+// Form field with label, hint and error, linked for screen readers.
 
 import { html, type Shown } from '../../html.ts'
 
 interface FieldProps {
-  /** One in the page. */
+  /** Unique in the page. */
   readonly id: string
   readonly label: string
-  /** What is expected; null: the label says it. */
+  /** Expected input; null: the label suffices. */
   readonly hint?: string | null
-  /** Null: nothing is wrong with it. */
+  /** Error message; null: none. */
   readonly problem: string | null
   readonly children?: Shown
 }
 
-/** The input within gets `described(…)` of the same field. */
+/** The input inside must spread `described(…)` of the same field. */
 export function Field({ id, label, hint = null, problem, children }: FieldProps) {
   return html`<div class="field">
     <label for=${id}>${label}</label>
@@ -24,11 +23,11 @@ export function Field({ id, label, hint = null, problem, children }: FieldProps)
   </div>`
 }
 
-/** What is wrong with a form as a whole; null: nothing. */
+/** Error of the whole form; null: none. */
 export const FormProblem = ({ text }: { readonly text: string | null }) =>
   text === null ? null : html`<p class="error" role="alert">${text}</p>`
 
-/** What ties an input to its field. */
+/** Attributes that link an input to its hint and error. */
 export function described({ id, hint = null, problem }: Omit<FieldProps, 'label' | 'children'>) {
   const texts = [hint === null ? '' : `${id}-hint`, problem === null ? '' : `${id}-error`]
   return {
@@ -38,7 +37,7 @@ export function described({ id, hint = null, problem }: Omit<FieldProps, 'label'
   }
 }
 
-/** What stands in the input that an event is of. */
+/** Current value of an event's input. */
 export function typed({ currentTarget: input }: Event): string {
   const isInput =
     input instanceof HTMLInputElement ||
@@ -47,7 +46,7 @@ export function typed({ currentTarget: input }: Event): string {
   return isInput ? input.value : ''
 }
 
-/** Moves the focus to the first field that is not accepted. */
+/** Moves the focus to the first invalid field. */
 export function focusProblem(form: HTMLFormElement | null): void {
   const field = form?.querySelector('[aria-invalid="true"]')
   if (field instanceof HTMLElement) field.focus()

@@ -1,21 +1,20 @@
-// What the forms say of a refusal, in words for a person: beside the field that it is about, or beside the form.
+// User-facing messages for rejected forms, by field or for the whole form.
 
 import { ApiError } from '../../api.ts'
 import { describeError, problemText, sentence } from '../states.ts'
 
-/** What a form shows after it was refused. */
 export interface Refusal {
-  /** Beside the form; null: everything stands beside its field. */
+  /** Message for the whole form; null: all messages belong to fields. */
   readonly form: string | null
-  /** By the field's name. */
+  /** Messages by field name. */
   readonly fields: ReadonlyMap<string, string>
-  /** Until when there is no use in trying again; 0: at once. */
+  /** Seconds until a retry is useful; 0: immediately. */
   readonly waitSeconds: number
 }
 
 export type Entry = 'log-in' | 'sign-up'
 
-/** Of a log-in or a sign-up. */
+/** Messages of a rejected login or signup. */
 export function entryRefusal(error: unknown, entry: Entry): Refusal {
   if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
   if (error.status === 401) return { ...NOTHING, form: 'The email or the password is wrong.' }
@@ -26,7 +25,7 @@ export function entryRefusal(error: unknown, entry: Entry): Refusal {
   return withLength(refusalOf(error, ['email', 'password']), error, 'password')
 }
 
-/** Of a form with the password that there is in the field `current`, and perhaps a new one in `next`. */
+/** Messages of a form with the current password in field `current` and possibly a new one in `next`. */
 export function passwordRefusal(error: unknown, current: string, next: string): Refusal {
   if (!(error instanceof ApiError)) return { ...NOTHING, form: String(error) }
   if (error.status === 401) {
@@ -41,7 +40,7 @@ function waiting(error: ApiError): Refusal {
   return { ...NOTHING, form: `${sentence(error.message)} Wait ${waitSeconds} s.`, waitSeconds }
 }
 
-/** The same in words for a person, where it is about the length of a password. */
+/** Replaces a message about the password's length. */
 function withLength(refusal: Refusal, error: ApiError, name: string): Refusal {
   const message = error.fields.get(name)
   if (message === undefined) return refusal
@@ -51,7 +50,7 @@ function withLength(refusal: Refusal, error: ApiError, name: string): Refusal {
   return { ...refusal, fields: new Map([...refusal.fields, [name, text]]) }
 }
 
-/** Of any form with these fields: what is about none of them stands beside the form. */
+/** Messages of a form with these fields. Errors of other fields are shown for the whole form. */
 export function refusalOf(error: unknown, names: readonly string[]): Refusal {
   if (!(error instanceof ApiError) || error.fields.size === 0) {
     const { title, detail } = describeError(error)

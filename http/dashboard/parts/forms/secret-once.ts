@@ -1,5 +1,5 @@
-// A secret that is shown this once: a key or a webhook's secret, with a button that copies it and, for a key, a line
-// to try it with. It is kept nowhere: once the viewer leaves the page it cannot be shown again.
+// Shows a secret once, with a copy button and, for a key, an example command. The secret is not stored, so it
+// cannot be shown again.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { after, copyText } from '../../browser.ts'
@@ -7,10 +7,10 @@ import { html, type Shown } from '../../html.ts'
 
 interface SecretOnceProps {
   readonly title: string
-  /** What it is, for the names of buttons: "key". */
+  /** Noun for button names, such as "key". */
   readonly what: string
   readonly secret: string
-  /** A shell line that uses it; null: none. */
+  /** Shell command that uses the secret; null: none. */
   readonly command: string | null
   readonly onDone: () => void
   readonly children?: Shown
@@ -18,7 +18,7 @@ interface SecretOnceProps {
 
 export function SecretOnce({ title, what, secret, command, onDone, children }: SecretOnceProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // It appears above the form, where the viewer does not look yet.
+  // The section appears above the form, outside of the viewer's current focus.
   useLayoutEffect(() => heading.current?.focus(), [secret])
   return html`<section class="card once stack" aria-labelledby="once">
     <h2 id="once" ref=${heading} tabindex="-1">${title}</h2>
@@ -43,7 +43,7 @@ function Copyable({ text, what }: { readonly text: string; readonly what: string
   }, [copying])
   const copy = async () => {
     if (await copyText(text)) return setCopying('copied')
-    // A browser gives its clipboard to secure pages alone.
+    // Browsers allow clipboard access only in secure contexts.
     if (shown.current !== null) getSelection()?.selectAllChildren(shown.current)
     setCopying('by hand')
   }

@@ -1,5 +1,5 @@
-// The fields of a list's filters: each with its label, and a call of `choose` when the viewer has chosen. What is chosen
-// is kept in the address, so that a link or the back button leads to the same list.
+// Filter fields of lists. The address contains the filter values, so that links and the back button restore a
+// list.
 
 import { useId, useState } from 'preact/hooks'
 import { setAddressHash } from '../../browser.ts'
@@ -8,14 +8,14 @@ import { html } from '../../html.ts'
 import { hrefOf, type PageRoute } from '../../route.ts'
 import { described, Field } from '../forms/field.ts'
 
-/** Puts some of the page's own parameters into the address; an empty one is taken out. */
+/** Updates query parameters of the page's address. An empty value removes the parameter. */
 export function changeQuery(route: PageRoute, changes: Readonly<Record<string, string>>): void {
   if (route.page === 'unknown') return
   const query = { ...Object.fromEntries(route.query), ...changes }
   setAddressHash(hrefOf(route.page, route.subject, query), true)
 }
 
-/** The address's word when it is one of the choices, else the first of them. */
+/** The parameter's value if it is one of the choices, else the first choice. */
 export function chosen<Value extends string>(
   route: PageRoute,
   name: string,
@@ -28,11 +28,11 @@ export function chosen<Value extends string>(
 interface NumberBounds {
   readonly min: number
   readonly max: number
-  /** Stands for none. */
+  /** Default value. */
   readonly otherwise: number
 }
 
-/** The address's number when it is within the bounds, else the one that stands for none. */
+/** The parameter's value if it is within the bounds, else the default. */
 export function chosenNumber(route: PageRoute, name: string, bounds: NumberBounds): number {
   return Number(paramWithin(route, name, bounds) ?? bounds.otherwise)
 }
@@ -42,7 +42,7 @@ function paramWithin(route: PageRoute, name: string, { min, max }: NumberBounds)
   return param.trim() !== '' && Number(param) >= min && Number(param) <= max ? param : null
 }
 
-/** A number of the address for its field: as it stands there, and where it is not accepted, what is. */
+/** Props of a number field: the value in the address, and an error if it is out of bounds. */
 export function numberField(route: PageRoute, name: string, bounds: NumberBounds) {
   const { min, max, otherwise } = bounds
   const param = route.query.get(name) ?? ''
@@ -55,7 +55,6 @@ export function numberField(route: PageRoute, name: string, bounds: NumberBounds
   } as const
 }
 
-/** What a field takes, for a person. */
 function acceptedText({ min, max }: InputFieldProps['bounds'] & object): string {
   if (min === undefined) return 'Enter a day of the calendar.'
   return Number(max) < Number.MAX_SAFE_INTEGER
@@ -63,7 +62,7 @@ function acceptedText({ min, max }: InputFieldProps['bounds'] & object): string 
     : `Enter a number, ${min} or more.`
 }
 
-/** One of a few. */
+/** A select field. */
 export function ChoiceField(set: {
   readonly label: string
   readonly value: string
@@ -90,15 +89,16 @@ interface InputFieldProps {
   readonly type: 'number' | 'date' | 'search' | 'text'
   readonly value: string
   readonly choose: (value: string) => void
-  /** Further attributes of the input, such as `min` or `placeholder`. */
+  /** More attributes of the input, such as `min` or `placeholder`. */
   readonly bounds?: Readonly<Record<string, string | number>>
-  /** What is wrong with the value; null: nothing. */
+  /** Error message; null: none. */
   readonly problem?: string | null
 }
 
 /**
- * A number, a day, a text: chosen when the viewer leaves the field or presses Enter, and only when it is valid; else what
- * is accepted stands beside it. What is typed meanwhile stays, however often the list around it is drawn.
+ * A number, date or text field. Calls `choose` on blur or Enter if the value is valid; else shows what is
+ * accepted.
+ * Rerenders of the list do not discard typed text.
  */
 export function InputField(set: InputFieldProps) {
   const id = useId()
@@ -107,7 +107,7 @@ export function InputField(set: InputFieldProps) {
     readonly text: string
     readonly problem: string | null
   } | null>(null)
-  // At once, not in an effect: that would come after what is typed as soon as the field is there, and take it away.
+  // During the render, not in an effect: an effect would run after the first input and discard it.
   if (typed !== null && typed.over !== set.value) setTyped(null)
   const own = typed?.over === set.value ? typed : { text: set.value, problem: set.problem ?? null }
   const put = (text: string, problem: string | null) => setTyped({ over: set.value, text, problem })

@@ -1,5 +1,5 @@
-// A list that the server answers and the stream goes on with, for as long as the page is open: it is asked for once the
-// stream is live, so that nothing falls between the two, and again when the stream lost something for good.
+// A list loaded by REST and updated by the stream. It loads once the stream is live, so that no change is
+// missed, and again after a gap.
 
 import { useRef, useState } from 'preact/hooks'
 import type { Channel, DataMessage } from '../../../client/messages.ts'
@@ -10,11 +10,10 @@ import { follow } from '../../stream.ts'
 interface LiveSource<Rows> {
   readonly channel: Channel
   readonly none: Rows
-  /** Rejects with ApiError. */
   readonly load: (signal: AbortSignal) => Promise<Rows>
-  /** The rows with what a message tells; the very same rows when it tells nothing of them. */
+  /** Applies a message. Returns the same object if nothing changes. */
   readonly applyMessage: (rows: Rows, message: DataMessage) => Rows
-  /** What is known with what the server answered, which was asked at that moment of the monotonic clock. */
+  /** Merges the response into the current rows. `requestedMs` is the monotonic time of the request. */
   readonly join: (current: Rows, answer: Rows, requestedMs: number) => Rows
 }
 
@@ -24,17 +23,17 @@ interface LiveList<Rows> {
   readonly rows: Rows
 }
 
-/** A stream that is not live by then is not waited for. */
+/** Loads without the stream if it is not live after this time. */
 const PATIENCE_MS = 1_500
 
-/** The rows so far; they are dropped when `inputs` change, and by `again`, which asks the server once more. */
+/** The current list. It resets when `inputs` change. `again` also resets it and reloads. */
 export function useLiveList<Rows>(
   source: LiveSource<Rows>,
   inputs: readonly unknown[],
 ): LiveList<Rows> & { readonly again: () => void } {
   const beginning: LiveList<Rows> = { kind: 'waiting', error: null, rows: source.none }
   const list = useRef(beginning)
-  // Asked again, it is for what the page shows by then.
+  // A reload uses the source of the latest render.
   const latest = useRef(source)
   latest.current = source
   const [round, setRound] = useState(0)
@@ -80,7 +79,7 @@ function followList<Rows>(
         const rows = applyMessage(current(), message)
         if (rows !== current()) put({ rows })
       },
-      // What the stream lost for good, the server may still have.
+      // The server may still have what the stream lost.
       onGap: reload,
       onReady: reload,
     },

@@ -1,5 +1,4 @@
-// A list that the server gives in pages: the first when the part appears or what it asks for changes, a further one at
-// the press of a button, and what went wrong with either.
+// A paged list: loads the first page on mount or when `inputs` change, and further pages on demand.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../../html.ts'
@@ -17,15 +16,15 @@ interface Progress<Answer> {
 
 interface Paged<Answer> extends Progress<Answer> {
   readonly hasMore: boolean
-  /** Asks for the page after the last one, or once more for the one that failed. */
+  /** Loads the next page, or retries the failed one. */
   readonly more: () => void
-  /** Asks for the list anew, from its beginning; the old one stays until then. */
+  /** Reloads from the first page. The old pages stay visible until then. */
   readonly again: () => void
 }
 
 const BEGINNING = { pages: [], isLoading: true, error: null } as const
 
-/** The pages so far; they are dropped when `inputs` change. */
+/** The pages so far; cleared when `inputs` change. */
 export function usePages<Answer extends Page>(
   fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],
@@ -60,7 +59,7 @@ export function usePages<Answer extends Page>(
   }
 }
 
-/** The button under a list, or what went wrong with its last page; nothing when all is shown. */
+/** Button for the next page, or the error of the last one; nothing after the last page. */
 export function More({ paged }: { readonly paged: Omit<Paged<unknown>, 'pages'> }) {
   const { isLoading, error, hasMore, more } = paged
   if (error !== null) return html`<${Failure} error=${error} retry=${more} />`

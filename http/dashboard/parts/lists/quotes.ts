@@ -1,6 +1,5 @@
-// The prices of the markets that a list shows: as the server's answer had them, then live, drawn at most once a picture.
-// What two venues ask is laid on one side, so that both prices are for the same outcome.
-// The gap between two venues, and what is left of it to a taker, follow from their best prices.
+// Live best prices of listed markets, redrawn at most once per frame, and the price gap between two venues.
+// Quotes of inverted markets are converted to the same outcome.
 
 import { useRef } from 'preact/hooks'
 import type { DataMessage } from '../../../client/messages.ts'
@@ -8,20 +7,20 @@ import type { Market } from '../../records.ts'
 import { useRedraw } from '../../signal.ts'
 import { follow } from '../../stream.ts'
 
-/** The best prices of one outcome, in dollars of 0 to 1; null: that side of the book is empty. */
+/** Best prices of one outcome in dollars, 0 to 1; null: that side of the book is empty. */
 export interface Quote {
   readonly bid: number | null
   readonly ask: number | null
 }
 
-/** Live quotes by market id; a market that has not moved since the page was opened is not in it. */
+/** Live quotes by market id. Contains only markets whose price has changed since the page was opened. */
 export type LiveQuotes = ReadonlyMap<string, Quote>
 
-/** Subscriptions of a stream are counted: of a longer list the first so many are followed. */
+/** Limit of followed markets, since a stream has a maximum number of subscriptions. Further rows are not live. */
 const FOLLOWED_MAX = 400
 const CONFLATE_MS = 250
 
-/** Follows the prices of these markets while the part is shown. */
+/** Follows the prices of these markets while the component is mounted. */
 export function useQuotes(marketIds: readonly string[]): LiveQuotes {
   const quotes = useRef(new Map<string, Quote>())
   const followed = marketIds.slice(0, FOLLOWED_MAX)
@@ -46,22 +45,25 @@ export function useQuotes(marketIds: readonly string[]): LiveQuotes {
   return quotes.current
 }
 
-/** What is known of a market now: its live quote, else that of the answer it came with. */
+/** The live quote of a market, else that of the REST response. */
 export function quoteOf(market: Pick<Market, 'id' | 'platforms'>, live: LiveQuotes): Quote {
   const listing = market.platforms.find(({ platform }) => market.id.startsWith(`${platform}_`))
   return live.get(market.id) ?? { bid: listing?.best_bid ?? null, ask: listing?.best_ask ?? null }
 }
 
-/** The same quote for the other outcome: an offer of one is a bid for the other. */
+/** The quote of the other outcome: an ask for one is a bid for the other. */
 export function contrary({ bid, ask }: Quote): Quote {
   return { bid: complement(ask), ask: complement(bid) }
 }
 
-/** Halfway between the two; null while one is missing. */
+/** Midpoint; null if a side is empty. */
 export const midOf = ({ bid, ask }: Quote): number | null =>
   bid === null || ask === null ? null : (bid + ask) / 2
 
-/** How much more the second is, both for one outcome, without the dust of binary fractions; null: not known. */
+/**
+ * Midpoint of the second less that of the first, without floating-point error; null: unknown. Both quotes
+ * must be for the same outcome.
+ */
 export function gapOf(one: Quote, other: Quote): number | null {
   const [first, second] = [midOf(one), midOf(other)]
   return first === null || second === null ? null : exact(second - first)
@@ -69,20 +71,20 @@ export function gapOf(one: Quote, other: Quote): number | null {
 
 const complement = (price: number | null) => (price === null ? null : complementOf(price))
 
-/** What the other outcome is offered for where this price is bid for the one, and the other way round. */
+/** A bid for one outcome as the ask for the other, and vice versa. */
 export const complementOf = (price: number): number => exact(1 - price)
 
-/** Prices are whole millionths, midpoints halves of them. */
+/** Prices are whole millionths, so midpoints are multiples of half a millionth. */
 const exact = (value: number): number => Math.round(value * 2e6) / 2e6
 
 export interface Crossing {
-  /** What is left of a contract of one dollar, before fees; below zero: nothing is. Null: a side is empty. */
+  /** Profit per contract of one dollar, before fees; negative: a loss. Null: a side is empty. */
   readonly left: number | null
-  /** Where it would be bought; null: nowhere. */
+  /** Venue to buy at; null: none. */
   readonly buyAt: 'ours' | 'theirs' | null
 }
 
-/** The better of the two directions; both quotes are for one outcome. */
+/** The better of both directions. Both quotes must be for the same outcome. */
 export function crossingOf(ours: Quote, theirs: Quote): Crossing {
   const here = difference(theirs.bid, ours.ask)
   const there = difference(ours.bid, theirs.ask)
@@ -91,7 +93,7 @@ export function crossingOf(ours: Quote, theirs: Quote): Crossing {
   return { left: isHere ? here : there, buyAt: isHere ? 'ours' : 'theirs' }
 }
 
-/** Prices are whole millionths: no binary fraction is left of their difference. */
+/** Prices are whole millionths, so rounding removes floating-point error. */
 function difference(bid: number | null, ask: number | null): number | null {
   return bid === null || ask === null ? null : Math.round((bid - ask) * 1e6) / 1e6
 }

@@ -1,24 +1,24 @@
-// The head of a table whose columns can be sorted by: a button in each, and an arrow in the one that counts.
+// Table head with sort buttons.
 
 import { html } from '../../html.ts'
 
-/** By which column a table is sorted, and whether the largest comes first. */
+/** Sort column and direction. */
 export interface Order<Column extends string> {
   readonly column: Column
   readonly isDown: boolean
 }
 
-/**
- * The column by its name in the order, null for one that is not sorted by; its heading; `num` for figures, `spare` for what
- * a tablet has no room for.
- */
+/** Sort key (null: not sortable), heading, and classes: `num` for figures, `spare` for columns hidden on tablets. */
 type Columns<Column extends string> = readonly (readonly [
   Column | null,
   string,
   '' | 'num' | 'spare' | 'num spare',
 ])[]
 
-/** Figures begin with the largest, all else with the least; pressed again, the other way round. */
+/**
+ * A first click sorts figures in descending order and other columns in ascending order. Another click
+ * reverses the order.
+ */
 export function sortHeads<Column extends string>(
   columns: Columns<Column>,
   order: Order<Column>,

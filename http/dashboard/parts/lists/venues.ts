@@ -1,5 +1,5 @@
-// The venues' configured names, as /health has them: asked once a tab, since they are those of the server's start; and what
-// people call them.
+// The venues' configured names and display names, from /health. Requested once per tab, since they are fixed
+// at the server's start.
 
 import { request } from '../../api.ts'
 import { capital } from '../../format.ts'
@@ -7,7 +7,7 @@ import type { Health } from '../../records.ts'
 import { Signal } from '../../signal.ts'
 import { useRequest } from '../request-state.ts'
 
-/** The first venue, whose wallets are known, then the second. */
+/** `a` is the venue with wallet data. */
 export interface Venues {
   readonly a: string
   readonly b: string
@@ -15,22 +15,21 @@ export interface Venues {
 
 let cached: Venues | null = null
 
-/** By configured name, whose protocol a venue speaks; what shows names is drawn again when they are there. */
+/** Protocol by configured name. Components that show names rerender when it is set. */
 export const protocols = new Signal<ReadonlyMap<string, string>>(new Map())
 
-/** What people call a venue: `Polymarket`, for a configured name; that name itself until more is known. */
+/** Display name of a venue (`Polymarket`); the configured name until its protocol is known. */
 export function venueText(name: string | null | undefined): string {
   const protocol = protocols.value.get(name ?? '')
   return protocol === undefined ? (name ?? '') : capital(protocol)
 }
 
-/** With the name that the interface has for it, where that is another: `Polymarket (venue_a)`. */
+/** Display name with the configured name if that differs: `Polymarket (venue_a)`. */
 export function fullVenueText(name: string | null | undefined): string {
   const text = venueText(name)
   return text.toLowerCase() === (name ?? '').toLowerCase() ? text : `${text} (${name})`
 }
 
-/** Rejects with ApiError. */
 export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
   if (cached !== null) return cached
   const { exchanges, protocols: spoken } = await request<Health>('/health', { signal })
@@ -41,7 +40,7 @@ export async function fetchVenues(signal: AbortSignal): Promise<Venues> {
   return cached
 }
 
-/** Venue a's name, then venue b's; empty until they are known. */
+/** Configured names of venue a and venue b; empty until known. */
 export function useVenues(): readonly string[] {
   const result = useRequest(fetchVenues, [])
   return result.kind === 'answered' ? [result.answer.a, result.answer.b] : []

@@ -1,5 +1,5 @@
-// The live book of a market as a ladder of rows, each with what would be had down to it, and with bars: drawn at most once
-// a picture, however many updates come, and only the best levels. Says how old it is and whether it can be trusted.
+// Live order book as a ladder with cumulative sizes and bars, redrawn at most once per frame. Shows the
+// book's age and state.
 
 import { useRef, useState } from 'preact/hooks'
 import type { BookView, Level } from '../../../client/connect.ts'
@@ -17,18 +17,18 @@ import {
 import { Empty, Waiting } from '../states.ts'
 import { Ago } from '../time.ts'
 
-/** Levels a side. */
+/** Levels per side, collapsed and expanded. */
 const FEW = 10
 const MANY = 50
-/** Rows that a side has at least where nothing is marked. */
+/** Minimum rows per side, unless taken levels are marked. */
 const ROWS_MIN = 6
 
-/** Draws again, at most once a picture, when one of these markets' books changes; they are followed meanwhile. */
+/** Follows the books of these markets and rerenders at most once per frame when one changes. */
 export function useBooks(marketIds: readonly string[]): void {
   useRedraw((redraw) => followBooks(marketIds, redraw), [marketIds.join('\n')])
 }
 
-/** A market's live book, at most `depth` levels a side, and how far it can be trusted. */
+/** A market's live book, at most `depth` levels a side, and its state. */
 export function useBook(
   marketId: string,
   platform: string,
@@ -47,16 +47,15 @@ export function BookPanel({
   decimals: least,
 }: {
   readonly marketId: string
-  /** The venue's configured name. */
   readonly platform: string
-  /** Of a cent, that the market's prices have. */
+  /** Decimals of a cent in the market's prices. */
   readonly decimals: number
 }) {
   const [levels, setLevels] = useState(FEW)
   const decimals = useRef<Decimals>({ price: least, size: 0 })
-  // One more than is shown tells whether there are more.
+  // One extra level shows whether there are more.
   const { book, state } = useBook(marketId, platform, levels + 1)
-  // Never fewer than before: figures that come and go would make the column jump.
+  // The number of decimals only grows, so that columns do not jump.
   if (book !== null) decimals.current = decimalsOf(best(book, levels), decimals.current)
   return html`<section
     class="card book" aria-labelledby="book-title"
@@ -83,13 +82,13 @@ const best = ({ bids, asks }: BookView, levels: number) => ({
   asks: asks.slice(0, levels),
 })
 
-/** Of the columns. */
+/** Decimals of the columns. */
 interface Decimals {
   readonly price: number
   readonly size: 0 | 2
 }
 
-/** That the levels of a book need. */
+/** The decimals that the levels of a book need, at least `least`. */
 export function decimalsOf(
   { bids, asks }: Pick<BookView, 'bids' | 'asks'>,
   least: Decimals = { price: 0, size: 0 },
@@ -104,7 +103,7 @@ export function decimalsOf(
 const hasBelow = (book: BookView | null, levels: number): boolean =>
   book !== null && Math.max(book.bids.length, book.asks.length) > levels
 
-/** Both sides as one table; `taken` of each ask, the best first, is marked in a column of its own. */
+/** Both sides as one table. `taken` is the number of contracts taken of each ask, best first, in an extra column. */
 export function ladder(
   { bids, asks }: ReturnType<typeof ladderOf>,
   { spread, midPrice }: { readonly spread: number | null; readonly midPrice: number | null },
@@ -142,7 +141,7 @@ export function ladder(
   </div>`
 }
 
-/** Rows without a level, so that the middle of a thin book stays where it is while levels come and go. */
+/** Blank rows, so that the middle of a thin book does not move while levels come and go. */
 const blanks = (rows: readonly LadderRow[], rowsMin: number) =>
   Array.from(
     { length: Math.max(0, rowsMin - rows.length) },
@@ -169,9 +168,9 @@ function levelRow(
 }
 
 interface LadderRow extends Level {
-  /** Contracts from the best level down to this one. */
+  /** Cumulative contracts from the best level to this one. */
   readonly total: number
-  /** `total` as a share of the greater side's, 0 to 1. */
+  /** `total` relative to the larger side's total, 0 to 1. */
   readonly share: number
 }
 
@@ -182,13 +181,12 @@ interface Ladder {
   readonly asks: readonly LadderRow[]
 }
 
-/** Rows of the levels that a look at a book has; both sides' bars are to one scale. */
+/** Rows for the levels of a book. The bars of both sides have the same scale. */
 export function ladderOf({ bids, asks }: Pick<BookView, 'bids' | 'asks'>): Ladder {
   const deepest = Math.max(sizeOf(bids), sizeOf(asks))
   return { bids: rowsOf(bids, deepest), asks: rowsOf(asks, deepest) }
 }
 
-/** Contracts on these levels. */
 const sizeOf = (levels: readonly Level[]): number => levels.reduce((sum, { size }) => sum + size, 0)
 
 function rowsOf(levels: readonly Level[], deepest: number): LadderRow[] {
@@ -200,13 +198,14 @@ function rowsOf(levels: readonly Level[], deepest: number): LadderRow[] {
 }
 
 /**
- * `waiting`: no book yet; `polled`: the server is asked for it every few seconds; `offline`: the connection is gone, `late`: nothing
- * has come for more than a heartbeat: the book is the last known; `behind`: something is being
- * fetched that is missing; `stale`: the venue's feed, or its book, is not live; `live`: as the venue has it.
+ * State of a shown book. `waiting`: none received yet. `polled`: read by REST every few seconds. `offline`:
+ * no connection; the book is the last known one.
+ * `late`: no message for longer than a heartbeat. `behind`: missing data is being fetched. `stale`: the
+ * venue's feed or its book is not live. `live`: in sync.
  */
 type BookState = 'waiting' | 'polled' | 'late' | 'offline' | 'behind' | 'stale' | 'live'
 
-/** The worst that is true. */
+/** The most severe state that applies. */
 export function bookStateOf(
   book: Pick<BookView, 'isInSync' | 'isStale'> | null,
   connection: StreamState['state'],
@@ -222,7 +221,6 @@ export function bookStateOf(
   return book.isStale || (feed !== null && feed.state !== 'live') ? 'stale' : 'live'
 }
 
-/** For a person. */
 export const BOOK_STATE_LABELS: Readonly<Record<BookState, string>> = {
   waiting: 'Waiting for the book',
   polled: 'Read every 5 s',

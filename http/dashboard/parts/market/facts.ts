@@ -1,5 +1,5 @@
-// What a market is: its question, status and venue with a way there, its outcomes with live prices, its figures, and
-// the rules by which it ends. Every text of it is the venue's, and shown as a text.
+// Facts of a market: question, status, venue link, outcomes with live prices, figures and rules. The venue's
+// texts are rendered as plain text.
 
 import { useId, useState } from 'preact/hooks'
 import { nowMs } from '../../browser.ts'
@@ -37,10 +37,10 @@ export function MarketTitle({ market }: { readonly market: Market }) {
   </header>`
 }
 
-/** How the venue's feed is, which matters as long as the market trades. */
+/** State of the venue's feed, shown for open markets. */
 function FeedStatus({ platform }: { readonly platform: string }) {
   const lastFeed = useSignal(feeds).get(platform)
-  // What was told before the connection went says nothing of now.
+  // A feed state received before a disconnect is ignored.
   const isConnected = ['live', 'catching_up'].includes(useSignal(streamState).state)
   const feed = isConnected ? lastFeed : undefined
   const lag = feed?.lag_ms ?? null
@@ -49,11 +49,11 @@ function FeedStatus({ platform }: { readonly platform: string }) {
   </span>`
 }
 
-/** Whether the time of a market's close is past. */
+/** Whether the market's close time has passed. */
 export const isOver = ({ close_time: atSeconds }: Market): boolean =>
   atSeconds !== null && atSeconds * 1_000 <= nowMs()
 
-/** How a market ended, for a person; null: it trades. */
+/** How a market ended; null: it is open. */
 export function endText(market: Market): string | null {
   const { status, outcomes } = market
   if (status === 'open') return null
@@ -67,7 +67,7 @@ export function endText(market: Market): string | null {
   return `Settled: ${outcomes.map(({ label, price }) => `${label} ${priceText(price)}`).join(', ')}`
 }
 
-/** What is stated of a result that is not final, for a person; null: nothing. */
+/** A result that is not final yet; null: none. */
 export function resultText({ status, resolution_status: resolution }: Market): string | null {
   if (status === 'resolved') return null
   if (resolution === 'proposed') return 'A result is proposed. It may still be disputed.'
@@ -84,11 +84,12 @@ export function MarketOutcomes({
   decimals,
 }: {
   readonly market: Market
-  /** Of a cent, that the market's prices have. */
+  /** Decimals of a cent in the market's prices. */
   readonly decimals: number
 }) {
   const live = useSignal(useLivePrices([market.id]).get(market.id) ?? NONE)
-  // What it settled at is the server's to say: the stream's last price was one of trading.
+  // A resolved market shows the settlement price of the REST response. The last streamed price is a trading
+  // price.
   const trading = market.status === 'resolved' ? null : (live?.price ?? null)
   const first = trading ?? market.outcomes[0]?.price ?? null
   return html`<section class="card" aria-labelledby="outcomes-title">
@@ -115,7 +116,7 @@ export function MarketOutcomes({
 const millis = (seconds: number | null): number | null =>
   seconds === null ? null : seconds * 1_000
 
-/** Characters of the rules that are shown until the viewer unfolds them. */
+/** Characters of the rules shown while collapsed. */
 const RULES_SHOWN = 600
 
 export function MarketRules({
@@ -146,14 +147,14 @@ export function MarketRules({
   </section>`
 }
 
-/** The beginning of a long text, up to the end of a word. */
+/** The beginning of a long text, cut at a word boundary. */
 export function foldedText(text: string): string {
   const beginning = text.slice(0, RULES_SHOWN)
   const end = beginning.search(/\s\S*$/)
   return `${end <= 0 ? beginning : beginning.slice(0, end)} …`
 }
 
-/** The address itself when it is one of the web and encrypted; null otherwise: then there is no link. */
+/** The URL if it is https, else null. A null URL gets no link. */
 export function safeLink(address: string | null): string | null {
   if (address === null || !URL.canParse(address)) return null
   const url = new URL(address)

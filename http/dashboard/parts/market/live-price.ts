@@ -1,6 +1,5 @@
-// Prices of many markets as they change, each a signal of its own, so that a change draws its own row and no other; and a
-// price that lights up for a moment when it changes, with an arrow the way it went. Browsers that are asked for less
-// motion show the figure alone.
+// Live prices of many markets, one signal each, so that a change rerenders a single row. A changed price
+// flashes with an arrow, unless the browser requests reduced motion.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PriceMessage } from '../../../client/messages.ts'
@@ -11,10 +10,10 @@ import { follow } from '../../stream.ts'
 
 export type LivePrice = PriceMessage['data']
 
-/** The least time between two prices of a market: a list that changes faster cannot be read. */
+/** Minimum time between two prices of a market. Faster changes are unreadable. */
 const CONFLATE_MS = 250
 
-/** The live price of each of these markets; null until one came. */
+/** The live price of each market; null before the first message. */
 export function useLivePrices(
   marketIds: readonly string[],
 ): ReadonlyMap<string, Signal<LivePrice | null>> {
@@ -38,18 +37,18 @@ export function useLivePrices(
   return signals
 }
 
-/** The price of an outcome, where the first one's is known: the others mean that it does not come. */
+/** Price of an outcome, computed from the first outcome's price: the complement for all others. */
 export const priceOfOutcome = (first: number, index: number): number =>
   index === 0 ? first : Math.round((1 - first) * 1e6) / 1e6
 
 interface PriceProps {
-  /** In dollars; null: not known. */
+  /** In dollars; null: unknown. */
   readonly price: number | null
-  /** Of a cent, that are written at least: those of the market's price step. */
+  /** Minimum decimals of a cent, those of the market's price step. */
   readonly decimals?: number
 }
 
-/** A table lays points under each other by `data-decimals`. */
+/** Tables align decimal points by `data-decimals`. */
 export const Price = ({ price, decimals = 0 }: PriceProps) =>
   html`<span data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 
@@ -66,6 +65,6 @@ export function ChangingPrice({ price, decimals = 0 }: PriceProps) {
     last.current = { price, count: before.count + 1, way }
   }
   const { count, way } = last.current
-  // Another key is another element, whose animation begins anew.
+  // A new key creates a new element, which restarts the animation.
   return html`<span class=${`price ${way}`} key=${count} data-decimals=${writtenDecimals(price, decimals)}>${priceText(price, decimals)}</span>`
 }

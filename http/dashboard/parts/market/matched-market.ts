@@ -1,5 +1,5 @@
-// The same question at the other venue, found among the server's matches: how sure that is, and why; and the best bid and
-// ask of both venues beside each other, live, as the same outcome sees them, with the gap between them.
+// The matched market on the other venue: score, explanation, live best prices of both venues for the same
+// outcome, and the gap between them.
 
 import type { BookView } from '../../../client/connect.ts'
 import { request } from '../../api.ts'
@@ -18,13 +18,12 @@ import { Empty, Unanswered } from '../states.ts'
 import { BOOK_STATE_LABELS, bookStateOf, useBooks } from './book.ts'
 import { endText } from './facts.ts'
 
-/** A market's twin, and what is thought of the pair. */
 interface MatchedMarket {
   readonly market: Market
   readonly match: MatchRecord
 }
 
-/** All markets of an event are asked for at once; no event has more matches. */
+/** Page limit that covers all matches of an event. */
 const LIMIT = 200
 
 export function MatchedMarketPanel({ market }: { readonly market: Market }) {
@@ -43,7 +42,7 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
   </section>`
 }
 
-/** Of a market that trades no longer: matches end with trading, but a game still has the markets of both venues. */
+/** For a market that is not open: matches end with trading, but a game still lists the markets of both venues. */
 function EndedMatchedMarket({
   market,
   venue,
@@ -75,7 +74,7 @@ function EndedMatchedMarket({
   `
 }
 
-/** What the events of games begin with at either venue, by the sport of the interface. */
+/** Prefixes of game events on both venues, by the API's sport. */
 const GAMES: readonly (readonly [sport: string, pattern: RegExp])[] = [
   ['nfl', /^(kx)?nfl/],
   ['nba', /^(kx)?nba/],
@@ -87,7 +86,7 @@ const GAMES: readonly (readonly [sport: string, pattern: RegExp])[] = [
 ]
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** The list of games that a market's event is in, by the name of the event; null: it is about no game. */
+/** Sport and date of a game's event, parsed from the event's name; null: the event is not a game. */
 export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
   const event = slug?.toLowerCase() ?? ''
   const sport = GAMES.find(([, pattern]) => pattern.test(event))?.[0]
@@ -99,7 +98,7 @@ export function gameDayOf({ event_slug: slug }: Pick<Market, 'event_slug'>) {
   return sport === undefined || date === null ? null : { sport, date }
 }
 
-/** Rejects with ApiError. */
+/** The match of a market, and the name of the other venue. Rejects with ApiError. */
 export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
   const venues = await fetchVenues(signal)
   const isOfA = market.platforms[0]?.platform === venues.a
@@ -111,12 +110,12 @@ export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
   return { other, matchedMarket: findMatchedMarket(pairsOf(matches, venues), market.id) }
 }
 
-/** Venue a's markets have slugs of their own; venue b's are found by their event. */
+/** Markets of venue a are found by their own slug, markets of venue b by their event. */
 function filterOf({ slug, event_slug: event }: Market, isOfA: boolean) {
   return isOfA ? { market_slug: slug } : { event_ticker: event ?? slug }
 }
 
-/** A market's twin among the pairs of its slug or event; null: it has none. */
+/** The match of a market among the pairs of its slug or event; null: none. */
 function findMatchedMarket(pairs: readonly MatchPair[], marketId: string): MatchedMarket | null {
   for (const { a, b, match } of pairs) {
     if (a.id === marketId) return { market: b, match }
@@ -145,7 +144,6 @@ function found(market: Market, matchedMarket: MatchedMarket) {
   `
 }
 
-/** Best bid and ask at both venues. */
 function MatchedPrices({
   market,
   matchedMarket,
@@ -168,7 +166,7 @@ function MatchedPrices({
     }
   })
   if (here === undefined || there === undefined) return null
-  // As our first outcome sees them; null: it is not known which of theirs means it.
+  // The other venue's quote converted to our first outcome; null: the matching outcome is unknown.
   const theirs = inverted === null ? null : inverted ? contrary(there.quote) : there.quote
   const other = theirs ?? there.quote
   const decimals = [

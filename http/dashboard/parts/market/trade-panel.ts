@@ -1,6 +1,6 @@
-// The trades of a market as they happen, newest on top: of a page of the server's answer and of the stream, each once,
-// whichever comes first. A row that stands is never drawn again, and the page has only the rows that can be seen: all of
-// them once the viewer scrolls. Bounded: the oldest go.
+// Live trades of a market, newest first, merged from REST and the stream without duplicates. The oldest are
+// dropped beyond a limit.
+// Drawn rows are never rerendered. Only the first rows are rendered until the user scrolls.
 
 import { Component } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -16,22 +16,21 @@ import { Time } from '../time.ts'
 import { TradedText, tradedOf } from '../traded.ts'
 import { Price } from './live-price.ts'
 
-/** A stream that is not live by then is not waited for. */
+/** Loads without the stream if it is not live after this time. */
 const PATIENCE_MS = 1_500
-/** Trades that are kept. */
+/** Maximum number of trades. */
 export const TAPE_TRADES_MAX = 200
 
-/** What the tape shows of a trade. */
 export interface TapeTrade {
   readonly id: string
-  /** Dollars, of the quoted outcome. */
+  /** Dollars, in terms of the quoted outcome. */
   readonly price: number
   /** Contracts. */
   readonly size: number
   readonly size_usd: number
-  /** What the taker did, in the quoted outcome. */
+  /** The taker's side, in terms of the quoted outcome. */
   readonly side: string
-  /** The outcome that was traded. */
+  /** The traded outcome. */
   readonly outcome: string
   readonly timestamp_ms: number
 }
@@ -45,7 +44,10 @@ export class TradeTape {
     return this.#trades
   }
 
-  /** False: it is there already, or older than all of a full tape. Of two of one moment the later put is the newer. */
+  /**
+   * Returns false for a known trade, or one older than all trades of a full tape. Of two trades with the
+   * same time, the later call counts as newer.
+   */
   put(trade: TapeTrade): boolean {
     if (this.#ids.has(trade.id)) return false
     const at = this.#trades.findIndex(({ timestamp_ms: ms }) => ms <= trade.timestamp_ms)
@@ -61,10 +63,10 @@ export class TradeTape {
   }
 }
 
-/** Twice what the tape has room for, so that there is something to scroll to. */
+/** Twice the visible rows, so that the list can scroll. */
 const ROWS_AT_TOP = 32
 
-/** Of trades that stay while nothing newer can come. */
+/** Labels for trades that may be out of date. */
 const LAST_KNOWN = 'Not connected: the last known trades'
 const MAYBE_OLD = 'Nothing new: may be old'
 
@@ -74,9 +76,9 @@ type LoadState =
 
 interface TradePanelProps {
   readonly marketId: string
-  /** The market's, the quoted one first. */
+  /** Labels of the market's outcomes, the quoted one first. */
   readonly outcomes: readonly string[]
-  /** Of a cent, that the market's prices have. */
+  /** Decimals of a cent in the market's prices. */
   readonly decimals: number
 }
 
@@ -94,9 +96,9 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
           onMessage: (message) => {
             if (message.type === 'trade' && tape.put(message.data)) redraw()
           },
-          // The server's answer may have what the stream could not bring back.
+          // The REST response may contain what the stream lost.
           onGap: readAgain,
-          // Asked from then on, nothing falls between the answer and the stream.
+          // A request after this point cannot miss trades between the response and the stream.
           onReady: () => {
             cancelWait()
             readAgain()
@@ -129,7 +131,7 @@ export function TradePanel({ marketId, outcomes, decimals }: TradePanelProps) {
   </section>`
 }
 
-/** Puts the server's page onto the tape; returns how to give up. */
+/** Loads a page of trades; returns a cancel function. */
 function readTrades(
   marketId: string,
   tape: TradeTape,
@@ -152,14 +154,14 @@ function readTrades(
 interface TableProps {
   readonly trades: readonly TapeTrade[]
   readonly outcomes: readonly string[]
-  /** Decimals that prices have at least. */
+  /** Minimum decimals of prices. */
   readonly least: number
 }
 
 function Table({ trades, outcomes, least }: TableProps) {
   const [isAtTop, setAtTop] = useState(true)
   const shown = isAtTop ? trades.slice(0, ROWS_AT_TOP) : trades
-  // Never fewer than before: figures that come and go would make the column jump.
+  // The number of decimals only grows, so that columns do not jump.
   const sizes = useRef<0 | 2>(0)
   if (sizes.current === 0) sizes.current = sizeDecimals(trades.map(({ size }) => size))
   return html`<div
@@ -179,19 +181,19 @@ function Table({ trades, outcomes, least }: TableProps) {
 </div>`
 }
 
-/** How far what scrolled has been scrolled, in pixels. */
+/** Scroll position in pixels. */
 function topOf({ currentTarget }: Event): number {
   return currentTarget instanceof Element ? currentTarget.scrollTop : 0
 }
 
 interface TradeRowProps extends Omit<TableProps, 'trades'> {
   readonly trade: TapeTrade
-  /** Decimals of the column of contracts. */
+  /** Decimals of the size column. */
   readonly sizes: 0 | 2
 }
 
 class TradeRow extends Component<TradeRowProps> {
-  /** A trade never changes, and the tape moves on many times a second. */
+  /** A trade never changes, while the list changes many times a second. */
   override shouldComponentUpdate({ least, sizes }: TradeRowProps): boolean {
     return least !== this.props.least || sizes !== this.props.sizes
   }

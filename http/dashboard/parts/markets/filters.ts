@@ -1,6 +1,5 @@
-// What the list of markets is asked for: as it stands in the address (`#/markets?q=fed&venue=venue_a`, which opens the
-// same list in any tab), and as the form above the list. Every change of the form goes into the address, which the
-// list follows.
+// Filters of the market list. The address is the single source of the query
+// (`#/markets?q=fed&venue=venue_a`); every form change updates it.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { onKey, setAddressHash } from '../../browser.ts'
@@ -13,29 +12,29 @@ import { InputField } from '../lists/filter-fields.ts'
 import { fullVenueText } from '../lists/venues.ts'
 
 export interface MarketQuery {
-  /** As typed, blanks and all. */
+  /** As typed, including spaces. */
   readonly text: string
   /** A venue's configured name; null: both. */
   readonly venue: string | null
   /** Null: any. */
   readonly status: MarketStatus | null
   readonly category: string | null
-  /** Null: what fits the text best, without a text by volume. */
+  /** Null: by relevance, or by volume without a search text. */
   readonly sort: MarketOrder | null
   readonly isDown: boolean
-  /** Under their events, by the events' volume. */
+  /** Grouped by event, in order of the events' volume. */
   readonly isGrouped: boolean
 }
 
-/** The server's names of orders. */
+/** The API's sort keys. */
 const ORDERS = ['volume', 'created_at', 'close_time'] as const
 export type MarketOrder = (typeof ORDERS)[number]
 
-/** What may be traded. */
+/** Default status. */
 const FIRST_STATUS = 'open'
 const ANY = 'any'
 const STATUSES: readonly MarketStatus[] = ['open', 'closed', 'resolved']
-/** Below it the search would find too much, and the server refuses. */
+/** The server rejects shorter search texts. */
 export const TEXT_LENGTH_MIN = 2
 const TEXT_LENGTH_MAX = 200
 const CATEGORY = {
@@ -43,7 +42,7 @@ const CATEGORY = {
   maxlength: 256,
 }
 
-/** What an address asks for; a value that no list has is left out. */
+/** The query of an address. Invalid values get the default. */
 export function queryOf(parameters: URLSearchParams): MarketQuery {
   const text = parameters.get('q') ?? ''
   const statusParam = parameters.get('status')
@@ -60,7 +59,7 @@ export function queryOf(parameters: URLSearchParams): MarketQuery {
   }
 }
 
-/** The address of a list. */
+/** The address of a query. */
 export const hrefOfQuery = ({ text, status, sort, ...query }: MarketQuery): string =>
   hrefOf('markets', null, {
     q: text,
@@ -72,22 +71,23 @@ export const hrefOfQuery = ({ text, status, sort, ...query }: MarketQuery): stri
     group: query.isGrouped ? 'event' : null,
   })
 
-/** Whether two queries find the same. */
+/** Whether two queries give the same list. */
 export const isSameQuery = (one: MarketQuery, other: MarketQuery): boolean =>
   searchText(one) === searchText(other) &&
   hrefOfQuery({ ...one, text: '' }) === hrefOfQuery({ ...other, text: '' })
 
-/** What is searched for; empty: everything is listed. */
+/** The search text; empty: no search. */
 export function searchText({ text }: MarketQuery): string {
   const trimmed = text.trim()
   return trimmed.length < TEXT_LENGTH_MIN ? '' : trimmed
 }
 
-/** Puts a query into the tab's address in place of the last one: each letter typed is no page of its own. */
+/** Replaces the address, so that typed letters do not fill the browser history. */
 export function writeToAddress(query: MarketQuery): void {
   const href = hrefOfQuery(query)
   setAddressHash(href, true)
-  // The browser's event comes later, and the field must not fall back to what stood in it before.
+  // Updates the route now. The hashchange event is asynchronous, and until then the field would show its old
+  // value.
   currentRoute.set(parseRoute(href))
 }
 
@@ -103,12 +103,12 @@ export function MarketFilters({
   readonly query: MarketQuery
   /** Configured names. */
   readonly venues: readonly string[]
-  /** Known so far, to choose from; any other may be typed. */
+  /** Suggested categories. Others can be typed. */
   readonly categories: readonly string[]
 }) {
   const set = (change: Partial<MarketQuery>) => writeToAddress({ ...query, ...change })
   const field = useRef<HTMLInputElement>(null)
-  // What is typed next replaces what stood in it.
+  // Selects the text, so that typing replaces it.
   useEffect(() => onKey('/', () => field.current?.select()), [])
   const shownVenues =
     query.venue === null || venues.includes(query.venue) ? venues : [...venues, query.venue]
@@ -161,7 +161,7 @@ export function MarketFilters({
 export const isNarrowed = ({ text, venue, status, category }: MarketQuery): boolean =>
   text !== '' || venue !== null || status !== FIRST_STATUS || category !== null
 
-/** The list follows each letter: there is nothing to send. */
+/** Prevents the submit, since the list updates on input. */
 function stay(event: Event): void {
   event.preventDefault()
 }

@@ -1,22 +1,25 @@
-// Finds markets as the viewer types: waits for a pause, gives up the request under way when another list is wanted, and
-// shows only what the newest request answered, whatever order the answers come in. The last list stays until then.
+// Market search with debounce: aborts outdated requests and shows only the response to the latest query. The
+// last list stays visible until then.
 
 import type { StopTimer } from '../../browser.ts'
 import type { Market, MarketPage } from '../../records.ts'
 import { Signal } from '../../signal.ts'
 import { isSameQuery, type MarketQuery, searchText } from './filters.ts'
 
-/** The pause after the last letter before a search. */
+/** Debounce delay of typed text. */
 export const PAUSE_MS = 250
-/** Beyond it a list is no list to look through, and every row costs a subscription. */
+/** Page limit, since every listed market costs a subscription. */
 export const PAGES_MAX = 8
 
 export interface FinderState {
-  /** `waiting`: nothing to show yet; `searching`: the last list, another is asked for; `adding`: more of this list. */
+  /**
+   * `waiting`: nothing to show; `searching`: shows the last list while another loads; `adding`: loads the
+   * next page.
+   */
   readonly phase: 'waiting' | 'searching' | 'adding' | 'shown' | 'failed'
   readonly pages: readonly (readonly Market[])[]
   readonly hasMore: boolean
-  /** Of phase `failed`. */
+  /** Set in phase `failed`. */
   readonly error: unknown
 }
 
@@ -46,7 +49,7 @@ export class MarketFinder {
     this.#parts = parts
   }
 
-  /** Looks for another list; at once when a filter changed, after a pause when the text did. */
+  /** Starts another query: at once if a filter changed, debounced if the text changed. */
   search(query: MarketQuery): void {
     const last = this.#wanted
     if (last !== null && isSameQuery(last, query)) return
@@ -55,7 +58,7 @@ export class MarketFinder {
     this.#begin(isTyping ? PAUSE_MS : 0)
   }
 
-  /** Asks for the list anew, from its beginning; one that is shown stays as it is until then. */
+  /** Reloads from the first page. A shown list stays visible until then. */
   again(): void {
     const query = this.#wanted
     if (query === null || this.state.value.phase !== 'shown') return this.#begin(0)
@@ -63,7 +66,7 @@ export class MarketFinder {
     this.#fetchPage(query, null, [])
   }
 
-  /** Adds the next page, where there is one. */
+  /** Adds the next page, if any. */
   more(): void {
     const { phase, hasMore, pages } = this.state.value
     const query = this.#wanted
@@ -72,7 +75,7 @@ export class MarketFinder {
     this.#fetchPage(query, this.#cursor, pages)
   }
 
-  /** Nothing is asked or shown any more. */
+  /** Cancels pending requests. */
   close(): void {
     this.#cancelPause()
     this.#controller?.abort()

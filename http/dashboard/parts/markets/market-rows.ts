@@ -1,5 +1,5 @@
-// One page of the list of markets: a row each, its prices live. Every page follows its own markets, so that another
-// page leaves those above it alone.
+// One page of the market list with live prices. Each page has its own subscription, so that a new page does
+// not affect earlier ones.
 
 import { countText, roundUsdText, stepDecimals } from '../../format.ts'
 import { html } from '../../html.ts'
@@ -19,7 +19,7 @@ import { type MarketOrder, type MarketQuery, searchText, writeToAddress } from '
 
 const NONE = new Signal<LivePrice | null>(null)
 
-/** The event that a listed market was found in. */
+/** The event of a listed market. */
 export interface EventHead {
   readonly slug: string
   readonly title: string
@@ -37,11 +37,11 @@ const COLUMNS = [
 
 interface MarketRowsProps {
   readonly markets: readonly Market[]
-  /** By market; empty: they are not grouped. Markets of one event stand together. */
+  /** Events by market id; empty: not grouped. Markets of an event must be adjacent. */
   readonly events: ReadonlyMap<string, EventHead>
 }
 
-/** The body of a table whose head is {@link marketHead}. */
+/** Table body; {@link marketHead} is the head. */
 export function MarketRows({ markets, events }: MarketRowsProps) {
   const prices = useLivePrices(markets.map(({ id }) => id))
   let last: EventHead | null = null
@@ -64,7 +64,7 @@ const EventRow = ({ event }: { readonly event: EventHead }) =>
     }, ${roundUsdText(event.total_volume_24h)} in 24 h</span>
   </th></tr>`
 
-/** Buttons that sort, but for grouped markets: events come by their volume. */
+/** Table head with sort buttons. Grouped lists cannot be sorted, since events are ordered by volume. */
 export function marketHead(query: MarketQuery) {
   const { isGrouped, isDown } = query
   const sort = query.sort ?? (searchText(query) === '' ? 'volume' : null)

@@ -1,5 +1,5 @@
-// A pair of markets that ask the same on both venues: both questions, what is thought of the pair and why, and both
-// prices for the same outcome with the gap between them.
+// A pair of matched markets: both questions, score and explanation, and both prices for the same outcome with
+// the gap.
 
 import { gapText, stepDecimals } from '../../format.ts'
 import { html } from '../../html.ts'
@@ -12,38 +12,37 @@ import { Time } from '../time.ts'
 
 export type MatchRecord = MatchList['matches'][number]
 
-/** One question on both venues. */
 export interface MatchPair {
   readonly a: Market
   readonly b: Market
   readonly match: MatchRecord
 }
 
-/** What both ask for one outcome. */
+/** Both venues' quotes for one outcome. */
 interface AlignedQuotes {
-  /** The first venue's first outcome: prices are for it. */
+  /** The first outcome of venue a's market. */
   readonly outcome: string
-  /** What the second venue calls the same; null: it is not known which of its outcomes means the same. */
+  /** The equivalent outcome at venue b; null: unknown. */
   readonly matchedOutcome: string | null
   readonly a: Quote
-  /** Laid on the same side; both unknown where that side is not known. */
+  /** Converted to `outcome`; both sides null if the equivalent outcome is unknown. */
   readonly b: Quote
-  /** How much more the second venue asks, between midpoints; null: not known. */
+  /** Midpoint of venue b less that of venue a; null: unknown. */
   readonly gap: number | null
 }
 
-/** The record's two markets, which stand under the venues' names; null when one of them is missing. */
+/** The two markets of a record, which are keyed by venue name; null if one is missing. */
 export function pairOf(match: MatchRecord, { a: nameOfA, b: nameOfB }: Venues): MatchPair | null {
   const fields = new Map(Object.entries<unknown>(match))
   const [a, b] = [fields.get(nameOfA), fields.get(nameOfB)]
   return isMarket(a) && isMarket(b) ? { a, b, match } : null
 }
 
-/** The pairs that can be shown, in the order of the answer. */
+/** The complete pairs, in the response's order. */
 export const pairsOf = (matches: readonly MatchRecord[], venues: Venues): readonly MatchPair[] =>
   matches.flatMap((match) => pairOf(match, venues) ?? [])
 
-/** Both prices for the first venue's first outcome. */
+/** Both quotes for the first outcome of venue a's market. */
 export function alignedQuotes({ a, b, match }: MatchPair, live: LiveQuotes): AlignedQuotes {
   const { inverted } = match
   const own = quoteOf(a, live)
@@ -73,7 +72,7 @@ const RELATION_LABELS = {
   different: 'Different questions',
 } as const satisfies Readonly<Record<MatchPair['match']['relation'], string>>
 
-/** Colours beside the words. */
+/** Tag color by confidence. */
 export const CONFIDENCE_TAGS = { high: 'good', medium: 'wait', low: 'bad' } as const
 
 interface PairProps {
@@ -91,7 +90,7 @@ export function MatchCard({ pair, venues, live }: PairProps) {
   </article>`
 }
 
-/** How sure a pair is, and what speaks against it. */
+/** Score, confidence, relation and warnings of a match. */
 export function MatchTags({ match }: { readonly match: MatchRecord }) {
   return html`<div class="row match-head">
     <span class="match-score" title="Probability in percent that both settle alike">
@@ -104,7 +103,6 @@ export function MatchTags({ match }: { readonly match: MatchRecord }) {
   </div>`
 }
 
-/** Both questions with their prices for the same outcome. */
 function PairPrices({ pair, venues, live }: PairProps) {
   const quotes = alignedQuotes(pair, live)
   return html`

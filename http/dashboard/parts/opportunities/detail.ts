@@ -1,5 +1,5 @@
-// One opportunity, opened: the books of its legs beside each other with the offers that would be taken marked, what each
-// leg costs with its fee, and what is known of where the rules of its markets differ.
+// Details of an opportunity: the legs' books with the taken asks marked, cost and fee of each leg, and known
+// differences between the markets' rules.
 
 import type { BookView, Level } from '../../../client/connect.ts'
 import { request } from '../../api.ts'
@@ -21,10 +21,10 @@ import type { OpportunityRow } from './opportunity-list.ts'
 type Leg = Opportunity['legs'][number]
 type Sides = Pick<BookView, 'bids' | 'asks'>
 
-/** Levels a side that are shown at least, and behind the last one that is taken. */
+/** Minimum levels shown per side, and levels shown after the last taken one. */
 const LEVELS = 8
 const LEVELS_BEHIND = 2
-/** An event may have dozens of outcomes. */
+/** Limit of books, since an event may have dozens of outcomes. */
 const BOOKS_MAX = 6
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -53,12 +53,12 @@ export function OpportunityDetail({ row: { one, ended } }: { readonly row: Oppor
   </div>`
 }
 
-/** Of one event every leg is at one venue, and most are of one outcome: what tells them apart is what is asked. */
+/** Within one venue the question distinguishes the legs, since most legs have the same outcome. */
 function nameOf(kind: Opportunity['kind'], { outcome, platform, question }: Leg): string {
   return kind === 'cross_venue' ? `${outcome} at ${venueText(platform)}` : `${outcome}: ${question}`
 }
 
-/** The book as the outcome that is bought sees it. */
+/** The book in terms of the outcome bought. */
 function LegBook({
   leg,
   name,
@@ -90,13 +90,13 @@ function marked(book: BookView, { is_first_outcome: isFirst }: Leg, contracts: n
   return ladder(ladderOf(best), { spread, midPrice: middle }, decimalsOf(best), taken)
 }
 
-/** The book of the other outcome: an offer of one is a bid for the other. */
+/** The book of the other outcome: an ask for one is a bid for the other. */
 export function invertBook({ bids, asks }: Sides): Sides {
   const other = ({ price, size }: Level): Level => ({ price: complementOf(price), size })
   return { bids: asks.map(other), asks: bids.map(other) }
 }
 
-/** Of each offer, the cheapest first, how much so many contracts take; a level counts in whole hundredths. */
+/** Contracts taken of each ask, cheapest first. Level sizes are rounded down to hundredths. */
 export function takenOf(asks: readonly Level[], contracts: number): readonly number[] {
   let left = hundredths(contracts)
   return asks.map(({ size }) => {
@@ -106,7 +106,7 @@ export function takenOf(asks: readonly Level[], contracts: number): readonly num
   })
 }
 
-/** Sizes are whole millionths: no binary fraction falls below the hundredth that it stands for. */
+/** Sizes are whole millionths. Rounding first removes floating-point error. */
 const hundredths = (size: number): number => Math.floor(Math.round(size * 1e6) / 1e4)
 
 function costs(one: Opportunity) {
@@ -144,7 +144,7 @@ function costs(one: Opportunity) {
     ${one.payout_note === null ? null : html`<p class="state incomplete" data-payout-note>${one.payout_note}</p>`}`
 }
 
-/** Whether both venues settle alike: what is thought of the pair, and both texts. */
+/** Match, explanation and both venues' rules. */
 function Rules({ marketId }: { readonly marketId: string }) {
   const result = useRequest(
     async (signal) => {

@@ -1,5 +1,4 @@
-// The opportunities that are open, for as long as the page is: what the server has, then each as it opens, changes and
-// closes; which of them pass the filter, and in which order they stand.
+// Live list of opportunities: loaded by REST, updated by the stream, filtered and sorted.
 
 import { ApiError, request } from '../../api.ts'
 import { monotonicMs } from '../../browser.ts'
@@ -7,32 +6,30 @@ import type { Opportunity } from '../../records.ts'
 import { useLiveList } from '../lists/live-list.ts'
 import type { Order } from '../lists/sort-heads.ts'
 
-/** One opportunity, as it was last told. */
 export interface OpportunityRow {
   readonly one: Opportunity
-  /** Why it ended; null while it is open. */
+  /** Close reason; null while open. */
   readonly ended: string | null
-  /** It opened while the viewer looked on. */
+  /** Opened while the page was shown. */
   readonly isFresh: boolean
-  /** When the stream's message about it came, on the monotonic clock; null: it is as the server answered. */
+  /** Monotonic time of the last stream message; null: from the REST response. */
   readonly receivedMs: number | null
 }
 
-/** By id. */
 export type OpportunityRows = ReadonlyMap<string, OpportunityRow>
 
-/** Which are wanted; an empty kind wants both. */
+/** An empty `kind` matches both kinds. */
 export interface OpportunityFilter {
   readonly profitMin: number
   readonly kind: '' | Opportunity['kind']
 }
 
-/** Of a longer list, those that earn most. */
+/** Limit of loaded rows, by profit, and of shown rows. */
 export const OPPORTUNITY_ROWS_MAX = 200
-/** Beyond it those that ended, and those that earn least, are forgotten. */
+/** Limit of cached rows. Beyond it, ended rows and those with the lowest profit are evicted. */
 const CACHED_ROWS_MAX = 1_000
 
-/** Opportunities that pass the filter, ended ones that did, and the opened one; `again` asks the server once more. */
+/** The opportunities that match the filter, and the opened one; `again` reloads. */
 export function useOpportunities(filter: OpportunityFilter, opened: string | null) {
   const { profitMin, kind } = filter
   return useLiveList<OpportunityRows>(
@@ -62,7 +59,7 @@ export function useOpportunities(filter: OpportunityFilter, opened: string | nul
   )
 }
 
-/** The one of an address, which need not be among those that are listed; none when it is over. */
+/** The opportunity of the address, which the list may not contain; empty if it has ended. */
 async function fetchOpened(id: string, signal: AbortSignal): Promise<readonly Opportunity[]> {
   try {
     return [await request<Opportunity>(`/v1/arbitrage/${encodeURIComponent(id)}`, { signal })]
@@ -76,7 +73,7 @@ const rowOf = (one: Opportunity): OpportunityRow => ({
   ...{ one, ended: null, isFresh: false, receivedMs: null },
 })
 
-/** The rows with what a message says of one of them; the same rows when it is no opportunity. */
+/** Applies a stream message. Returns the same rows if it is not an opportunity. */
 export function withMessage(
   rows: OpportunityRows,
   data: Readonly<Record<string, unknown>>,
@@ -89,7 +86,7 @@ export function withMessage(
   return bounded(new Map([...rows, [data.id, { one: data, ended, isFresh, receivedMs: nowMs }]]))
 }
 
-/** What the server answered, and over it what the stream told since it was asked: the rest is over. */
+/** The REST response, overridden by stream messages received since the request. All other current rows have ended. */
 export function joined(
   current: OpportunityRows,
   answer: OpportunityRows,
@@ -110,7 +107,7 @@ function bounded(rows: OpportunityRows): OpportunityRows {
   return new Map(retained.slice(0, CACHED_ROWS_MAX / 2).map((row) => [row.one.id, row]))
 }
 
-/** What the table can be sorted by. */
+/** Sort keys of the table. */
 export const OPPORTUNITY_ORDERS = [
   'profit',
   'gap',
@@ -134,7 +131,10 @@ const VALUES: Readonly<Record<OpportunityColumn, (one: Opportunity) => number | 
   score: ({ match_score: score }) => score,
 }
 
-/** Open rows that pass, in order; what is not known comes last. The row of `kept` stays, ended or not. */
+/**
+ * Open rows that match the filter, sorted, with unknown values last. The row `openedId` is included even if
+ * it has ended.
+ */
 export function shownRows(
   rows: OpportunityRows,
   { profitMin, kind }: OpportunityFilter,
@@ -158,7 +158,10 @@ export function shownRows(
     .slice(0, OPPORTUNITY_ROWS_MAX)
 }
 
-/** Rows that stood in the table keep their order and new ones come last: nothing moves under a pointer or loses the focus. */
+/**
+ * Existing rows keep their order and new ones are appended, so that no row moves under the pointer or loses
+ * the focus.
+ */
 export function heldRows(
   rows: readonly OpportunityRow[],
   before: readonly string[],
@@ -168,7 +171,7 @@ export function heldRows(
   return rows.toSorted((one, other) => positionOf(one) - positionOf(other))
 }
 
-/** What the best prices leave of what one contract of each leg pays, in dollars, before fees. */
+/** Payout per contract less the sum of the best prices, in dollars, before fees. */
 export function gapOf({ legs, payout_usd: payout, contracts }: Opportunity): number {
   const price = legs.reduce((sum, leg) => sum + leg.best_price, 0)
   return Math.round((payout / contracts - price) * 1e6) / 1e6

@@ -1,7 +1,8 @@
-// The games of a day: each with a row for either side, at which price both venues trade it, and the gap; then the other
-// markets that both venues list, and what only one of them does. Two markets of one venue of which exactly one wins are the
-// two sides of a game. A market that trades no longer shows what it ended with, and the server knows its match no longer:
-// its game says what it was beside.
+// Games of a day: a row for each side with both venues' prices and the gap, then other matched markets, then
+// markets of one venue.
+// A game's two sides at one venue can be two markets of which exactly one wins. Closed markets show their
+// result.
+// They have no match any more, so their pairing is derived from the questions.
 
 import { request } from '../../api.ts'
 import { nowMs } from '../../browser.ts'
@@ -22,37 +23,37 @@ import {
 } from '../matches/pair.ts'
 import { Time } from '../time.ts'
 
-/** Where a side is traded. */
+/** A market on which a side trades. */
 interface Leg {
   readonly market: Market
   /** The side is the market's second outcome. */
   readonly isSecond: boolean
 }
 
-/** A side that may win: where each venue trades it; null: nowhere. */
+/** A side that may win, with its market on each venue; null: not listed. */
 interface Side {
   readonly name: string
   readonly a: Leg | null
   readonly b: Leg | null
-  /** By which the venues' markets are known to mean the same; null: one venue alone. */
+  /** The match between both venues' markets; null: listed on one venue only, or no match. */
   readonly match: MatchRecord | null
 }
 
 interface Game {
-  /** League, sides and day, as in `nfl-dal-phi-2025-09-04`. */
+  /** League, sides and day: `nfl-dal-phi-2025-09-04`. */
   readonly key: string
   readonly title: string
   readonly sides: readonly Side[]
-  /** Of other questions than who wins. */
+  /** Matched markets about other questions than the winner. */
   readonly pairs: readonly MatchPair[]
-  /** Markets of either venue that are neither a side nor in one of the pairs. */
+  /** Markets that are in neither `sides` nor `pairs`. */
   readonly others: readonly Market[]
-  /** Unix seconds; null: not known. */
+  /** Unix seconds; null: unknown. */
   readonly startsAt: number | null
   readonly closesAt: number | null
 }
 
-/** The games in order of time, each with its own sides and pairs; what is not known comes last. */
+/** The games by time, each with its sides and pairs. Games without a time come last. */
 export function gamesOf(
   { markets, starts_at: starts }: Games,
   pairs: readonly MatchPair[],
@@ -78,9 +79,9 @@ export function gamesOf(
   return games.sort((one, other) => atOf(one) - atOf(other))
 }
 
-/** `Denver at Arizona`, of which a venue asks for each side: `Denver at Arizona: Denver`. */
+/** A question about one side: `Denver at Arizona: Denver`. */
 const SIDE_QUESTION = /^(.+ (?:at|vs\.?) [^:]+): (.+)$/
-/** Two sides and nothing else is asked: `Jaguars vs. Jets`, `ATP Metz: Jan Gasser vs Katya Helez`. */
+/** A question about both sides: `Jaguars vs. Jets`, `ATP Metz: Jan Gasser vs Katya Helez`. */
 const BOTH_SIDES = / (?:at|vs\.?|@) [^:]*$/
 const NO_SIDES = ['yes', 'no', 'over', 'under']
 
@@ -88,7 +89,7 @@ const isOfBoth = ({ question, outcomes }: Market): boolean =>
   BOTH_SIDES.test(question) &&
   outcomes.every(({ label }) => !NO_SIDES.includes(label.toLowerCase()))
 
-/** The market of the other side at the same venue, where exactly these two sides are asked for. */
+/** The market of the other side at the same venue, if the event has exactly these two. */
 function complementOf(market: Market, candidates: readonly Market[]): Market | null {
   const title = SIDE_QUESTION.exec(market.question)?.[1]
   const event = candidates.filter(
@@ -125,7 +126,7 @@ function sidesOf(candidates: readonly Market[], pairs: readonly MatchPair[]): re
 
 const leg = (market: Market, isSecond = false): Leg => ({ market, isSecond })
 
-/** Where the other venue trades either outcome of the pair's first market. */
+/** Venue b's leg for each outcome of the pair's first market. */
 function matchedLegs({ b, match }: MatchPair, candidates: readonly Market[]): readonly Leg[] {
   const other = complementOf(b, candidates)
   const legs = [leg(b), other === null ? leg(b, true) : leg(other)]
@@ -133,8 +134,9 @@ function matchedLegs({ b, match }: MatchPair, candidates: readonly Market[]): re
 }
 
 /**
- * The same once a market trades no longer and has no match: the two sides at the other venue, where it lists exactly two.
- * Null: it does not, or it cannot be told which of them is which.
+ * Like `matchedLegs` for ended markets without a match: the two sides at the other venue, if it lists
+ * exactly two.
+ * Null: it does not, or their order cannot be determined.
  */
 function endedLegs(
   market: Market,
@@ -150,23 +152,26 @@ function endedLegs(
   return isTurned === null ? null : isTurned ? [leg(other), leg(one)] : [leg(one), leg(other)]
 }
 
-/** Whether `other`, not `one`, asks for the market's first outcome: by who won, else by the order of the sides. */
+/**
+ * Whether `other`, not `one`, corresponds to the market's first outcome. Determined by the winner, else by
+ * the order of the sides.
+ */
 function isTurnedRound(market: Market, one: Market, other: Market): boolean | null {
   const [won, theirs] = [winnerOf(market), [one, other].findIndex((each) => winnerOf(each) === 0)]
   if (won !== null && theirs !== -1) return won !== theirs
   const [, title = '', side] = SIDE_QUESTION.exec(other.question) ?? []
-  // Both venues name the visitors first; players of a match have no such order.
+  // In `at` titles both venues name the visitors first. Tennis matches have no such order.
   if (!title.includes(' at ') || side === undefined) return null
   return title.startsWith(`${side} at `)
 }
 
-/** The index of the outcome that won; null: it is not settled, or no outcome won alone. */
+/** Index of the winning outcome; null: not resolved, or no single winner. */
 function winnerOf({ status, outcomes }: Market): number | null {
   const index = status === 'resolved' ? outcomes.findIndex(({ price }) => price === 1) : -1
   return index === -1 ? null : index
 }
 
-/** Markets of the other venue that a market of a game stands beside. */
+/** The other venue's markets that share a row with a market of the game. */
 export function besides(game: Game, marketId: string): readonly Market[] {
   const rows = [
     ...game.sides.map(({ a, b }) => [a?.market, b?.market]),
@@ -176,7 +181,7 @@ export function besides(game: Game, marketId: string): readonly Market[] {
   return [...new Set(others)].flatMap((market) => market ?? [])
 }
 
-/** The games of a day with both venues' markets. Rejects with ApiError. */
+/** A day's games with both venues' markets. Rejects with ApiError. */
 export async function fetchGames(sport: string, date: string, signal: AbortSignal) {
   const options = { query: { date }, signal }
   const [venues, all, shared] = await Promise.all([
@@ -187,7 +192,7 @@ export async function fetchGames(sport: string, date: string, signal: AbortSigna
   return { games: gamesOf(all, pairsOf(shared.matches, venues)), venues }
 }
 
-/** The shortest of its questions is the one that asks who wins; a game without any is called by its key. */
+/** The shortest question asks for the winner. A game without markets is named by its key. */
 function titleOf(key: string, markets: readonly Market[]): string {
   const titles = markets.map(({ question }) => SIDE_QUESTION.exec(question)?.[1] ?? question)
   return (
@@ -210,7 +215,7 @@ export function GameCard({ game, venues, live }: GameProps) {
     ...pairs.map((pair) => pairRow(pair, venues, live)),
     ...others.map((market) => marketRow(market, venues, live)),
   ]
-  // A venue that lists nothing of the game is named once, and has no columns.
+  // A venue without markets of the game gets no columns.
   const isAt = { a: rows.some(({ a }) => a !== null), b: rows.some(({ b }) => b !== null) }
   const isAtBoth = isAt.a && isAt.b
   const winners = [
@@ -248,7 +253,7 @@ export function GameCard({ game, venues, live }: GameProps) {
 const venueHeads = (venue: string) =>
   html`<th scope="col" class="num">${venueText(venue)} bid</th><th scope="col" class="num">ask</th>`
 
-/** In the viewer's zone, and in that of the game's day where it is another. */
+/** In the viewer's time zone, followed by US Eastern time if that differs. */
 function moment(seconds: number | null) {
   if (seconds === null) return html`<${Time} atMs=${null} />`
   const atMs = seconds * 1_000
@@ -260,9 +265,9 @@ function moment(seconds: number | null) {
 const hasWon = (at: Leg | null): boolean =>
   at !== null && winnerOf(at.market) === (at.isSecond ? 1 : 0)
 
-/** A line of a game's table. */
+/** A row of a game's table. */
 interface GameRow {
-  /** What it is about: its key, and the attributes that name it. */
+  /** Row key and data attributes. */
   readonly subject: { readonly id: string; readonly marks: Readonly<Record<string, string>> }
   readonly question: Shown
   /** Null: the venue does not list it. */
@@ -271,7 +276,6 @@ interface GameRow {
   readonly gap: number | null
 }
 
-/** An outcome with what is bid and asked for it. */
 interface Quoted extends Leg {
   readonly quote: Quote
 }
@@ -292,7 +296,7 @@ function sideRow({ name, a: ours, b: theirs, match }: Side, live: LiveQuotes): G
   }
 }
 
-/** The question is the game's own: to the eye the link is its venue. */
+/** The link shows the venue only. The question is for screen readers. */
 const venueLink = ({ id, question, platforms }: Market) =>
   html`<a href=${hrefOf('market', id)}>${venueText(platforms[0]?.platform)}<span class="visually-hidden">: ${question}</span></a>`
 
@@ -326,10 +330,10 @@ function marketRow(market: Market, venues: Venues, live: LiveQuotes): GameRow {
   }
 }
 
-/** What a venue bids and asks, or how its market ended; null: it does not list it. */
+/** Bid and ask cells, or the result of the market; null: not listed. */
 function quoteCells(quoted: Quoted | null) {
   const status = quoted === null ? html`<span class="muted">not listed</span>` : ended(quoted)
-  // A list with keys, as below: a row was seen with its old prices beside the word that came in their place.
+  // Keys let Preact replace cells when the number of cells changes.
   if (quoted === null || status !== null) {
     return [html`<td key="end" class="num" colspan="2">${status}</td>`]
   }
@@ -341,11 +345,11 @@ function quoteCells(quoted: Quoted | null) {
   )
 }
 
-/** How trading of an outcome ended; null: it goes on. */
+/** Result of an outcome; null: still trading. */
 function ended({ market, isSecond }: Leg) {
   const { status, outcomes } = market
   if (status === 'open') return null
-  // One that has not opened yet is closed as well.
+  // A market that has not opened yet is also `closed`.
   if (status === 'closed')
     return html`<span class="tag wait">${isOver(market) ? 'closed, no result yet' : 'not trading'}</span>`
   const price = outcomes[isSecond ? 1 : 0]?.price

@@ -1,6 +1,5 @@
-// The tables of the status page, from what /health and /v1/stats say. The venues' feeds: the state that the stream reports,
-// the delays up to the server and within it, and when the last trade came. The processes of a cluster. What the venues send or answer that the
-// server does not know: its words are the venues', shown as text alone.
+// Tables of the status page from /health and /v1/stats: feeds, cluster processes, and unknown data from the
+// venues. Venue data is rendered as plain text.
 
 import { countText, durationText } from '../../format.ts'
 import { html } from '../../html.ts'
@@ -20,7 +19,8 @@ interface FeedRow {
 }
 
 /**
- * A row a venue; what the stream says is newer than what was asked for, and nothing is known of what no longer answers.
+ * One row per venue. Stream values take precedence over REST values. REST values of a server that does not
+ * answer are unknown.
  */
 export function feedRows(
   { exchanges }: Pick<Health, 'exchanges'>,
@@ -65,7 +65,7 @@ export const FeedTable = ({
 type Cluster = NonNullable<Health['cluster']>
 const ROLE_LABELS = { engine: 'Engine', standby: 'Standby', gateway: 'Gateway' } as const
 
-/** Who leads, in words, and whether it is heard. */
+/** The cluster's leader, and how long it has been silent. */
 export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
   if (lease === null) return 'No engine leads, as far as is known'
   const { holder, term, silent_ms } = lease
@@ -73,10 +73,10 @@ export function leaseText({ lease }: Pick<Cluster, 'lease'>): string {
   return silent_ms <= SILENT_MS_MAX ? led : `${led}, silent for ${durationText(silent_ms)}`
 }
 
-/** It says something every second. */
+/** The leader sends a message every second. */
 const SILENT_MS_MAX = 5_000
 
-/** The processes of a cluster, as the one that answers heard them. */
+/** The cluster's processes, as seen by the one that answered. */
 export const ClusterTable = ({
   cluster,
 }: {
@@ -101,7 +101,7 @@ export const ClusterTable = ({
 
 type Finding = Health['drift'][string][number] & { readonly venue: string }
 
-/** The findings of all venues, those that cost a user something first. */
+/** Findings of all venues, data loss first. */
 export function driftRows({ drift }: Pick<Health, 'drift'>): readonly Finding[] {
   const rows = Object.entries(drift).flatMap(([venue, findings]) =>
     findings.map((finding) => ({ ...finding, venue })),

@@ -1,5 +1,4 @@
-// A wallet's profits: the figures, and the curve of what was realized to date, named so, in steps of the viewer's choice; the same
-// points as a table for viewers who cannot see the curve.
+// A wallet's profit figures and the curve of realized profit to date, also as a table for screen readers.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { requestWithFacts } from '../../api.ts'
@@ -21,7 +20,7 @@ const STEPS = [
 ] as const
 type Step = (typeof STEPS)[number][0]
 
-/** Of the table under the curve: the newest. */
+/** Maximum rows of the table, newest first. */
 const TABLE_ROWS = 100
 
 export function WalletPnlCard({ address }: { readonly address: string }) {
@@ -89,7 +88,7 @@ function PnlCurve({
   useEffect(() => {
     let curve: Curve | null = null
     let isUnmounted = false
-    // The library of charts is loaded only where one is shown.
+    // The chart library loads only when a curve is shown.
     import('../../charts/curve.ts').then(({ openCurve }) => {
       if (isUnmounted || host.current === null) return
       curve = openCurve(host.current)
@@ -122,7 +121,7 @@ function PnlCurve({
     </details>`
 }
 
-/** One point a second, the last of several; in order of time. */
+/** One point per second, the last one of each second, in order of time. */
 export function curvePoints({
   pnl_over_time: series,
 }: Pick<WalletPnl, 'pnl_over_time'>): readonly CurvePoint[] {

@@ -1,5 +1,3 @@
-// A wallet's positions, in the server's order by the column that the viewer chose, in pages.
-
 import { useState } from 'preact/hooks'
 import { request } from '../../api.ts'
 import { countText, sizeText, usdText } from '../../format.ts'
@@ -13,7 +11,7 @@ import { Price } from '../market/live-price.ts'
 import { Empty, Failure, Waiting } from '../states.ts'
 import { signedUsdText, wayOf } from './wallet-texts.ts'
 
-/** Columns by the server's names of orders; null cannot be sorted by. */
+/** Sort key of the API (null: not sortable), heading and classes. */
 const COLUMNS = [
   ['question', 'Market', ''],
   [null, 'Outcome', ''],
@@ -43,7 +41,7 @@ export function WalletPositions({ address }: { readonly address: string }) {
       request<WalletPositionPage>(`/v1/wallets/${address}/positions`, {
         query: {
           status,
-          // Crumbs too: the sums above count them.
+          // Includes tiny balances, since the summary counts them.
           min_balance: 0,
           sort_by: order.column,
           order: order.isDown ? 'desc' : 'asc',

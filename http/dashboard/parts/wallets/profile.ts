@@ -1,5 +1,3 @@
-// A wallet's profile: names, addresses, counts, and the figures of its windows.
-
 import { countText, usdText } from '../../format.ts'
 import { html, type Shown } from '../../html.ts'
 import type { WalletProfile } from '../../records.ts'
@@ -55,7 +53,7 @@ export function WalletProfileCard({ profile }: { readonly profile: WalletProfile
   </section>`
 }
 
-/** Windows that follow each other with the same figures have one row: `7 days, 30 days, all time`. */
+/** Consecutive windows with equal figures share a row: `7 days, 30 days, all time`. */
 export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
   const rows: { label: string; figures: WindowFigures }[] = []
   for (const [name, label] of WINDOWS) {
@@ -77,7 +75,7 @@ const isSame = (one: WindowFigures, other: WindowFigures): boolean =>
   one.volume === other.volume &&
   one.trades === other.trades
 
-/** Names with their values, as many beside each other as there is room for. */
+/** A list of names and values. */
 export const Figures = ({
   of,
 }: {

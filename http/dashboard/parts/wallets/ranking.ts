@@ -1,4 +1,4 @@
-// The wallets that were ever asked for, by realized profit or volume of a window.
+// Ranking of all wallets that have been requested so far, by realized profit or volume in a window.
 
 import { request } from '../../api.ts'
 import { countText, percentText, usdText } from '../../format.ts'

@@ -1,5 +1,3 @@
-// A wallet's trades, newest first, in pages.
-
 import { request } from '../../api.ts'
 import { sizeText, usdText } from '../../format.ts'
 import { html } from '../../html.ts'

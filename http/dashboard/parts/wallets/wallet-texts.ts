@@ -1,11 +1,9 @@
-// What is said of a wallet and of a request for one, in words.
-
 import { ApiError } from '../../api.ts'
 import { shortId, usdText } from '../../format.ts'
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i
 
-/** The address that a text names, blanks around it aside; null when it names none. */
+/** The trimmed address; null if the text is not an address. */
 export function addressIn(text: string): string | null {
   const address = text.trim()
   return ADDRESS.test(address) ? address : null
@@ -14,14 +12,14 @@ export function addressIn(text: string): string | null {
 export const NO_ADDRESS =
   'This is no address of a wallet: one has 0x and 40 digits of 0 to 9 and a to f.'
 
-/** A wallet's name: the one its owner gave, the venue's, or its address. */
+/** The owner's handle, else the venue's pseudonym, else the shortened address. */
 export const nameOf = (wallet: {
   readonly handle: string | null
   readonly pseudonym: string | null
   readonly address: string
 }): string => filled(wallet.handle) ?? filled(wallet.pseudonym) ?? shortId(wallet.address)
 
-/** The answers that say something of the address itself; null: the request failed otherwise. */
+/** Text for errors about the address itself; null: another error. */
 export function describeRefusal(
   error: unknown,
   venue: string,
@@ -36,10 +34,10 @@ export function describeRefusal(
   return null
 }
 
-/** Profit or loss, with its sign. */
+/** Dollars with a sign. */
 export const signedUsdText = (usd: number): string => `${usd > 0 ? '+' : ''}${usdText(usd)}`
 
-/** The class of the colour that stands beside the sign. */
+/** CSS class for the color of a profit or loss. */
 export const wayOf = (usd: number): string => (usd > 0 ? 'up' : usd < 0 ? 'down' : '')
 
 const filled = (text: string | null): string | null =>

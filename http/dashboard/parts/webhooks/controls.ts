@@ -1,4 +1,4 @@
-// What a person does with a webhook: send a test, switch it off and on, change it, replace its secret, delete it.
+// Actions on a webhook: test, switch on or off, edit, rotate the secret, delete.
 
 import { useState } from 'preact/hooks'
 import { request } from '../../api.ts'
@@ -13,7 +13,7 @@ import { WebhookForm } from './form.ts'
 
 interface WebhookControlsProps {
   readonly webhook: Webhook
-  /** Where the webhook is under `/v1`. */
+  /** Path of the webhook, starting with `/v1`. */
   readonly path: string
   readonly onSent: (delivery: Delivery) => void
   readonly onChanged: () => void

@@ -1,6 +1,6 @@
-// What came of a webhook's deliveries: newest first, older ones on demand, each of which can be tried again, and opened to
-// the request as it was posted, the head of the answer, and when. The list is asked for again by itself, and a few times in a row after a test or a retry,
-// until its end is known.
+// Deliveries of a webhook, newest first, with older pages on demand. A row expands to request and response,
+// and can be retried.
+// The list reloads periodically, and more often after a test or retry until the result is known.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
@@ -22,20 +22,20 @@ import {
   withOne,
 } from './webhook-texts.ts'
 
-/** When an attempt's end is looked for, one after the other. */
+/** Delays between polls for the result of an attempt. */
 const POLL_DELAYS_MS = [300, 700, 1_500, 3_000, 6_000, 10_000] as const
 const PAGE_ROWS = 25
-/** Between two looks at the newest, without anybody asking. */
+/** Poll period of the newest page. */
 const PERIOD_MS = 5_000
 
 interface WebhookDeliveriesProps {
-  /** Where the webhook is under `/v1`. */
+  /** Path of the webhook, starting with `/v1`. */
   readonly path: string
-  /** Where events are posted to. */
+  /** URL that events are posted to. */
   readonly url: string
-  /** A test that was just sent; null: none. */
+  /** The latest test delivery; null: none. */
   readonly sent: Delivery | null
-  /** The end of an attempt that was looked for is known. */
+  /** Called when a delivery's status may have changed. */
   readonly onSettled: () => void
 }
 
@@ -55,7 +55,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
   useEffect(
     () =>
       every(PERIOD_MS, () => {
-        // One that fails is made again: the list shows a failure when it is asked for by hand.
+        // A failed poll is repeated. Errors are shown only for manual reloads.
         read(null).then(
           (page) => {
             setShown((last) => withNewest(last, page))
@@ -82,7 +82,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
     setShown((last) => (last === null ? null : withOne(last, delivery)))
     setWatched(delivery)
   }
-  // What an opened row knows of its delivery, its line in the list knows too.
+  // Updates the list with the details of an expanded row.
   const updateRow = (delivery: Delivery) =>
     setShown((last) => (last === null ? null : withOne(last, delivery)))
   const readOlder = (cursor: string) =>
@@ -109,7 +109,7 @@ export function WebhookDeliveries({ path, url, sent, onSettled }: WebhookDeliver
   </section>`
 }
 
-/** Looks for a delivery's end until `look` has seen it, or it takes longer than a person waits. */
+/** Polls until `poll` resolves to true or the delays are used up. */
 function usePolling(watched: Delivery | null, poll: () => Promise<boolean>): void {
   useEffect(() => {
     if (watched === null) return undefined
@@ -119,7 +119,7 @@ function usePolling(watched: Delivery | null, poll: () => Promise<boolean>): voi
       const delayMs = POLL_DELAYS_MS[index]
       if (isOver || delayMs === undefined) return
       stop = after(delayMs, () => {
-        // A look that fails is made again with the next: the list shows the failure when it is refreshed.
+        // A failed poll is repeated after the next delay. Errors are shown only for manual reloads.
         poll().then(
           (isSettled) => isSettled || next(index + 1),
           () => next(index + 1),
@@ -193,7 +193,7 @@ function DeliveryRow({ delivery, path, url, onRetried, onSeen }: DeliveryRowProp
   ${isOpen ? html`<tr class="detail"><td colspan="7"><${DeliveryDetail} delivery=${delivery} path=${`${path}/deliveries/${encodeURIComponent(id)}`} url=${url} onSeen=${onSeen} /></td></tr>` : null}`
 }
 
-/** To the second while that matters: 5 s and 30 s must differ. */
+/** With seconds for recent and near times, since retries may be seconds apart. */
 function Moment({ seconds }: { readonly seconds: number | null }) {
   if (seconds === null) return html`<span>–</span>`
   const atMs = seconds * 1_000
@@ -205,16 +205,17 @@ const COLOURS = { pending: 'wait', delivered: 'good', exhausted: 'bad', dropped:
 
 interface DeliveryDetailProps {
   readonly delivery: Delivery
-  /** Where the delivery is under `/v1`. */
+  /** Path of the delivery, starting with `/v1`. */
   readonly path: string
-  /** Where events are posted to. */
+  /** URL that events are posted to. */
   readonly url: string
   readonly onSeen: (delivery: Delivery) => void
 }
 
 /**
- * Opened; asked for anew with every attempt. Every figure of an attempt is of one answer: what the list knows meanwhile may
- * be of the next one. The server keeps the last attempt; the ones before it stay here while the row is open.
+ * Details of a delivery, reloaded after every attempt. All figures of an attempt come from one response,
+ * since the list may already show the next attempt.
+ * The server stores only the last attempt. Earlier ones are retained while the row is expanded.
  */
 function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
   const { attempts, status, last_attempt: last } = delivery
@@ -248,7 +249,7 @@ function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
 
 const moment = (atMs: number | null) => html`<${Time} atMs=${atMs} style="exact" />`
 
-/** What is shown of a delivery's attempts, the oldest first, each once by its beginning; beyond it the oldest go. */
+/** Limit of retained attempts. Beyond it the oldest are dropped. */
 const ATTEMPTS_MAX = 10
 
 export function withAttempt(
@@ -256,7 +257,7 @@ export function withAttempt(
   detail: Detail,
 ): Map<number | null, Detail> {
   const { attempted_at_ms: atMs } = detail
-  // Where nothing was tried there is a request alone, until the first attempt.
+  // Before the first attempt there is an entry without a time, which the first attempt replaces.
   const tried = [...previous].filter(([at]) => at !== null && at !== atMs)
   const all = [...tried, [atMs, detail] as const]
   return new Map(all.sort(([one], [other]) => (one ?? 0) - (other ?? 0)).slice(-ATTEMPTS_MAX))
@@ -268,7 +269,6 @@ interface AttemptProps {
   readonly isLast: boolean
 }
 
-/** When it was, how long it took, what was sent and what came back. */
 function Attempt({ detail, url, isLast }: AttemptProps) {
   const { attempted_at_ms: atMs, last_attempt: last } = detail
   return html`<section class="stack" data-attempt=${atMs}>
@@ -282,7 +282,6 @@ function Attempt({ detail, url, isLast }: AttemptProps) {
   </section>`
 }
 
-/** Request and response, beside each other where there is room. */
 function Exchange({ detail, url }: { readonly detail: Detail; readonly url: string }) {
   const { request: sent, response, last_attempt: last } = detail
   const status = last === null ? 'Not sent yet' : (last.status ?? last.error ?? '')
@@ -316,7 +315,7 @@ function Exchange({ detail, url }: { readonly detail: Detail; readonly url: stri
 const headerLines = (headers: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
 
-/** JSON as people read it; the bytes that are posted have no blanks. */
+/** Pretty-printed JSON; other text is unchanged. The posted body is compact. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)

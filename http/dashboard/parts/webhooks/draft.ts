@@ -1,11 +1,11 @@
-// A webhook as it stands in its form, and what is sent of it: which filters fit which events, lists from lines,
-// numbers from texts, and what can be said to be wrong before anything is sent. Pure.
+// Webhook form data: conversion to and from the API, applicable filters, and validation before the request.
+// Pure functions.
 
 import type { CreatedWebhook, Webhook } from '../../records.ts'
 
 export type EventType = Webhook['event_types'][number]
 
-/** The events that a webhook may ask for; a test is sent by hand, whatever it has asked for. */
+/** Selectable event types. `webhook.test` is not selectable, since every webhook can receive a test. */
 export const EVENTS: readonly {
   readonly type: Exclude<EventType, 'webhook.test'>
   readonly label: string
@@ -22,7 +22,7 @@ export const EVENTS: readonly {
   { type: 'arbitrage.closed', label: 'An opportunity ends' },
 ]
 
-/** A form's texts; a list has one entry a line. */
+/** Texts of the form. Lists have one entry per line. */
 export interface Draft {
   readonly url: string
   readonly description: string
@@ -59,12 +59,12 @@ export const EMPTY_DRAFT: Draft = {
   ...{ event_slugs: '', categories: '' },
 }
 
-/** A new webhook asks for what most people come for. */
+/** Default of a new webhook. */
 export const NEW_DRAFT: Draft = { ...EMPTY_DRAFT, types: ['whale.alert'] }
 
 const OPPORTUNITIES: readonly EventType[] = ['arbitrage.opened', 'arbitrage.closed']
 
-/** Events that have what these filters ask for; the other filters fit every event. */
+/** Event types that have the filtered field. Filters not listed apply to all event types. */
 const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = {
   wallets: ['trade.created', 'whale.alert'],
   taker_wallets: ['trade.created', 'whale.alert'],
@@ -77,13 +77,16 @@ const FILTERS_OF: Readonly<Partial<Record<FilterName, readonly EventType[]>>> = 
   min_age_ms: OPPORTUNITIES,
 }
 
-/** Whether a filter means something for one of the events asked for. */
+/** Whether a filter applies to one of the selected event types. */
 export function isOffered(filter: FilterName, types: readonly EventType[]): boolean {
   const fitting = FILTERS_OF[filter]
   return fitting === undefined || types.some((type) => fitting.includes(type))
 }
 
-/** Filters that an event without the fact does not pass; `min_change` concerns one type alone. */
+/**
+ * Filters that reject events without the field. `min_change` is not listed, since it applies to one event
+ * type only.
+ */
 const FACTS = [
   'wallets',
   'taker_wallets',
@@ -95,17 +98,17 @@ const FACTS = [
   'min_age_ms',
 ] as const
 
-/** Events asked for that would never be posted, since a filter asks for what they do not have. */
+/** Selected event types that the filters always reject, since they lack the filtered field. */
 export function neverSent(draft: Draft): readonly EventType[] {
   const active = FACTS.filter((name) => {
     return isOffered(name, draft.types) && draft[name].trim() !== ''
   })
-  // A test passes every filter.
+  // Tests pass every filter.
   const others = draft.types.filter((type) => type !== 'webhook.test')
   return others.filter((type) => active.some((name) => FILTERS_OF[name]?.includes(type) === false))
 }
 
-/** A webhook for its form. */
+/** Form data of an existing webhook. */
 export function draftOf({ url, description, event_types: types, filters }: Webhook): Draft {
   const lines = (list: readonly string[] | null) => (list ?? []).join('\n')
   return {
@@ -126,12 +129,15 @@ export function draftOf({ url, description, event_types: types, filters }: Webho
   }
 }
 
-/** What is sent: of a new webhook as of a changed one, whose filters are replaced as a whole. */
+/** Request body to create or update a webhook. An update replaces all filters. */
 export interface DraftBody extends Pick<CreatedWebhook, 'url' | 'event_types' | 'description'> {
   readonly filters: Readonly<Record<string, string | number | readonly string[]>>
 }
 
-/** `venues`: the platforms' names; empty: not known, and no market's id is held against them. */
+/**
+ * Builds the request body, or validation messages by field. `venues`: configured names; empty: unknown,
+ * market ids are then not validated.
+ */
 export function bodyOf(
   draft: Draft,
   venues: readonly string[],
@@ -165,7 +171,7 @@ const FILTERS = [
   ...(['min_change', 'side', 'taker_side', 'event_slugs', 'categories'] as const),
 ]
 
-/** Entries of a list: one a line; ids and addresses hold no commas or blanks, which part them as well. */
+/** Entries of a list, one per line. Market ids and addresses can also be separated by commas or spaces. */
 export function entriesOf(name: FilterName, text: string): readonly string[] {
   const parts = name === 'market_ids' || name.endsWith('wallets') ? /[\s,]+/ : /\n/
   const entries = text.split(parts).map((entry) => entry.trim())

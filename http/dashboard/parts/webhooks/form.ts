@@ -1,5 +1,4 @@
-// The form of a webhook, new or to be changed: where to post, which events, and the filters that mean something for
-// these. Whatever is not accepted stands beside its field until it is mended.
+// Form to create or edit a webhook. Shows only filters that apply to the selected event types.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../../api.ts'
@@ -23,11 +22,11 @@ import {
 
 interface WebhookFormProps {
   readonly initial: Draft
-  /** On the button. */
+  /** Text of the submit button. */
   readonly verb: string
-  /** On a second button, which sends a test event as well; none without it. */
+  /** Text of a second submit button that also sends a test event; omitted: no such button. */
   readonly testVerb?: string
-  /** What is sent; the form shows what it rejects with. */
+  /** Sends the request. The form shows the error of a rejection. */
   readonly send: (body: DraftBody, isTested: boolean) => Promise<void>
 }
 
@@ -89,13 +88,13 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
   </form>`
 }
 
-/** Of what was wrong when it was sent, what still is. */
+/** Validation messages of the last submit that still apply. */
 function leftOf(own: Problems, made: ReturnType<typeof bodyOf>): Problems {
   const now = 'problems' in made ? made.problems : NONE
   return new Map([...now].filter(([name]) => own.has(name)))
 }
 
-/** What the server refused, until the field is changed: only the server knows whether it is mended. */
+/** Server messages for fields that have not changed since. Only the server can validate a change. */
 const unchanged = (
   refusal: { readonly fields: Problems } | null,
   changed: ReadonlySet<string>,
@@ -118,9 +117,9 @@ interface TextFieldProps extends PartProps {
   readonly hint?: string
   readonly placeholder?: string
   readonly type?: string
-  /** A list, one entry a line. */
+  /** A list with one entry per line. */
   readonly isList?: boolean
-  /** What may be chosen, where only that is taken; the first is anything. */
+  /** Allowed values, the first of which means any; omitted: free text. */
   readonly choices?: readonly (readonly [value: string, words: string])[]
 }
 

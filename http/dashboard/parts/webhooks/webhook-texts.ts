@@ -1,15 +1,15 @@
-// What the page says of a webhook's state and of its deliveries, and how pages of deliveries become one list. Pure.
+// Texts for webhook and delivery states, and merging of delivery pages. Pure functions.
 
 import { countText, durationText } from '../../format.ts'
 import type { Deliveries, Delivery, Webhook } from '../../records.ts'
 
-/** Whether events are posted to a webhook, and if not, why. */
+/** Whether events are posted, and the reason if not. */
 interface WebhookState {
   readonly name: 'on' | 'failing' | 'off'
   readonly text: string
 }
 
-/** `nowMs` in Unix milliseconds. */
+/** `nowMs` is in Unix milliseconds. */
 export function stateOf(webhook: Webhook, nowMs: number): WebhookState {
   if (!webhook.active) return { name: 'off', text: OFF[webhook.disabled_reason ?? 'byUser'] }
   if (!webhook.verified) {
@@ -27,7 +27,7 @@ const OFF = {
   failing: 'It was switched off: every attempt failed for five days.',
 } as const
 
-/** `12 delivered, 1 waiting`; only what there is. */
+/** Nonzero counts: `12 delivered, 1 pending`. */
 export function countsText(counts: Webhook['counts']): string {
   const parts = COUNTS.flatMap(([name, label]) => {
     return counts[name] === 0 ? [] : [`${countText(counts[name])} ${label}`]
@@ -42,7 +42,6 @@ const COUNTS = [
   ['dropped', 'dropped'],
 ] as const
 
-/** A delivery's status in one word. */
 export const DELIVERY_WORDS: Readonly<Record<Delivery['status'], string>> = {
   pending: 'pending',
   delivered: 'delivered',
@@ -50,17 +49,17 @@ export const DELIVERY_WORDS: Readonly<Record<Delivery['status'], string>> = {
   dropped: 'dropped',
 }
 
-/** What came of the last attempt. */
+/** Result of the last attempt. */
 export function attemptText({ last_attempt: last }: Delivery): string {
   if (last === null) return 'Not tried yet'
   const took = durationText(last.duration_ms)
   if (last.error === null) return `${last.status ?? ''} in ${took}`.trim()
-  // Most errors name the status themselves.
+  // Most error messages contain the status already.
   const isNamed = last.status === null || last.error.includes(String(last.status))
   return `${isNamed ? '' : `${last.status}: `}${last.error}, in ${took}`
 }
 
-/** A filter as a row of a list: its name and what it asks for. */
+/** Active filters as names and values. */
 export function filterRows({ filters }: Webhook): readonly (readonly [string, string])[] {
   return Object.entries(filters).flatMap(([name, wanted]) => {
     if (wanted === null) return []
@@ -68,35 +67,34 @@ export function filterRows({ filters }: Webhook): readonly (readonly [string, st
   })
 }
 
-/** What is shown of a webhook's deliveries. */
 export interface Shown {
   /** Newest first. */
   readonly rows: readonly Delivery[]
-  /** Where older ones begin; null: there are none. */
+  /** Cursor of the next older page; null: none. */
   readonly cursor: string | null
 }
 
-/** The newest page, over what is shown: rows it has are replaced, older ones that were asked for stay. */
+/** Merges the newest page: replaces its rows and retains older ones. */
 export function withNewest(shown: Shown | null, page: Deliveries): Shown {
   const fresh = { rows: page.deliveries, cursor: page.cursor }
   if (shown === null) return fresh
   const last = page.deliveries.at(-1)
   const ids = new Set(page.deliveries.map(({ id }) => id))
-  // A page that no longer meets what is shown would leave a hole between them.
+  // A page without overlap would leave a gap, so it replaces the list.
   const isMeeting = page.has_more && shown.rows.some(({ id }) => id === last?.id)
   if (!isMeeting) return fresh
   const older = shown.rows.filter(({ id }) => !ids.has(id))
   return { rows: [...page.deliveries, ...older], cursor: shown.cursor }
 }
 
-/** An older page, below what is shown. */
+/** Appends an older page. */
 export function withOlder(shown: Shown, page: Deliveries): Shown {
   const ids = new Set(shown.rows.map(({ id }) => id))
   const older = page.deliveries.filter(({ id }) => !ids.has(id))
   return { rows: [...shown.rows, ...older], cursor: page.cursor }
 }
 
-/** One delivery as it now is; a new one stands on top. */
+/** Updates a delivery; a new one is inserted at the top. */
 export function withOne(shown: Shown, delivery: Delivery): Shown {
   const isListed = shown.rows.some(({ id }) => id === delivery.id)
   const rows = isListed

@@ -1,10 +1,10 @@
-// Large trades for as long as the page is open: what the server has, then each new one as it happens, each once, newest
-// first, and never more than a screen or two of them.
+// Live list of large trades, merged from REST and the stream without duplicates, newest first, with a bounded
+// length.
 
 import { request } from '../../api.ts'
 import { useLiveList } from '../lists/live-list.ts'
 
-/** One large trade. Price and side are in the market's first outcome (parts/traded.ts says what was done). */
+/** A large trade. Price and side are in terms of the market's first outcome (parts/traded.ts converts them). */
 export interface WhaleRow {
   readonly id: string
   readonly marketId: string
@@ -16,16 +16,16 @@ export interface WhaleRow {
   /** Contracts. */
   readonly size: number
   readonly usd: number
-  /** Which outcome was traded, where the venue says it. */
+  /** The traded outcome; null: unknown. */
   readonly outcome: string | null
-  /** The wallet that traded; null where the venue does not say. */
+  /** The taker's wallet; null: unknown. */
   readonly wallet: string | null
   readonly atMs: number
-  /** It happened while the viewer looked on. */
+  /** Received from the stream while the page was shown. */
   readonly isLive: boolean
 }
 
-/** Which rows are wanted; an empty word wants all. */
+/** An empty string matches all. */
 interface WhaleFilter {
   readonly usdMin: number
   readonly platform: string
@@ -41,7 +41,7 @@ interface Answer {
 const NONE: readonly WhaleRow[] = []
 const PAGE_ROWS = 100
 
-/** Whales that pass the filter; `again` asks the server once more. */
+/** Large trades that match the filter; `again` reloads. */
 export function useWhales(filter: WhaleFilter) {
   const { usdMin, platform, side } = filter
   return useLiveList(
@@ -73,7 +73,7 @@ async function fetchWhales(
   return trades.flatMap((record) => whaleRow(record, false) ?? [])
 }
 
-/** The record as a row; null when it is none. */
+/** Converts a record to a row; null if it is invalid. */
 export function whaleRow(
   record: Readonly<Record<string, unknown>>,
   isLive: boolean,
@@ -104,7 +104,7 @@ export const passes = (row: WhaleRow, { usdMin, platform, side }: WhaleFilter): 
   (platform === '' || row.platform === platform) &&
   (side === '' || row.side === side)
 
-/** Both lists as one, each trade once, newest first, the oldest beyond the bound left out. */
+/** Merges two lists without duplicates, newest first, up to the maximum length. */
 export function merged(one: readonly WhaleRow[], other: readonly WhaleRow[]): readonly WhaleRow[] {
   const byId = new Map([...other, ...one].map((row) => [row.id, row]))
   return [...byId.values()].sort((a, b) => b.atMs - a.atMs).slice(0, WHALE_ROWS_MAX)
