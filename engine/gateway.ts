@@ -294,7 +294,7 @@ class LogGateway implements Gateway {
     try {
       const request = (subject: 'trades' | 'bars', body: Uint8Array) =>
         cluster.request(subject, body)
-      const set = { log, names: this.#names, index, onFault, ask: request }
+      const set = { log, names: this.#names, index, onFault, request }
       mirror = new Mirror(checkpoint, { ...shared, ...set })
       index.rebuildFrom(() => mirror.catalog.texts())
       index.hold()
